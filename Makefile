@@ -1,0 +1,54 @@
+# Everything here needs the Rust toolchain and nothing else.
+
+CARGO  ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+TENTER := $(TARGET)/release/tenter
+QUICK_STUDIES := methodology/jct-1 methodology/jct-2
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build demo test format lint unit studies determinism bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the release binary, target/release/tenter
+	$(CARGO) build --release -p tenter-cli
+
+demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric of 64 NICs
+	rm -rf trials/quickstart
+	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
+
+test: format lint build unit studies determinism ## Run everything that continuous integration runs
+
+format: ## Check the formatting
+	$(CARGO) fmt --all --check
+
+lint: ## Run clippy; a warning fails
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# The tests of the documentation's commands and of the broken scenarios run the release binary, hence `build`.
+unit: build ## Run the unit, property, differential, tidy and documentation tests
+	$(CARGO) test --workspace
+
+studies: build ## Run the published studies in their quick form
+	rm -rf trials/studies
+	$(TENTER) study run --quick $(QUICK_STUDIES) -o trials/studies
+
+determinism: build ## Run the quick start on one thread and on two; the digests must be equal
+	rm -rf trials/one-thread trials/two-threads
+	$(TENTER) run scenarios/quickstart.yaml --threads 1 -o trials/one-thread
+	$(TENTER) run scenarios/quickstart.yaml --threads 2 -o trials/two-threads
+	@one=$$(grep -o '"digest": *"[^"]*"' trials/one-thread/summary.json); \
+	two=$$(grep -o '"digest": *"[^"]*"' trials/two-threads/summary.json); \
+	echo "1 thread:  $$one"; echo "2 threads: $$two"; \
+	if [ -z "$$one" ] || [ "$$one" != "$$two" ]; then \
+		echo "the digests differ or are missing: the result depends on the number of threads" >&2; exit 1; \
+	fi
+
+bench: ## Measure packet-hops per second, memory and set-up time
+	$(CARGO) bench -p tenter-testkit --bench fabric
+
+clean: ## Remove build output and trials
+	$(CARGO) clean
+	rm -rf trials

@@ -1,0 +1,50 @@
+//! `tenter`: run a fabric, check a scenario, reproduce a published study.
+//!
+//! ```text
+//!   arguments ─▶ a command's module ─▶ library crates
+//!                     │ text for people on stdout, progress and errors on stderr
+//!                     └ exit code: 0 done, 1 an answer of "no", 2 bad input, 130 interrupted
+//! ```
+//!
+//! This crate parses arguments, reads and writes files, measures wall time and talks to the terminal. It contains no model.
+
+mod arguments;
+mod failure;
+mod progress;
+mod run;
+mod source;
+mod study;
+mod validate;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let answer = match arguments.command {
+        None => {
+            failure::print(WELCOME);
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Validate(validate)) => validate::validate(&validate),
+        Some(Command::Study(study)) => study::study(&study),
+    };
+    answer.unwrap_or_else(|failure: Failure| failure.report())
+}
+
+const WELCOME: &str = "\
+Tenter runs AI and HPC network fabrics packet by packet.
+
+Start with one of these:
+  tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
+  tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
+  tenter study list                          published results, reproduced side by side
+
+`tenter help` lists every command, `tenter help COMMAND` its options.
+";

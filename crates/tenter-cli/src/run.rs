@@ -1,0 +1,147 @@
+//! `tenter run`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use tenter_record::Names;
+use tenter_report::{
+    RunIdentity, TrialFolder, TrialReport, claim_free_folder, peak_rss_bytes,
+};
+use tenter_scenario::{Loaded, Plan};
+use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
+
+use crate::arguments::{OutputFormat, Run};
+use crate::failure::{Failure, print, say};
+use crate::progress::{Watched, on_interrupt};
+use crate::{source, watch};
+
+/// The exit code of a run that was interrupted, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    let loaded = source::read(&arguments.scenario)?;
+    let options = Options { threads: arguments.threads };
+    let started = Instant::now();
+    match &arguments.watch {
+        None => {
+            let simulation = Simulation::new(&loaded.plan, options).map_err(unrunnable)?;
+            conduct(simulation, &loaded, arguments, started, |_| ())
+        }
+        Some(target) => {
+            let target = watch::parse(target, &loaded.plan)?;
+            let simulation = Simulation::watched(
+                &loaded.plan,
+                options,
+                |context| target.resolve(context),
+                arguments.watch_limit,
+            );
+            let simulation = simulation.map_err(unrunnable)?;
+            let limit = arguments.watch_limit;
+            conduct(simulation, &loaded, arguments, started, |driver| watch::print(driver, limit))
+        }
+    }
+}
+
+fn unrunnable(error: SimulationError) -> Failure {
+    Failure::input(error.to_string())
+}
+
+/// Runs a simulation that has been built, writes its folder and prints its summary.
+fn conduct<D: Driver>(
+    mut simulation: Simulation<D>,
+    loaded: &Loaded,
+    arguments: &Run,
+    started: Instant,
+    after: impl Fn(&D),
+) -> Result<ExitCode, Failure> {
+    let set_up_s = started.elapsed().as_secs_f64();
+    let path = folder_path(arguments, &loaded.plan)?;
+    let names = names(&loaded.plan);
+    let mut folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan))
+        .map_err(|error| Failure::input(error.to_string()))?;
+    let running = Instant::now();
+    let outcome = simulation.run(&mut Watched::new(&mut folder, on_interrupt()));
+    let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
+    let engine = &mut outcome.summary.engine;
+    engine.set_up_s = set_up_s;
+    engine.wall_s = running.elapsed().as_secs_f64();
+    engine.peak_rss_bytes = peak_rss_bytes();
+    after(simulation.driver());
+    finish(folder, &path, &outcome, loaded, arguments)
+}
+
+fn finish(
+    folder: TrialFolder,
+    path: &std::path::Path,
+    outcome: &Outcome,
+    loaded: &Loaded,
+    arguments: &Run,
+) -> Result<ExitCode, Failure> {
+    let summary = &outcome.summary;
+    let written = folder.finish(summary, &outcome.ports);
+    let fabric = describe(&loaded.plan);
+    let report = TrialReport { summary, fabric: &fabric, folder: Some(path) };
+    print(&report.render(match arguments.format {
+        OutputFormat::Table => tenter_report::Format::Table,
+        OutputFormat::Json => tenter_report::Format::Json,
+        OutputFormat::Csv => tenter_report::Format::Csv,
+    }));
+    written.map_err(|error| Failure::other(error.to_string()))?;
+    if summary.complete {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for job in &summary.jobs {
+        if let Some(failure) = &job.job.failure {
+            say(&format!("error: job `{}` was not completed: {failure}\n", job.job.name));
+        }
+    }
+    Ok(ExitCode::from(if summary.stopped.is_some() { INTERRUPTED } else { 1 }))
+}
+
+/// The folder asked for, or a new one under `trials/`.
+fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
+    if let Some(path) = &arguments.output {
+        return Ok(path.clone());
+    }
+    let name = if plan.name.is_empty() {
+        arguments.scenario.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    } else {
+        plan.name.clone()
+    };
+    claim_free_folder(std::path::Path::new("trials"), &name)
+        .map_err(|error| Failure::input(error.to_string()))
+}
+
+fn names(plan: &Plan) -> Names {
+    Names {
+        jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),
+        nodes: plan.topology.nodes.iter().map(|node| node.name.clone()).collect(),
+    }
+}
+
+fn identity(plan: &Plan) -> RunIdentity {
+    RunIdentity {
+        scenario: plan.name.clone(),
+        seed: plan.seed,
+        commit: option_env!("TENTER_COMMIT").map(str::to_owned),
+        command: std::env::args().collect(),
+    }
+}
+
+/// The fabric in one line.
+pub(crate) fn describe(plan: &Plan) -> String {
+    let topology = &plan.topology;
+    let mut rates: Vec<_> = topology.cables.iter().map(|cable| cable.rate).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+    format!(
+        "{}, {} NICs, {} switches, {} cables at {}",
+        plan.topology_spec.name(),
+        topology.hosts,
+        topology.nodes.len() - topology.hosts,
+        topology.cables.len(),
+        rates.join(" and "),
+    )
+}

@@ -1,0 +1,109 @@
+//! `--watch`: the life of a flow or a port.
+
+use std::fmt::Write;
+
+use tenter_net::{Event, EventKind};
+use tenter_scenario::Plan;
+use tenter_sim::{Context, Driver, WatchLog, WatchTarget};
+use tenter_units::Time;
+
+use crate::failure::{self, Failure};
+
+/// What was asked for, with names resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Flow(u32, u32),
+    Port(u32, u16),
+}
+
+impl Target {
+    pub(crate) fn resolve(self, context: &Context) -> WatchTarget {
+        match self {
+            Target::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),
+            Target::Port(node, port) => WatchTarget::Port { node, port },
+        }
+    }
+}
+
+/// Reads `flow=A-B` or `port=NODE:PORT`.
+pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Target, Failure> {
+    if let Some(flow) = text.strip_prefix("flow=") {
+        let (a, b) = flow.split_once('-').ok_or_else(|| form(text))?;
+        return Ok(Target::Flow(host(a, text, plan)?, host(b, text, plan)?));
+    }
+    let place = text.strip_prefix("port=").ok_or_else(|| form(text))?;
+    let (name, port) = place.rsplit_once(':').ok_or_else(|| form(text))?;
+    let node = node(name, text, plan)?;
+    let ports = plan.topology.nodes[node as usize].ports.len();
+    match port.parse::<u16>() {
+        Ok(port) if usize::from(port) < ports => Ok(Target::Port(node, port)),
+        _ => Err(Failure::input(format!(
+            "--watch {text}: {name} has ports 0 to {}; name one of them",
+            ports - 1
+        ))),
+    }
+}
+
+fn form(text: &str) -> Failure {
+    Failure::input(format!(
+        "--watch {text}: write `flow=HOST-HOST`, for instance `flow=host0-host9`, or `port=NODE:PORT`, for instance \
+         `port=leaf0:8`"
+    ))
+}
+
+fn node(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
+    plan.topology.find(name).ok_or_else(|| {
+        let first = &plan.topology.nodes[0].name;
+        let last = &plan.topology.nodes[plan.topology.nodes.len() - 1].name;
+        Failure::input(format!(
+            "--watch {text}: there is no node `{name}` in this fabric; its nodes are called `{first}` … `{last}`"
+        ))
+    })
+}
+
+fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
+    let node = node(name, text, plan)?;
+    if plan.topology.is_host(node) {
+        return Ok(node);
+    }
+    Err(Failure::input(format!("--watch {text}: `{name}` is a switch; a flow runs between hosts")))
+}
+
+/// Prints what the watchers of all parts have seen, in the order of time.
+pub(crate) fn print<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) {
+    let topology = driver.fabric(0).context().topology();
+    let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
+    let mut events: Vec<Event> = logs.clone().flat_map(|log| log.notes.iter().copied()).collect();
+    let mut omitted: u64 = logs.map(|log| log.omitted).sum();
+    events.sort_by_key(|event| (event.at, event.node, event.port, event.kind));
+    omitted += events.len().saturating_sub(limit) as u64;
+    events.truncate(limit);
+    let mut text = String::new();
+    for event in &events {
+        let _ = writeln!(text, "{}", line(event, &topology.port_name(event.node, event.port)));
+    }
+    if omitted > 0 {
+        let _ = writeln!(text, "… and {omitted} more events (--watch-limit)");
+    }
+    failure::print(&text);
+}
+
+fn line(event: &Event, place: &str) -> String {
+    let what = match event.kind {
+        EventKind::Arrived => "arrives",
+        EventKind::Queued => "queued",
+        EventKind::Sent => "sent",
+        EventKind::Dropped => "DROPPED",
+        EventKind::Accepted => "accepted",
+        EventKind::Discarded => "DISCARDED",
+    };
+    let packet = &event.packet;
+    format!(
+        "{:>16}  {place:<16} {what:<9} {:?} #{} to host {} ({} B)",
+        Time::from_ps(event.at).to_string(),
+        packet.kind,
+        packet.sequence,
+        packet.destination,
+        packet.frame_bytes,
+    )
+}

@@ -1,0 +1,418 @@
+//! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tenter_engine::Ring;
+use tenter_net::{
+    ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
+    SENT_UNIT_PS, Transmitter,
+};
+
+use crate::message::MessageCut;
+use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
+use crate::send::{Acknowledged, Connection, NONE, SendPeer, SendQueuePair, WorkRequest};
+use crate::spec::NicSpec;
+
+/// Knows who is at the other end of a receive slot; asked once per slot, when its first packet arrives.
+pub trait Directory {
+    /// The way back from a receive slot of a host.
+    fn reply_path(&self, host: u32, slot: u32) -> ReplyPath;
+}
+
+/// What a NIC counts, under the names NIC drivers use for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NicCounters {
+    /// Frames that arrived.
+    pub received_frames: u64,
+    /// Their frame bytes.
+    pub received_bytes: u64,
+    /// Data packets accepted in order.
+    pub data_packets: u64,
+    /// Their frame bytes.
+    pub data_bytes: u64,
+    /// Data packets dropped because one before them was missing.
+    pub out_of_sequence: u64,
+    /// Data packets dropped because they had been accepted before.
+    pub duplicate_request: u64,
+    /// NAKs sent.
+    pub nak_sent: u64,
+    /// NAKs received.
+    pub packet_seq_err: u64,
+    /// Timeouts of the oldest unacknowledged packet.
+    pub local_ack_timeout_err: u64,
+}
+
+/// A queue pair that gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePairError {
+    /// The send slot.
+    pub slot: u32,
+    /// When the last retry timed out, in ps.
+    pub at: u64,
+    /// The host it was sending to.
+    pub destination: u32,
+}
+
+/// A NIC with one port.
+#[derive(Clone, Debug)]
+pub struct Nic {
+    host: u32,
+    cut: MessageCut,
+    transmitter: Transmitter,
+    /// Acknowledgements and connection set-up: sent before data.
+    control: Ring<Packet>,
+    send: Vec<SendQueuePair>,
+    receive: Vec<ReceiveQueuePair>,
+    /// The queue pair served last in the round of those that may send; each knows the one after it.
+    served_last: u32,
+    /// (deadline, send slot): at most one entry per queue pair.
+    timeouts: BinaryHeap<Reverse<(u64, u32)>>,
+    acknowledged: Vec<Acknowledged>,
+    errors: Vec<QueuePairError>,
+    counters: NicCounters,
+}
+
+impl Nic {
+    /// The NIC of a host, with room for so many send and receive queue pairs.
+    pub fn new(host: u32, spec: &NicSpec, transmitter: Transmitter, slots: (usize, usize)) -> Nic {
+        Nic {
+            host,
+            cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
+            transmitter,
+            control: Ring::default(),
+            send: vec![SendQueuePair::default(); slots.0],
+            receive: vec![ReceiveQueuePair::default(); slots.1],
+            served_last: NONE,
+            timeouts: BinaryHeap::new(),
+            acknowledged: Vec::new(),
+            errors: Vec::new(),
+            counters: NicCounters::default(),
+        }
+    }
+
+    /// The host it belongs to.
+    pub fn host(&self) -> u32 {
+        self.host
+    }
+
+    /// Its transmitter.
+    pub fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
+    /// What it has counted.
+    pub fn counters(&self) -> NicCounters {
+        self.counters
+    }
+
+    /// Whether a send slot has been opened.
+    pub fn is_open(&self, slot: u32) -> bool {
+        self.send[slot as usize].connection != Connection::Unused
+    }
+
+    /// Gives a send slot its peer; with connection set-up the request goes out now.
+    pub fn open(&mut self, spec: &NicSpec, slot: u32, peer: SendPeer, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
+        queue_pair.open(peer);
+        if spec.connection_set_up {
+            queue_pair.connection = Connection::Requested;
+            queue_pair.last_progress = now;
+            self.control.push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
+            self.arm(spec, slot, now);
+        } else {
+            queue_pair.connection = Connection::Ready;
+        }
+    }
+
+    /// Posts a work request to an open send slot.
+    pub fn post(&mut self, spec: &NicSpec, slot: u32, request: WorkRequest) {
+        let cut = self.cut;
+        self.send[slot as usize].post(request, cut);
+        self.join_round(spec, slot);
+    }
+
+    /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
+    #[inline]
+    pub fn next_departure(&self, now: u64) -> Option<u64> {
+        let busy = self.served_last != NONE || !self.control.is_empty();
+        busy.then(|| self.transmitter.free_at().max(now))
+    }
+
+    /// Sends one frame, whose first bit leaves at `now`.
+    #[inline]
+    pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        if let Some(mut packet) = self.control.pop() {
+            packet.sent = (now / SENT_UNIT_PS) as u32;
+            self.transmitter.transmit(packet, now, medium);
+            return;
+        }
+        let last = self.served_last;
+        let slot = self.send[last as usize].next_active;
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.outstanding() == 0 {
+            queue_pair.last_progress = now;
+        }
+        let (mut packet, ends_message) = queue_pair.next_packet(spec, self.cut, now);
+        packet.sent = (now / SENT_UNIT_PS) as u32;
+        let armed = queue_pair.timer_armed;
+        if queue_pair.may_send(spec.window_packets) {
+            self.served_last = slot;
+        } else {
+            self.leave_round(last, slot);
+        }
+        if !armed {
+            self.arm(spec, slot, now);
+        }
+        self.transmitter.transmit(packet, now, medium);
+        if ends_message {
+            self.transmitter.pause_for(spec.message_gap.ps());
+        }
+    }
+
+    /// Takes a packet; returns the transfer it completes, if any.
+    #[inline]
+    pub fn arrive<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: Packet,
+        directory: &impl Directory,
+        medium: &mut M,
+    ) -> Option<Delivery> {
+        self.counters.received_frames += 1;
+        self.counters.received_bytes += u64::from(packet.frame_bytes);
+        if packet.kind.is_data() {
+            return self.take_data(packet, directory, medium);
+        }
+        self.note(EventKind::Accepted, &packet, medium);
+        match packet.kind {
+            PacketKind::Ack => self.take_acknowledgement(spec, packet.queue_pair, &packet),
+            PacketKind::Nak => self.take_nak(spec, packet.queue_pair, &packet),
+            PacketKind::ConnectRequest => {
+                let reply = self.reply_path(packet.queue_pair, directory);
+                self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, 0);
+            }
+            _ => self.take_connect_reply(spec, packet.queue_pair, packet.at),
+        }
+        None
+    }
+
+    #[inline]
+    fn take_data<M: Medium>(
+        &mut self,
+        packet: Packet,
+        directory: &impl Directory,
+        medium: &mut M,
+    ) -> Option<Delivery> {
+        let slot = packet.queue_pair;
+        let reply = self.reply_path(slot, directory);
+        let queue_pair = &mut self.receive[slot as usize];
+        let verdict = queue_pair.take(&packet);
+        let expected = queue_pair.expected;
+        match verdict {
+            Verdict::Accepted => {
+                self.counters.data_packets += 1;
+                self.counters.data_bytes += u64::from(packet.frame_bytes);
+            }
+            Verdict::Duplicate => self.counters.duplicate_request += 1,
+            Verdict::OutOfSequence { first } => {
+                self.counters.out_of_sequence += 1;
+                self.note(EventKind::Discarded, &packet, medium);
+                if first {
+                    self.counters.nak_sent += 1;
+                    self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
+                }
+                return None;
+            }
+        }
+        if packet.has(Packet::ACK_REQUEST) {
+            self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
+        }
+        if verdict == Verdict::Duplicate {
+            self.note(EventKind::Discarded, &packet, medium);
+            return None;
+        }
+        self.note(EventKind::Accepted, &packet, medium);
+        packet
+            .has(Packet::END_OF_TRANSFER)
+            .then(|| self.receive[slot as usize].deliver(slot, packet.at))
+    }
+
+    #[inline]
+    fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
+        let queue_pair = &mut self.receive[slot as usize];
+        if !queue_pair.open {
+            queue_pair.open = true;
+            queue_pair.reply = directory.reply_path(self.host, slot);
+        }
+        queue_pair.reply
+    }
+
+    fn reply(&mut self, path: ReplyPath, kind: PacketKind, frame_bytes: u16, sequence: u32) {
+        self.control.push(Packet {
+            at: 0,
+            queue_pair: path.slot,
+            sequence,
+            destination: path.destination,
+            hash: path.hash,
+            sent: 0,
+            frame_bytes,
+            kind,
+            flags: 0,
+        });
+    }
+
+    fn take_acknowledgement(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
+        let acknowledged = &mut self.acknowledged;
+        self.send[slot as usize].acknowledge(
+            (slot, packet.sequence),
+            self.cut,
+            packet.at,
+            |done| acknowledged.push(done),
+        );
+        self.join_round(spec, slot);
+    }
+
+    fn take_nak(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
+        self.counters.packet_seq_err += 1;
+        self.take_acknowledgement(spec, slot, packet);
+        let cut = self.cut;
+        self.send[slot as usize].rewind(packet.sequence, cut);
+        self.join_round(spec, slot);
+    }
+
+    fn take_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.connection == Connection::Requested {
+            queue_pair.connection = Connection::Ready;
+            queue_pair.retries = 0;
+            queue_pair.last_progress = now;
+            self.join_round(spec, slot);
+        }
+    }
+
+    /// Puts a queue pair that may send at the end of the round.
+    fn join_round(&mut self, spec: &NicSpec, slot: u32) {
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.in_round || !queue_pair.may_send(spec.window_packets) {
+            return;
+        }
+        queue_pair.in_round = true;
+        if self.served_last == NONE {
+            queue_pair.next_active = slot;
+        } else {
+            let last = &mut self.send[self.served_last as usize];
+            let first = std::mem::replace(&mut last.next_active, slot);
+            self.send[slot as usize].next_active = first;
+        }
+        self.served_last = slot;
+    }
+
+    /// Takes `slot`, which comes after `before`, out of the round.
+    fn leave_round(&mut self, before: u32, slot: u32) {
+        let queue_pair = &mut self.send[slot as usize];
+        queue_pair.in_round = false;
+        let after = queue_pair.next_active;
+        if before == slot {
+            self.served_last = NONE;
+        } else {
+            self.send[before as usize].next_active = after;
+            if self.served_last == slot {
+                self.served_last = before;
+            }
+        }
+    }
+
+    /// Starts the retransmission timer of a queue pair that has none running.
+    fn arm(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+        self.send[slot as usize].timer_armed = true;
+        self.timeouts.push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+    }
+
+    /// When the next timer fires.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<u64> {
+        self.timeouts.peek().map(|&Reverse((at, _))| at)
+    }
+
+    /// Fires the timer that is due at `now`.
+    pub fn timeout(&mut self, spec: &NicSpec, now: u64) {
+        let Some(Reverse((_, slot))) = self.timeouts.pop() else { return };
+        let queue_pair = &mut self.send[slot as usize];
+        let waits = queue_pair.outstanding() > 0 || queue_pair.connection == Connection::Requested;
+        if !waits || queue_pair.connection == Connection::Failed {
+            queue_pair.timer_armed = false;
+            return;
+        }
+        let deadline = queue_pair.last_progress + spec.retransmission_timeout.ps();
+        if deadline > now {
+            self.timeouts.push(Reverse((deadline, slot)));
+            return;
+        }
+        self.counters.local_ack_timeout_err += 1;
+        if queue_pair.retries == spec.retry_count {
+            self.fail(slot, now);
+            return;
+        }
+        queue_pair.retries += 1;
+        queue_pair.last_progress = now;
+        if queue_pair.connection == Connection::Requested {
+            self.control.push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
+        } else {
+            let oldest = queue_pair.acknowledged;
+            queue_pair.rewind(oldest, self.cut);
+            self.join_round(spec, slot);
+        }
+        self.timeouts.push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+    }
+
+    fn fail(&mut self, slot: u32, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
+        queue_pair.connection = Connection::Failed;
+        queue_pair.timer_armed = false;
+        let destination = queue_pair.destination();
+        self.errors.push(QueuePairError { slot, at: now, destination });
+        if queue_pair.in_round {
+            let mut before = slot;
+            while self.send[before as usize].next_active != slot {
+                before = self.send[before as usize].next_active;
+            }
+            self.leave_round(before, slot);
+        }
+    }
+
+    /// Work requests that have been acknowledged since this was last asked.
+    #[inline]
+    pub fn take_acknowledged(&mut self) -> Option<Acknowledged> {
+        self.acknowledged.pop()
+    }
+
+    /// Queue pairs that have given up so far.
+    pub fn errors(&self) -> &[QueuePairError] {
+        &self.errors
+    }
+
+    /// Work requests of a send slot that are not acknowledged, oldest first.
+    pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
+        self.send[slot as usize].unfinished()
+    }
+
+    /// Transfers delivered through a receive slot since the count was last reset.
+    pub fn delivered(&self, slot: u32) -> u32 {
+        self.receive[slot as usize].delivered()
+    }
+
+    /// Starts the count of delivered transfers anew for a range of receive slots.
+    pub fn reset_delivered(&mut self, slots: std::ops::Range<usize>) {
+        for queue_pair in &mut self.receive[slots] {
+            queue_pair.reset_delivered();
+        }
+    }
+
+    #[inline]
+    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
+        if M::WATCHED {
+            medium.note(Event { at: packet.at, node: self.host, port: 0, kind, packet: *packet });
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The receiving side of a queue pair.
+
+use tenter_net::{Packet, SENT_UNIT_PS};
+
+/// Where acknowledgements of a receive queue pair go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplyPath {
+    /// The host that sends.
+    pub destination: u32,
+    /// Its send slot.
+    pub slot: u32,
+    /// Hash of the 5-tuple of the acknowledgements.
+    pub hash: u32,
+}
+
+/// A transfer whose last packet has been accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The receive slot.
+    pub slot: u32,
+    /// How many transfers had been delivered through the slot before, since the count was last reset.
+    pub nth: u32,
+    /// When the last packet arrived, in ps.
+    pub at: u64,
+    /// Data frames accepted for it.
+    pub accepted_frames: u64,
+    /// Their frame bytes.
+    pub accepted_bytes: u64,
+    /// Shortest time from first bit sent to acceptance, of the packets accepted, in ps.
+    pub latency_min: u64,
+    /// Sum of those times, in ps.
+    pub latency_sum: u64,
+    /// Longest of them, in ps.
+    pub latency_max: u64,
+}
+
+/// What the receiver makes of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Accepted,
+    /// Received before; the acknowledgement must have been lost.
+    Duplicate,
+    /// A packet before it is missing; the first of its kind since the gap opened asks for that packet.
+    OutOfSequence {
+        first: bool,
+    },
+}
+
+/// The receiving side of a queue pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReceiveQueuePair {
+    accepted_bytes: u64,
+    latency_sum: u64,
+    pub(crate) expected: u32,
+    accepted: u32,
+    latency_min: u32,
+    latency_max: u32,
+    delivered: u32,
+    pub(crate) reply: ReplyPath,
+    pub(crate) open: bool,
+    gap_reported: bool,
+}
+
+impl ReceiveQueuePair {
+    /// Go-back-N: only the packet expected next is accepted.
+    #[inline]
+    pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {
+        let ahead = packet.sequence.wrapping_sub(self.expected);
+        if ahead == 0 {
+            self.accept(packet);
+            return Verdict::Accepted;
+        }
+        if ahead > u32::MAX / 2 {
+            return Verdict::Duplicate;
+        }
+        let first = !self.gap_reported;
+        self.gap_reported = true;
+        Verdict::OutOfSequence { first }
+    }
+
+    #[inline]
+    fn accept(&mut self, packet: &Packet) {
+        self.expected = self.expected.wrapping_add(1);
+        self.gap_reported = false;
+        let latency = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
+        self.latency_min =
+            if self.accepted == 0 { latency } else { self.latency_min.min(latency) };
+        self.latency_max = self.latency_max.max(latency);
+        self.latency_sum += u64::from(latency);
+        self.accepted += 1;
+        self.accepted_bytes += u64::from(packet.frame_bytes);
+    }
+
+    /// Closes the transfer whose last packet has just been accepted.
+    pub(crate) fn deliver(&mut self, slot: u32, now: u64) -> Delivery {
+        let delivery = Delivery {
+            slot,
+            nth: self.delivered,
+            at: now,
+            accepted_frames: u64::from(self.accepted),
+            accepted_bytes: self.accepted_bytes,
+            latency_min: u64::from(self.latency_min) * SENT_UNIT_PS,
+            latency_sum: self.latency_sum * SENT_UNIT_PS,
+            latency_max: u64::from(self.latency_max) * SENT_UNIT_PS,
+        };
+        *self = ReceiveQueuePair {
+            expected: self.expected,
+            delivered: self.delivered + 1,
+            reply: self.reply,
+            open: self.open,
+            ..ReceiveQueuePair::default()
+        };
+        delivery
+    }
+
+    /// How many transfers have been delivered since the count was last reset.
+    pub(crate) fn delivered(&self) -> u32 {
+        self.delivered
+    }
+
+    pub(crate) fn reset_delivered(&mut self) {
+        self.delivered = 0;
+    }
+}

@@ -1,0 +1,61 @@
+//! What a NIC is built from: plain numbers, all units resolved.
+
+use tenter_units::Time;
+
+/// How many data packets one acknowledgement covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// One acknowledgement for the last packet of each message.
+    PerMessage,
+    /// One for every `n`-th packet and for the last of each message; 1 acknowledges each packet.
+    EveryPackets(u32),
+}
+
+/// One NIC model; all NICs of a trial share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NicSpec {
+    /// Payload bytes of a full packet (RoCE path MTU): 256, 512, 1024, 2048 or 4096.
+    pub mtu_bytes: u32,
+    /// Payload bytes of one RDMA write message.
+    pub message_bytes: u64,
+    /// When the receiver acknowledges.
+    pub acknowledge: AckPolicy,
+    /// Packets a QP may have unacknowledged; `None` for no limit.
+    pub window_packets: Option<u32>,
+    /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+    pub retransmission_timeout: Time,
+    /// Timeouts in a row without progress after which the QP gives up.
+    pub retry_count: u8,
+    /// From the QP to the wire.
+    pub transmit_latency: Time,
+    /// From the wire to the QP.
+    pub receive_latency: Time,
+    /// Idle wire after the last packet of each message.
+    pub message_gap: Time,
+    /// From the arrival that releases a send (or the start of the collective) to the send.
+    pub step_delay: Time,
+    /// From the start of a collective to its first sends.
+    pub start_up: Time,
+    /// One request and its reply cross the fabric before the first packet of each QP.
+    pub connection_set_up: bool,
+    /// Each NIC starts each collective later by a random time up to this.
+    pub start_skew_max: Time,
+    /// Each NIC's clock is off by a random amount of at most this many parts per million.
+    pub clock_offset_max_ppm: u32,
+}
+
+/// The addresses of one NIC; they feed the ECMP hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicAddress {
+    /// IPv4 address.
+    pub address: u32,
+    /// Prefix length of its subnet.
+    pub prefix: u8,
+    /// IPv4 address of its gateway.
+    pub gateway: u32,
+    /// DSCP of its data packets.
+    pub dscp: u8,
+}
+
+/// The UDP destination port of `RoCEv2` (InfiniBand Architecture Specification, Annex A17).
+pub const ROCE_UDP_PORT: u16 = 4791;

@@ -1,0 +1,137 @@
+//! A growable FIFO of small values in one power-of-two buffer.
+
+/// A first-in first-out queue of `Copy` values. It holds no memory until the first push.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    slots: Vec<T>,
+    head: u32,
+    len: u32,
+}
+
+/// Most FIFOs of a big fabric hold one or two values at a time, and most never any.
+const FIRST_CAPACITY: usize = 1;
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Ring { slots: Vec::new(), head: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    /// How many values wait.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether none waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The value that has waited longest.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        if self.len == 0 { None } else { Some(&self.slots[self.head as usize]) }
+    }
+
+    /// The value with `index` older ones before it.
+    ///
+    /// # Panics
+    /// When fewer values wait.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut T {
+        assert!(index < self.len as usize, "only {} values wait", self.len);
+        let mask = self.slots.len() - 1;
+        &mut self.slots[(self.head as usize + index) & mask]
+    }
+
+    /// Appends a value.
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        let capacity = self.slots.len();
+        if self.len as usize == capacity {
+            self.grow(value);
+            return;
+        }
+        let at = (self.head + self.len) as usize & (capacity - 1);
+        self.slots[at] = value;
+        self.len += 1;
+    }
+
+    /// Removes the value that has waited longest.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let value = self.slots[self.head as usize];
+        self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
+        self.len -= 1;
+        Some(value)
+    }
+
+    /// All waiting values, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let mask = self.slots.len().wrapping_sub(1);
+        (0..self.len as usize).map(move |i| &self.slots[(self.head as usize + i) & mask])
+    }
+
+    /// Removes every leading value for which `wanted` holds and hands it to `each`.
+    #[inline]
+    pub fn drain_while(&mut self, wanted: impl Fn(&T) -> bool, mut each: impl FnMut(T)) {
+        while self.len > 0 {
+            let value = self.slots[self.head as usize];
+            if !wanted(&value) {
+                break;
+            }
+            self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
+            self.len -= 1;
+            each(value);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, value: T) {
+        let capacity = self.slots.len();
+        let doubled = (capacity * 2).max(FIRST_CAPACITY);
+        let mut slots = Vec::with_capacity(doubled);
+        slots.extend_from_slice(&self.slots[self.head as usize..]);
+        slots.extend_from_slice(&self.slots[..self.head as usize]);
+        slots.resize(doubled, value);
+        slots[capacity] = value;
+        self.slots = slots;
+        self.head = 0;
+        self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn behaves_like_a_deque_through_growth_and_wrap_around() {
+        let mut ring = Ring::default();
+        let mut model = VecDeque::new();
+        let mut state = 12_345_u64;
+        for i in 0..10_000_u64 {
+            state = crate::mix64(state);
+            if state % 5 < 3 {
+                ring.push(i);
+                model.push_back(i);
+            } else {
+                assert_eq!(ring.pop(), model.pop_front());
+            }
+            assert_eq!(ring.len(), model.len());
+            assert_eq!(ring.front(), model.front());
+        }
+        assert!(ring.iter().eq(model.iter()));
+        let mut drained = Vec::new();
+        let limit = model[model.len() / 2];
+        ring.drain_while(|v| *v < limit, |v| drained.push(v));
+        assert!(drained.iter().eq(model.iter().filter(|v| **v < limit)));
+    }
+}

@@ -1,0 +1,29 @@
+//! Packets, links, ports, queues and switches.
+//!
+//! ```text
+//!  link ──▶ ingress half of the pipeline ──▶ route ─▶ load balancer ─▶ output queue ──▶ egress half ──▶ link
+//!           (folded into the link's latency)          (one of the      (tail drop)     (folded likewise)
+//!                                                      equal-cost ports)
+//! ```
+//!
+//! The functions here are driven by an engine, but they know none: a switch is handed a packet and an instant, and puts
+//! what it sends onto a [`Medium`]. The windowed engine and the reference engine of the test kit drive the same functions.
+//!
+//! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought forward when it is next touched
+//! ([`Port::advance`]). That is exact because a departure at d matters to nobody before d + serialisation + latency.
+
+pub mod load_balancing;
+mod medium;
+mod packet;
+mod port;
+mod spec;
+mod switch;
+
+pub use medium::{Event, EventKind, Medium};
+pub use packet::{
+    ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES,
+    SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
+};
+pub use port::{Port, PortCounters, Transmitter};
+pub use spec::{Forwarding, SwitchSpec};
+pub use switch::Switch;

@@ -1,0 +1,49 @@
+//! What a node puts its packets onto.
+
+use crate::packet::Packet;
+
+/// The links of a node and, if anybody looks, the watcher.
+///
+/// `WATCHED` is a constant so that an unwatched run pays nothing for the events.
+pub trait Medium {
+    /// Whether [`Medium::note`] does anything.
+    const WATCHED: bool;
+
+    /// Puts a packet onto the link behind an output; `packet.at` is its arrival at the other end.
+    fn send(&mut self, output: u32, packet: Packet);
+
+    /// Tells the watcher that something happened to a packet.
+    fn note(&mut self, event: Event);
+}
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// It came out of the link and the ingress pipeline.
+    Arrived,
+    /// It was put into an output queue.
+    Queued,
+    /// Its first bit went onto the wire.
+    Sent,
+    /// The output queue was full.
+    Dropped,
+    /// The NIC took it in order.
+    Accepted,
+    /// The NIC threw it away: out of sequence or received before.
+    Discarded,
+}
+
+/// One step in the life of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When, in ps.
+    pub at: u64,
+    /// At which node of the topology.
+    pub node: u32,
+    /// At which of its ports.
+    pub port: u16,
+    /// What happened.
+    pub kind: EventKind,
+    /// To which packet.
+    pub packet: Packet,
+}

@@ -1,0 +1,92 @@
+//! The packet: 32 bytes, passed by value from FIFO to FIFO.
+
+use tenter_engine::Arrival;
+
+/// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
+pub const WIRE_OVERHEAD_BYTES: u32 = 20;
+/// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
+pub const DATA_OVERHEAD_BYTES: u32 = 62;
+/// The RDMA extended header, on the first packet of a write message.
+pub const RETH_BYTES: u32 = 16;
+/// Frame bytes of an ACK or NAK: a data packet without payload, with the 4-byte AETH.
+pub const ACK_FRAME_BYTES: u16 = 66;
+/// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte management payload.
+pub const CONNECT_FRAME_BYTES: u16 = 326;
+/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 68 ms, longer than any packet lives.
+pub const SENT_UNIT_PS: u64 = 16;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum PacketKind {
+    /// First packet of an RDMA write message of several.
+    First,
+    /// Neither the first nor the last.
+    Middle,
+    /// Last packet of a message of several.
+    Last,
+    /// The only packet of its message.
+    Only,
+    /// Acknowledges all data before `sequence`.
+    Ack,
+    /// Asks for everything from `sequence` on again.
+    Nak,
+    /// Asks the peer's NIC to set up a queue pair.
+    ConnectRequest,
+    /// Says that it is set up.
+    ConnectReply,
+}
+
+impl PacketKind {
+    /// Whether it carries payload.
+    #[inline]
+    pub fn is_data(self) -> bool {
+        self as u8 <= PacketKind::Only as u8
+    }
+}
+
+/// A packet on a link or in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct Packet {
+    /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
+    pub at: u64,
+    /// The queue pair at the destination NIC: a receive slot for data, a send slot for everything else.
+    pub queue_pair: u32,
+    /// Packet sequence number (data), or the next one expected (ACK, NAK).
+    pub sequence: u32,
+    /// The host it goes to.
+    pub destination: u32,
+    /// Hash of its 5-tuple, without any switch's seed.
+    pub hash: u32,
+    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³².
+    pub sent: u32,
+    /// Frame size including FCS, without preamble and gap.
+    pub frame_bytes: u16,
+    /// What it is for.
+    pub kind: PacketKind,
+    /// [`Packet::ACK_REQUEST`], [`Packet::END_OF_TRANSFER`].
+    pub flags: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);
+
+impl Packet {
+    /// The receiver shall acknowledge this packet.
+    pub const ACK_REQUEST: u8 = 1;
+    /// The last packet of what the workload asked to be sent.
+    pub const END_OF_TRANSFER: u8 = 2;
+
+    /// Whether a flag is set.
+    #[inline]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+impl Arrival for Packet {
+    #[inline]
+    fn at(&self) -> u64 {
+        self.at
+    }
+}

@@ -1,0 +1,356 @@
+//! Columns: how a field of a row becomes a named, typed value in a file.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tenter_units::Time;
+
+/// What a column holds, the same in Parquet, JSON and CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A signed 64-bit integer; every count, size and index, so that differences of columns cannot wrap around.
+    Integer,
+    /// A 64-bit float; times in nanoseconds and everything that is a ratio.
+    Float,
+    /// UTF-8 text.
+    Text,
+    /// True or false.
+    Flag,
+}
+
+/// One value of one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// For [`Kind::Integer`].
+    Integer(i64),
+    /// For [`Kind::Float`].
+    Float(f64),
+    /// For [`Kind::Text`].
+    Text(&'a str),
+    /// For [`Kind::Flag`].
+    Flag(bool),
+    /// No value, in a column that may lack one.
+    Missing,
+}
+
+impl<'a> Cell<'a> {
+    /// The integer, if it is one.
+    pub fn integer(self) -> Option<i64> {
+        if let Cell::Integer(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    /// The float, if it is one.
+    pub fn float(self) -> Option<f64> {
+        if let Cell::Float(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn text(self) -> Option<&'a str> {
+        if let Cell::Text(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    /// The flag, if it is one.
+    pub fn flag(self) -> Option<bool> {
+        if let Cell::Flag(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Cell::Integer(value) => serializer.serialize_i64(value),
+            Cell::Float(value) => serializer.serialize_f64(value),
+            Cell::Text(value) => serializer.serialize_str(value),
+            Cell::Flag(value) => serializer.serialize_bool(value),
+            Cell::Missing => serializer.serialize_none(),
+        }
+    }
+}
+
+/// One column of the table of `R`: its entry in the data dictionary, and how a row fills it.
+pub struct Column<R: 'static> {
+    /// The name in every file; it ends with the unit where there is one.
+    pub name: &'static str,
+    /// What the column holds.
+    pub kind: Kind,
+    /// Whether a row may have no value here.
+    pub optional: bool,
+    /// The unit, empty for a count, an index, a name or a flag.
+    pub unit: &'static str,
+    /// What the value is, in a sentence.
+    pub meaning: &'static str,
+    /// Whether the value is looked up in [`Names`]; such a column is in the tables but not in the row's own JSON.
+    pub joined: bool,
+    /// The value of one row.
+    pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
+}
+
+/// A row type: a table's name, what it is about, and its columns in order.
+pub trait Row: Sized + 'static {
+    /// The table's name, also the stem of its file.
+    const TABLE: &'static str;
+    /// What one row is, in a sentence.
+    const ABOUT: &'static str;
+    /// The columns, in the order of the file.
+    const COLUMNS: &'static [Column<Self>];
+}
+
+/// Names that rows refer to by index, joined in when a table is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Names of the jobs, by job index.
+    pub jobs: Vec<String>,
+    /// Names of the nodes (NICs first, then switches), by node index.
+    pub nodes: Vec<String>,
+}
+
+impl Names {
+    /// The name of a job, empty where there is none of that index.
+    pub fn job(&self, job: u32) -> &str {
+        self.jobs.get(job as usize).map_or("", String::as_str)
+    }
+
+    /// The name of a node, empty where there is none of that index.
+    pub fn node(&self, node: u32) -> &str {
+        self.nodes.get(node as usize).map_or("", String::as_str)
+    }
+}
+
+/// A type a field of a row may have.
+pub trait Value: Sized {
+    /// The kind of column it becomes.
+    const KIND: Kind;
+    /// Whether it may be missing.
+    const OPTIONAL: bool = false;
+    /// As a cell.
+    fn cell(&self) -> Cell<'_>;
+    /// From what [`Value::cell`] was serialised to.
+    ///
+    /// # Errors
+    /// Those of the deserializer: another type, or a number out of range.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
+
+macro_rules! integer_value {
+    ($($integer:ty),+) => {$(
+        impl Value for $integer {
+            const KIND: Kind = Kind::Integer;
+            fn cell(&self) -> Cell<'_> {
+                // A count beyond 2⁶³ does not occur in a simulation; saturating keeps the column's sign right all the same.
+                Cell::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::deserialize(deserializer)
+            }
+        }
+    )+};
+}
+integer_value!(u16, u32, u64, i64);
+
+macro_rules! plain_value {
+    ($($type:ty => $kind:ident, $this:ident, $cell:expr);+) => {$(
+        impl Value for $type {
+            const KIND: Kind = Kind::$kind;
+            fn cell(&self) -> Cell<'_> {
+                let $this = self;
+                Cell::$kind($cell)
+            }
+            fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::deserialize(deserializer)
+            }
+        }
+    )+};
+}
+plain_value!(f64 => Float, value, *value; bool => Flag, value, *value; String => Text, value, value);
+
+/// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back by rounding
+/// as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text and multiplying each lose up to 2⁻⁵³ or 2⁻⁵² of it.
+impl Value for Time {
+    const KIND: Kind = Kind::Float;
+    fn cell(&self) -> Cell<'_> {
+        Cell::Float(self.as_ns())
+    }
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(|ns| Time::from_ps((ns * 1e3).round() as u64))
+    }
+}
+
+/// Carries [`Value::read`] into serde's own handling of a missing value.
+struct Present<T>(T);
+
+impl<'de, T: Value> Deserialize<'de> for Present<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::read(deserializer).map(Present)
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = true;
+    fn cell(&self) -> Cell<'_> {
+        self.as_ref().map_or(Cell::Missing, T::cell)
+    }
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<Present<T>>::deserialize(deserializer)?.map(|present| present.0))
+    }
+}
+
+/// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
+///
+/// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one. `derived` columns are computed
+/// from the row (and are methods of it); `joined` ones are looked up in [`Names`].
+macro_rules! rows {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $Row:ident in $table:literal {
+            $( $(#[doc = $meaning:literal])+ $field:ident: $type:ty => $column:literal, $unit:literal; )+
+        }
+        $( derived {
+            $( $(#[doc = $d_meaning:literal])+
+               $d_field:ident: $d_type:ty => $d_column:literal, $d_unit:literal = |$d_row:ident| $d_value:expr; )+
+        } )?
+        $( joined {
+            $( $(#[doc = $j_meaning:literal])+ $j_column:literal = |$j_row:ident, $j_names:ident| $j_value:expr; )+
+        } )?
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        pub struct $Row {
+            $(
+                $(#[doc = $meaning])+
+                #[serde(rename = $column, deserialize_with = "crate::column::Value::read")]
+                pub $field: $type,
+            )+
+        }
+
+        $( impl $Row {
+            $(
+                $(#[doc = $d_meaning])+
+                pub fn $d_field(&self) -> $d_type {
+                    let $d_row = self;
+                    $d_value
+                }
+            )+
+        } )?
+
+        impl crate::column::Row for $Row {
+            const TABLE: &'static str = $table;
+            const ABOUT: &'static str = concat!($($about),+);
+            const COLUMNS: &'static [crate::column::Column<$Row>] = &[
+                $( crate::column::Column {
+                    name: $column,
+                    kind: <$type as crate::column::Value>::KIND,
+                    optional: <$type as crate::column::Value>::OPTIONAL,
+                    unit: $unit,
+                    meaning: concat!($($meaning),+),
+                    joined: false,
+                    cell: |row, _| crate::column::Value::cell(&row.$field),
+                }, )+
+                $($( crate::column::Column {
+                    name: $d_column,
+                    kind: <$d_type as crate::column::Value>::KIND,
+                    optional: <$d_type as crate::column::Value>::OPTIONAL,
+                    unit: $d_unit,
+                    meaning: concat!($($d_meaning),+),
+                    joined: false,
+                    cell: |row, _| crate::column::Cell::from(row.$d_field()),
+                }, )+)?
+                $($( crate::column::Column {
+                    name: $j_column,
+                    kind: crate::column::Kind::Text,
+                    optional: false,
+                    unit: "",
+                    meaning: concat!($($j_meaning),+),
+                    joined: true,
+                    cell: |$j_row, $j_names| crate::column::Cell::Text($j_value),
+                }, )+)?
+            ];
+        }
+
+        impl serde::Serialize for $Row {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                crate::column::serialise(self, serializer)
+            }
+        }
+    };
+}
+pub(crate) use rows;
+
+impl From<Time> for Cell<'_> {
+    fn from(time: Time) -> Self {
+        Cell::Float(time.as_ns())
+    }
+}
+
+impl From<i64> for Cell<'_> {
+    fn from(count: i64) -> Self {
+        Cell::Integer(count)
+    }
+}
+
+/// Writes a row as a map from column name to value, without the joined columns.
+pub(crate) fn serialise<R: Row, S: Serializer>(row: &R, serializer: S) -> Result<S::Ok, S::Error> {
+    let names = Names::default();
+    serializer.collect_map(
+        R::COLUMNS
+            .iter()
+            .filter(|c| !c.joined)
+            .map(|c| (c.name, (c.cell)(row, &names))),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Held {
+        #[serde(deserialize_with = "Value::read")]
+        time: Option<Time>,
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_below_two_to_the_50_ps_survives_nanoseconds(ps in 0_u64..1 << 50) {
+            let text = serde_json::to_string(&Time::from_ps(ps).cell()).expect("a number");
+            let held: Held = serde_json::from_str(&format!("{{\"time\":{text}}}")).expect("own output");
+            prop_assert_eq!(held, Held { time: Some(Time::from_ps(ps)) });
+        }
+    }
+
+    #[test]
+    fn a_missing_value_is_null() {
+        assert_eq!(None::<Time>.cell(), Cell::Missing);
+        assert_eq!(
+            serde_json::to_string(&Cell::Missing).expect("a null"),
+            "null"
+        );
+        let held: Held = serde_json::from_str("{\"time\":null}").expect("a null is a missing time");
+        assert_eq!(held, Held { time: None });
+    }
+
+    #[test]
+    fn a_name_out_of_range_is_empty() {
+        let names = Names {
+            jobs: vec!["a".to_owned()],
+            nodes: Vec::new(),
+        };
+        assert_eq!((names.job(0), names.job(1), names.node(0)), ("a", "", ""));
+    }
+}

@@ -1,0 +1,186 @@
+//! The data dictionary: every column a trial writes, taken from the declarations of the rows.
+
+use std::fmt::Write as _;
+
+use crate::column::{Kind, Row};
+use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow};
+use crate::summary::{EngineStats, Totals};
+
+/// A table (or a block of `summary.json`) and its columns, without the row type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableEntry {
+    /// The table's name.
+    pub table: &'static str,
+    /// What one row is.
+    pub about: &'static str,
+    /// The columns in the order of the file.
+    pub columns: Vec<ColumnEntry>,
+}
+
+/// A column, without the row type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnEntry {
+    /// The column's name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Whether a row may have no value here.
+    pub optional: bool,
+    /// The unit, empty where there is none.
+    pub unit: &'static str,
+    /// What the value is.
+    pub meaning: String,
+}
+
+impl TableEntry {
+    /// The entry of a row type.
+    pub fn of<R: Row>() -> TableEntry {
+        let columns = R::COLUMNS.iter().map(|column| ColumnEntry {
+            name: column.name,
+            kind: column.kind,
+            optional: column.optional,
+            unit: column.unit,
+            meaning: column.meaning.trim().to_owned(),
+        });
+        TableEntry {
+            table: R::TABLE,
+            about: R::ABOUT.trim(),
+            columns: columns.collect(),
+        }
+    }
+}
+
+/// The Parquet tables of a trial folder.
+pub fn tables() -> Vec<TableEntry> {
+    vec![
+        TableEntry::of::<JobRow>(),
+        TableEntry::of::<CollectiveRow>(),
+        TableEntry::of::<FlowRow>(),
+        TableEntry::of::<PortRow>(),
+        TableEntry::of::<SampleRow>(),
+    ]
+}
+
+/// The blocks of `summary.json` beside its job and collective rows.
+pub fn summary_blocks() -> Vec<TableEntry> {
+    vec![TableEntry::of::<Totals>(), TableEntry::of::<EngineStats>()]
+}
+
+/// The data dictionary as Markdown; `docs/data-dictionary.md` is this text.
+pub fn markdown() -> String {
+    let mut page = String::from(INTRODUCTION);
+    for entry in tables() {
+        let _ = writeln!(page, "\n## `{}.parquet`\n", entry.table);
+        columns_as_markdown(&entry, &mut page);
+    }
+    page.push_str(SUMMARY_INTRODUCTION);
+    for entry in summary_blocks() {
+        let _ = writeln!(page, "\n### `{}`\n", entry.table);
+        columns_as_markdown(&entry, &mut page);
+    }
+    page
+}
+
+fn columns_as_markdown(entry: &TableEntry, page: &mut String) {
+    let _ = writeln!(
+        page,
+        "{}\n\n| column | type | unit | meaning |\n|---|---|---|---|",
+        entry.about
+    );
+    for column in &entry.columns {
+        let kind = match column.kind {
+            Kind::Integer => "integer",
+            Kind::Float => "float",
+            Kind::Text => "text",
+            Kind::Flag => "flag",
+        };
+        let optional = if column.optional { " or missing" } else { "" };
+        let _ = writeln!(
+            page,
+            "| `{}` | {kind}{optional} | {} | {} |",
+            column.name, column.unit, column.meaning
+        );
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Data dictionary
+
+Every table and column of a trial folder. This page is generated from the row types in `crates/tenter-record`; after a change there,
+`cargo run -p tenter-record --example dictionary > docs/data-dictionary.md` writes it anew.
+
+- A column's name ends with its unit. `GB` and `Gbit` are 10⁹; sizes are in bytes.
+- Times are simulated and counted from the start of the trial. The simulation counts whole picoseconds; a `_ns` column holds the nearest
+  64-bit float to that count over 1,000, so up to 18 minutes multiplying by 1,000 and rounding gives the exact count back.
+- Integers are signed 64-bit, so that a difference of two columns cannot wrap around.
+- Percentiles are by nearest rank: the smallest value with at least that share of all values at or below it.
+- Frame bytes count the Ethernet frame with its FCS, without preamble and inter-frame gap.
+- Text is UTF-8. A missing value is null in Parquet and JSON and empty in CSV.
+- Rows of `flows` are in the order in which the chunks ended, which is the same on any number of threads.
+";
+
+const SUMMARY_INTRODUCTION: &str = "
+## `summary.json`
+
+`tenter_version`, `scenario` and `seed` say what ran; `complete` is false for a trial that ended early, and `stopped` then says why;
+`warnings` are sentences. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
+columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
+        let entries = tables().into_iter().chain(summary_blocks());
+        entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
+    }
+
+    #[test]
+    fn a_name_ends_with_its_unit() {
+        for (table, column) in all() {
+            let suffixes: &[&str] = match column.unit {
+                "" | "windows" | "visits" | "packets" | "timeouts" => continue,
+                "ns" => &["_ns"],
+                "ps" => &["_ps"],
+                "s" => &["_s"],
+                "bytes" => &["_bytes"],
+                "frames" => &["_frames", "frames_delta"],
+                "flows" => &["flows"],
+                "%" => &["_percent"],
+                "GB/s (10⁹)" => &["_gbytes_per_s"],
+                "Gbit/s (10⁹)" => &["_gbps"],
+                other => panic!("{table}.{}: unit {other} is not known here", column.name),
+            };
+            assert!(
+                suffixes.iter().any(|suffix| column.name.ends_with(suffix)),
+                "{table}.{} does not end with its unit {}",
+                column.name,
+                column.unit
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_meanings_are_sentences() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (table, column) in all() {
+            assert!(
+                seen.insert((table, column.name)),
+                "{table}.{} twice",
+                column.name
+            );
+            assert!(
+                column.meaning.ends_with('.'),
+                "{table}.{}: {}",
+                column.name,
+                column.meaning
+            );
+            assert!(
+                !column.meaning.contains('|'),
+                "{table}.{} breaks the table",
+                column.name
+            );
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What a trial leaves: rows, their columns and dictionary, digests, percentiles, and the sink they are given to.
+//!
+//! Nothing here does I/O. The simulation fills rows and hands them to a [`Sink`] of the caller's; a row type declares its columns once,
+//! and the tables, the JSON and the data dictionary all come from that declaration.
+
+mod column;
+pub mod dictionary;
+mod digest;
+mod percentile;
+mod rows;
+mod sink;
+mod summary;
+
+pub use column::{Cell, Column, Kind, Names, Row, Value};
+pub use digest::Digest;
+pub use percentile::{Distribution, nearest_rank};
+pub use rows::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow};
+pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
+pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

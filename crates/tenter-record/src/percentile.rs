@@ -1,0 +1,103 @@
+//! Exact percentiles of completion times.
+
+use tenter_units::Time;
+
+/// The value at `per_mille` of `sorted` by nearest rank: the smallest value with at least that share of all values at or below it.
+///
+/// It is always a value that occurred, never an interpolation, so a digest over it is exact. `None` when `sorted` is empty; a
+/// `per_mille` of 0 is the least value, of 1,000 or more the greatest.
+pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
+    let count = sorted.len() as u64;
+    let rank = (count * u64::from(per_mille.min(1_000)))
+        .div_ceil(1_000)
+        .max(1);
+    sorted.get(rank as usize - 1).copied()
+}
+
+/// The six statistics of a set of completion times that every table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Distribution {
+    /// Least.
+    pub min: Time,
+    /// Median.
+    pub p50: Time,
+    /// 95th percentile.
+    pub p95: Time,
+    /// 99th percentile.
+    pub p99: Time,
+    /// 99.9th percentile.
+    pub p999: Time,
+    /// Greatest.
+    pub max: Time,
+}
+
+impl Distribution {
+    /// Of `times`, which are sorted on the way; `None` when there are none.
+    pub fn of(times: &mut [Time]) -> Option<Distribution> {
+        times.sort_unstable();
+        let at = |per_mille| nearest_rank(times, per_mille);
+        Some(Distribution {
+            min: at(0)?,
+            p50: at(500)?,
+            p95: at(950)?,
+            p99: at(990)?,
+            p999: at(999)?,
+            max: at(1_000)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nearest_rank_of_a_few_values() {
+        // Five values: P50 is rank ⌈2.5⌉ = 3, P95 is rank ⌈4.75⌉ = 5, P20 is rank 1 exactly.
+        let sorted = [15, 20, 35, 40, 50];
+        assert_eq!(nearest_rank(&sorted, 500), Some(35));
+        assert_eq!(nearest_rank(&sorted, 950), Some(50));
+        assert_eq!(nearest_rank(&sorted, 200), Some(15));
+        assert_eq!(nearest_rank(&sorted, 0), Some(15));
+        assert_eq!(nearest_rank(&sorted, 1_000), Some(50));
+    }
+
+    #[test]
+    fn no_values_have_no_percentile() {
+        assert_eq!(nearest_rank::<u64>(&[], 500), None);
+        assert_eq!(Distribution::of(&mut []), None);
+    }
+
+    #[test]
+    fn one_value_is_all_of_them() {
+        let one = Distribution::of(&mut [Time::from_ns(7)]).expect("one value");
+        assert_eq!(
+            (one.min, one.p50, one.max),
+            (Time::from_ns(7), one.p999, one.p95)
+        );
+    }
+
+    #[test]
+    fn a_thousand_values_in_any_order() {
+        let mut times: Vec<Time> = (1..=1_000).rev().map(Time::from_ns).collect();
+        let all = Distribution::of(&mut times).expect("a thousand values");
+        let ns = [all.min, all.p50, all.p95, all.p99, all.p999, all.max].map(|t| t.ps() / 1_000);
+        assert_eq!(ns, [1, 500, 950, 990, 999, 1_000]);
+    }
+
+    proptest! {
+        /// The definition itself: enough values at or below, and too few strictly below.
+        #[test]
+        fn follows_its_definition(mut values in prop::collection::vec(0_u64..50, 1..80), per_mille in 1_u32..=1_000) {
+            values.sort_unstable();
+            let found = nearest_rank(&values, per_mille).expect("not empty");
+            let needed = values.len() as u64 * u64::from(per_mille);
+            let at_or_below = values.iter().filter(|v| **v <= found).count() as u64;
+            let below = values.iter().filter(|v| **v < found).count() as u64;
+            prop_assert!(at_or_below * 1_000 >= needed);
+            prop_assert!(below * 1_000 < needed);
+        }
+    }
+}

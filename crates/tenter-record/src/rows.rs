@@ -1,0 +1,219 @@
+//! The rows a trial leaves, one type per table.
+//!
+//! Times are exact [`Time`]s here and become `_ns` columns in files. Frame bytes are Ethernet frames with their FCS,
+//! without preamble and inter-frame gap.
+
+use tenter_units::Time;
+
+use crate::column::rows;
+
+rows! {
+    /// One data chunk on one queue pair: the messages posted together and acknowledged together.
+    pub struct FlowRow in "flows" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Index of the collective in the job's run order, as in `collectives`.
+        collective: u32 => "collective_index", "";
+        /// Iteration of the collective, warm-up iterations first.
+        iteration: u32 => "iteration", "";
+        /// Index of the data chunk within the collective's buffer.
+        chunk: u32 => "chunk", "";
+        /// Step of the algorithm at which the chunk is sent.
+        step: u32 => "step", "";
+        /// Number of the transfer in the collective's schedule.
+        transfer: u32 => "transfer", "";
+        /// Index of the queue pair among those of the rank pair.
+        queue_pair: u16 => "queue_pair", "";
+        /// Rank that sends.
+        src_rank: u32 => "src_rank", "";
+        /// Rank that receives.
+        dst_rank: u32 => "dst_rank", "";
+        /// Node index of the sending NIC.
+        src_host: u32 => "src_host", "";
+        /// Node index of the receiving NIC.
+        dst_host: u32 => "dst_host", "";
+        /// UDP source port of the queue pair, the entropy that ECMP hashes.
+        udp_source_port: u16 => "udp_source_port", "";
+        /// Payload of the chunk, without headers.
+        payload_bytes: u64 => "payload_bytes", "bytes";
+        /// Instant at which the chunk was posted to the queue pair.
+        posted: Time => "posted_ns", "ns";
+        /// Instant at which its first frame began to leave the NIC.
+        first_sent: Time => "first_sent_ns", "ns";
+        /// Instant at which its last byte had arrived, in order, at the receiving NIC.
+        received: Time => "received_ns", "ns";
+        /// Instant at which the acknowledgement of its last byte had arrived at the sending NIC.
+        acknowledged: Time => "acknowledged_ns", "ns";
+        /// Data frames sent, retransmitted ones included.
+        tx_frames: u64 => "tx_frames", "frames";
+        /// Bytes of the data frames sent.
+        tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Data frames accepted in order by the receiver.
+        rx_frames: u64 => "rx_frames", "frames";
+        /// Bytes of the data frames accepted in order.
+        rx_bytes: u64 => "rx_bytes", "bytes";
+        /// Data frames sent again after a NAK or a timeout.
+        retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Least latency of an accepted frame, from its first bit on the wire to its last bit at the receiver.
+        latency_min: Time => "latency_min_ns", "ns";
+        /// Mean latency of the accepted frames, rounded down to a picosecond.
+        latency_avg: Time => "latency_avg_ns", "ns";
+        /// Greatest latency of an accepted frame.
+        latency_max: Time => "latency_max_ns", "ns";
+    }
+    derived {
+        /// Flow completion time: from posting to the last byte at the receiver.
+        fct: Time => "fct_ns", "ns" = |row| row.received.saturating_sub(row.posted);
+        /// Frames sent less frames accepted: those lost, discarded as out of order, or duplicate.
+        frames_delta: i64 => "frames_delta", "frames" = |row| difference(row.tx_frames, row.rx_frames);
+    }
+    joined {
+        /// Name of the job.
+        "job_name" = |row, names| names.job(row.job);
+    }
+}
+
+rows! {
+    /// One iteration of one collective of one job.
+    pub struct CollectiveRow in "collectives" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Index of the collective (one entry of the size list) in the job's run order.
+        index: u32 => "collective_index", "";
+        /// Iteration of the collective, warm-up iterations first.
+        iteration: u32 => "iteration", "";
+        /// Whether this iteration is a warm-up, left out of comparisons.
+        warm_up: bool => "warm_up", "";
+        /// The operation, `all-to-all` or `all-reduce` for instance.
+        collective: String => "collective", "";
+        /// How it is carried out, `ring` or `parallel` for instance.
+        algorithm: String => "algorithm", "";
+        /// Size of the collective as nccl-tests counts it: the buffer of one rank.
+        size_bytes: u64 => "size_bytes", "bytes";
+        /// Ranks that take part.
+        ranks: u32 => "ranks", "";
+        /// Instant at which the first rank started.
+        start: Time => "start_ns", "ns";
+        /// Instant at which the last rank was done; missing when the trial ended before.
+        end: Option<Time> => "end_ns", "ns";
+        /// From the start of the first rank to the end of the last; missing when the trial ended before.
+        completion_time: Option<Time> => "completion_time_ns", "ns";
+        /// Algorithm bandwidth: size over completion time.
+        algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
+        /// Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation.
+        busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
+        /// Bus bandwidth over the goodput of the line rate after headers.
+        ideal_percent: Option<f64> => "ideal_percent", "%";
+        /// Completion time over the time the payload alone takes at line rate.
+        ideal_ratio: Option<f64> => "ideal_ratio", "";
+        /// Least flow completion time; missing, like the five that follow, when no flow has completed.
+        fct_min: Option<Time> => "fct_min_ns", "ns";
+        /// Median flow completion time (nearest rank, as all percentiles).
+        fct_p50: Option<Time> => "fct_p50_ns", "ns";
+        /// 95th percentile of the flow completion times.
+        fct_p95: Option<Time> => "fct_p95_ns", "ns";
+        /// 99th percentile of the flow completion times.
+        fct_p99: Option<Time> => "fct_p99_ns", "ns";
+        /// 99.9th percentile of the flow completion times.
+        fct_p999: Option<Time> => "fct_p999_ns", "ns";
+        /// Greatest flow completion time.
+        fct_max: Option<Time> => "fct_max_ns", "ns";
+        /// Flows (data chunks on queue pairs) completed.
+        flows: u64 => "flows", "flows";
+        /// Data frames sent, retransmitted ones included.
+        tx_frames: u64 => "tx_frames", "frames";
+        /// Data frames accepted in order by the receivers.
+        rx_frames: u64 => "rx_frames", "frames";
+        /// Data frames sent again after a NAK or a timeout.
+        retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Whether every rank was done before the trial ended.
+        complete: bool => "complete", "";
+    }
+    derived {
+        /// Frames sent less frames accepted: those lost, discarded as out of order, or duplicate.
+        frames_delta: i64 => "frames_delta", "frames" = |row| difference(row.tx_frames, row.rx_frames);
+    }
+    joined {
+        /// Name of the job.
+        "job_name" = |row, names| names.job(row.job);
+    }
+}
+
+rows! {
+    /// One job.
+    pub struct JobRow in "jobs" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Name of the job.
+        name: String => "job_name", "";
+        /// Ranks of the job.
+        ranks: u32 => "ranks", "";
+        /// Instant at which the job started.
+        start: Time => "start_ns", "ns";
+        /// Instant at which its last collective was done; missing when the trial ended before.
+        end: Option<Time> => "end_ns", "ns";
+        /// Job completion time: from start to end; missing when the trial ended before.
+        jct: Option<Time> => "jct_ns", "ns";
+        /// Whether the job was done before the trial ended.
+        complete: bool => "complete", "";
+        /// Why the job could not be done, where it could not.
+        failure: Option<String> => "failure", "";
+    }
+}
+
+rows! {
+    /// One port of one node, over the whole trial.
+    pub struct PortRow in "ports" {
+        /// Node index: NICs first, then switches.
+        node: u32 => "node", "";
+        /// Name of the node.
+        node_name: String => "node_name", "";
+        /// Port number on the node.
+        port: u16 => "port", "";
+        /// Name of the node at the other end of the cable.
+        peer_name: String => "peer_name", "";
+        /// Line rate.
+        rate_gbps: f64 => "rate_gbps", "Gbit/s (10⁹)";
+        /// Frames sent, of every kind.
+        tx_frames: u64 => "tx_frames", "frames";
+        /// Bytes of the frames sent.
+        tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Frames received, of every kind.
+        rx_frames: u64 => "rx_frames", "frames";
+        /// Bytes of the frames received.
+        rx_bytes: u64 => "rx_bytes", "bytes";
+        /// Frames dropped at this port for want of room in its queue.
+        dropped_frames: u64 => "dropped_frames", "frames";
+        /// Bytes of the frames dropped.
+        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Most bytes ever waiting in the port's queue.
+        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
+        /// Share of the busy span of the fabric (first to last frame) in which the port was sending, preamble and gap included.
+        utilisation: f64 => "utilisation", "";
+    }
+}
+
+rows! {
+    /// One port at one sampling instant.
+    pub struct SampleRow in "samples" {
+        /// The instant.
+        time: Time => "time_ns", "ns";
+        /// Node index: NICs first, then switches.
+        node: u32 => "node", "";
+        /// Port number on the node.
+        port: u16 => "port", "";
+        /// Bytes waiting in the port's queue.
+        queue_bytes: u64 => "queue_bytes", "bytes";
+        /// Bytes of the frames sent since the sample before.
+        tx_bytes: u64 => "tx_bytes", "bytes";
+    }
+    joined {
+        /// Name of the node.
+        "node_name" = |row, names| names.node(row.node);
+    }
+}
+
+/// `a − b` of two counts.
+fn difference(a: u64, b: u64) -> i64 {
+    a.wrapping_sub(b).cast_signed()
+}

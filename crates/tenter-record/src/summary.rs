@@ -1,0 +1,177 @@
+//! What a trial says about itself in `summary.json`.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::column::{Cell, Kind, Value, rows};
+use crate::rows::{CollectiveRow, JobRow};
+
+/// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of Tenter that ran the trial.
+    pub tenter_version: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Whether every job was done.
+    pub complete: bool,
+    /// Why the trial ended early, where it did.
+    pub stopped: Option<String>,
+    /// The jobs in the scenario's order.
+    pub jobs: Vec<JobSummary>,
+    /// Sums over the whole fabric.
+    pub totals: Totals,
+    /// Things a reader of the numbers must know, each a sentence.
+    pub warnings: Vec<String>,
+    /// How the engine ran.
+    pub engine: EngineStats,
+}
+
+/// A job and its collectives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSummary {
+    /// The job's row, its columns beside `collectives`.
+    #[serde(flatten)]
+    pub job: JobRow,
+    /// Its collectives in run order, one row per iteration.
+    pub collectives: Vec<CollectiveRow>,
+}
+
+rows! {
+    /// Sums over the whole fabric.
+    pub struct Totals in "totals" {
+        /// Flows (data chunks on queue pairs) completed.
+        flows: u64 => "flows", "flows";
+        /// Data frames the NICs sent, retransmitted ones included.
+        tx_frames: u64 => "tx_frames", "frames";
+        /// Bytes of those frames.
+        tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Data frames the NICs accepted in order.
+        rx_frames: u64 => "rx_frames", "frames";
+        /// Bytes of those frames.
+        rx_bytes: u64 => "rx_bytes", "bytes";
+        /// Frames of any kind dropped in the fabric.
+        dropped_frames: u64 => "dropped_frames", "frames";
+        /// Bytes of the frames dropped.
+        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Data frames sent again after a NAK or a timeout.
+        retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Negative acknowledgements the receivers sent.
+        nak_frames: u64 => "nak_frames", "frames";
+        /// Retransmission timeouts the senders had.
+        timeouts: u64 => "timeouts", "timeouts";
+    }
+}
+
+rows! {
+    /// How the engine ran: work done, time taken, and the digest that any other run of the same scenario must reproduce.
+    pub struct EngineStats in "engine" {
+        /// Which loop drove the nodes: `windowed` or `central`.
+        engine: EngineKind => "engine", "";
+        /// Data and control packets carried, counted once per link.
+        packet_hops: u64 => "packet_hops", "packets";
+        /// Data packets carried, counted once per link.
+        data_packet_hops: u64 => "data_packet_hops", "packets";
+        /// Wall time of the simulation proper.
+        wall_s: f64 => "wall_s", "s";
+        /// Wall time of building network and schedule.
+        set_up_s: f64 => "set_up_s", "s";
+        /// Peak resident memory of the process; missing where the system does not say.
+        peak_rss_bytes: Option<u64> => "peak_rss_bytes", "bytes";
+        /// Threads the nodes were spread over.
+        threads: u32 => "threads", "";
+        /// Digest of all flow completion times and counters, in hexadecimal.
+        digest: String => "digest", "";
+        /// Windows in which at least one node was visited.
+        windows: u64 => "windows", "windows";
+        /// Visits of a node within a window.
+        node_visits: u64 => "node_visits", "visits";
+        /// Length of a window.
+        window_ps: u64 => "window_ps", "ps";
+        /// Simulated time.
+        simulated_ns: f64 => "simulated_ns", "ns";
+    }
+}
+
+/// The loop that drove the nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    /// Node by node in windows no longer than the smallest lookahead.
+    #[default]
+    Windowed,
+    /// One global queue of events, for fabrics whose lookahead is too short for windows.
+    Central,
+}
+
+impl Value for EngineKind {
+    const KIND: Kind = Kind::Text;
+    fn cell(&self) -> Cell<'_> {
+        Cell::Text(match self {
+            EngineKind::Windowed => "windowed",
+            EngineKind::Central => "central",
+        })
+    }
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        EngineKind::deserialize(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::Time;
+
+    use super::*;
+
+    fn summary() -> Summary {
+        let collective = CollectiveRow {
+            index: 2,
+            collective: "all-to-all".to_owned(),
+            size_bytes: 16 << 20,
+            start: Time::from_ps(1),
+            completion_time: Some(Time::from_ps(312_345_679)),
+            tx_frames: 5,
+            rx_frames: 7,
+            ..CollectiveRow::default()
+        };
+        Summary {
+            scenario: "quickstart".to_owned(),
+            seed: u64::MAX,
+            jobs: vec![JobSummary {
+                job: JobRow {
+                    name: "training".to_owned(),
+                    ..JobRow::default()
+                },
+                collectives: vec![collective],
+            }],
+            engine: EngineStats {
+                engine: EngineKind::Central,
+                ..EngineStats::default()
+            },
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn json_carries_the_column_names() {
+        let json = serde_json::to_value(summary()).expect("a summary is plain data");
+        let row = &json["jobs"][0]["collectives"][0];
+        assert_eq!(json["jobs"][0]["job_name"], "training");
+        assert_eq!(row["collective"], "all-to-all");
+        assert_eq!(row["completion_time_ns"], 312_345.679);
+        assert_eq!(row["frames_delta"], -2);
+        assert_eq!(row["busbw_gbytes_per_s"], serde_json::Value::Null);
+        assert_eq!(row.get("job_name"), None);
+        assert_eq!(json["engine"]["engine"], "central");
+    }
+
+    #[test]
+    fn json_round_trip_is_exact() {
+        let text = serde_json::to_string(&summary()).expect("a summary is plain data");
+        assert_eq!(
+            serde_json::from_str::<Summary>(&text).expect("own output"),
+            summary()
+        );
+    }
+}

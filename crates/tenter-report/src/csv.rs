@@ -1,0 +1,59 @@
+//! Tables as comma-separated values (RFC 4180, with bare line feeds).
+
+use std::fmt::Write as _;
+
+use tenter_record::{Cell, Names, Row};
+
+/// A table as CSV text: a header line, then a line per row; a missing value is empty.
+pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
+    let header: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
+    let mut text = header.join(",");
+    text.push('\n');
+    for row in rows {
+        for (position, column) in R::COLUMNS.iter().enumerate() {
+            if position > 0 {
+                text.push(',');
+            }
+            push_cell(&mut text, (column.cell)(row, names));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn push_cell(text: &mut String, cell: Cell<'_>) {
+    let _ = match cell {
+        Cell::Integer(value) => write!(text, "{value}"),
+        Cell::Float(value) => write!(text, "{value}"),
+        Cell::Flag(value) => write!(text, "{value}"),
+        Cell::Missing => Ok(()),
+        Cell::Text(value) if value.contains([',', '"', '\n', '\r']) => {
+            write!(text, "\"{}\"", value.replace('"', "\"\""))
+        }
+        Cell::Text(value) => text.write_str(value),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_record::JobRow;
+    use tenter_units::Time;
+
+    use super::*;
+
+    #[test]
+    fn quotes_and_gaps() {
+        let job = JobRow {
+            job: 1,
+            name: "a, \"b\"".to_owned(),
+            ranks: 4,
+            start: Time::from_ps(1_500),
+            jct: Some(Time::from_ns(2)),
+            complete: true,
+            ..JobRow::default()
+        };
+        let expected = "job,job_name,ranks,start_ns,end_ns,jct_ns,complete,failure\n\
+                        1,\"a, \"\"b\"\"\",4,1.5,,2,true,\n";
+        assert_eq!(csv(&[job], &Names::default()), expected);
+    }
+}

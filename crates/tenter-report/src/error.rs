@@ -1,0 +1,131 @@
+//! What can go wrong with a trial folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+use tenter_record::SinkError;
+
+/// Why a trial could not be written or read, with the file and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}; {}", path.display(), remedy(source.kind()))]
+    Io {
+        /// What was tried: `create`, `write`, `read` or `remove`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A Parquet file could not be encoded or decoded.
+    #[error("cannot {action} {}: {source}; {}", path.display(), parquet_remedy(action))]
+    Parquet {
+        /// What was tried: `write` or `read`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the Parquet library said.
+        source: ParquetError,
+    },
+    /// A JSON file or a table does not hold what a trial of this version holds.
+    #[error(
+        "cannot understand {}: {source}; it is damaged or from another version of Tenter, so run the trial again",
+        path.display()
+    )]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What was found, and where.
+        source: serde_json::Error,
+    },
+    /// The folder to write to holds something else.
+    #[error(
+        "will not write a trial to {}: it is not empty and not a trial folder (no manifest.json); \
+         choose another folder with -o, or empty this one",
+        path.display()
+    )]
+    NotATrial {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+impl TrialError {
+    /// For `map_err` on file operations.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TrialError {
+        move |source| TrialError::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// For `map_err` on Parquet operations; file errors inside are taken out, so that a full disk reads as one.
+    pub(crate) fn parquet(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(ParquetError) -> TrialError {
+        move |error| {
+            let path = path.to_owned();
+            let ParquetError::External(external) = error else {
+                return TrialError::Parquet {
+                    action,
+                    path,
+                    source: error,
+                };
+            };
+            match external.downcast::<io::Error>() {
+                Ok(source) => TrialError::Io {
+                    action,
+                    path,
+                    source: *source,
+                },
+                Err(other) => TrialError::Parquet {
+                    action,
+                    path,
+                    source: ParquetError::External(other),
+                },
+            }
+        }
+    }
+
+    /// For `map_err` on JSON.
+    pub(crate) fn content(path: &Path) -> impl FnOnce(serde_json::Error) -> TrialError {
+        move |source| TrialError::Content {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+impl From<TrialError> for SinkError {
+    fn from(error: TrialError) -> SinkError {
+        SinkError(error.to_string())
+    }
+}
+
+fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "free some space there or choose another folder with -o; what was written before is a partial trial"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder you may write to with -o"
+        }
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file is in the way: choose another folder with -o"
+        }
+        _ => "check the disk, or choose another folder with -o",
+    }
+}
+
+fn parquet_remedy(action: &str) -> &'static str {
+    if action == "read" {
+        "the file is damaged, or its trial was killed while writing it: run the trial again"
+    } else {
+        "run the trial again with another folder (-o)"
+    }
+}

@@ -1,0 +1,25 @@
+//! Trials on disk and on screen: the trial folder, and the tables people read.
+//!
+//! A [`TrialFolder`] takes rows while a trial runs and is finished with its summary; [`read_summary`], [`read_manifest`] and
+//! [`read_rows`] take a folder back in. A [`TrialReport`] turns a summary into text; nothing here prints.
+
+mod csv;
+mod error;
+mod manifest;
+mod numbers;
+mod parquet_table;
+mod read;
+mod table;
+mod text_table;
+mod trial_folder;
+mod utc;
+
+pub use csv::csv;
+pub use error::TrialError;
+pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
+pub use numbers::{binary_size, duration_s, grouped, si};
+pub use parquet_table::ParquetTable;
+pub use read::{read_manifest, read_rows, read_summary};
+pub use table::{Format, TrialReport};
+pub use text_table::{Align, TextColumn, TextTable};
+pub use trial_folder::{TrialFolder, claim_free_folder};

@@ -1,0 +1,70 @@
+//! Trial folders taken back in.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tenter_record::{Row, Summary};
+
+use crate::trial_folder::{MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::{Manifest, TrialError};
+
+/// The summary of a trial.
+///
+/// # Errors
+/// When there is none, or it is not one of this version.
+pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
+    read_json(&folder.join(SUMMARY_FILE))
+}
+
+/// The manifest of a trial.
+///
+/// # Errors
+/// When there is none, or it is not one of this version.
+pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
+    read_json(&folder.join(MANIFEST_FILE))
+}
+
+/// All rows of one table of a trial, in the order of the file.
+///
+/// # Errors
+/// When the file is missing or damaged, or lacks a column of the row.
+pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
+    let path = table_file::<R>(folder);
+    let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+    let reader = SerializedFileReader::new(file).map_err(TrialError::parquet("read", &path))?;
+    let records = reader
+        .get_row_iter(None)
+        .map_err(TrialError::parquet("read", &path))?;
+    let mut rows = Vec::new();
+    for record in records {
+        let record = record.map_err(TrialError::parquet("read", &path))?;
+        let columns = record.into_columns().into_iter();
+        let object: Map<String, Value> = columns
+            .map(|(name, field)| (name, json_value(field)))
+            .collect();
+        rows.push(
+            serde_json::from_value(Value::Object(object)).map_err(TrialError::content(&path))?,
+        );
+    }
+    Ok(rows)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {
+    let text = fs::read_to_string(path).map_err(TrialError::io("read", path))?;
+    serde_json::from_str(&text).map_err(TrialError::content(path))
+}
+
+/// A value of one of the four types Tenter writes; any other reads as missing, which the row type then refuses.
+fn json_value(field: Field) -> Value {
+    match field {
+        Field::Bool(value) => value.into(),
+        Field::Long(value) => value.into(),
+        Field::Double(value) => value.into(),
+        Field::Str(value) => value.into(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,259 @@
+//! The trial summary that `tenter run` prints.
+
+use std::fmt;
+use std::path::Path;
+
+use tenter_record::{CollectiveRow, EngineStats, JobSummary, Names, Summary};
+use tenter_units::Time;
+
+use crate::csv::csv;
+use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
+use crate::text_table::{TextColumn, TextTable};
+
+/// How a trial is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// The text of `summary.json`.
+    Json,
+    /// The collectives as in `collectives.parquet`, one line per iteration.
+    Csv,
+}
+
+/// A trial to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialReport<'a> {
+    /// What the trial said.
+    pub summary: &'a Summary,
+    /// The fabric in a line: NICs, switches, rate, load balancing.
+    pub fabric: &'a str,
+    /// Where the trial folder is, if one was written.
+    pub folder: Option<&'a Path>,
+}
+
+impl TrialReport<'_> {
+    /// Writes the trial in a format.
+    ///
+    /// # Errors
+    /// Those of `out`; a `String` has none.
+    pub fn write(&self, format: Format, out: &mut impl fmt::Write) -> fmt::Result {
+        match format {
+            Format::Table => self.write_table(out),
+            Format::Json => {
+                let text = serde_json::to_string_pretty(self.summary).map_err(|_| fmt::Error)?;
+                writeln!(out, "{text}")
+            }
+            Format::Csv => out.write_str(&self.csv()),
+        }
+    }
+
+    /// The trial in a format, as a text that ends with a line feed.
+    pub fn render(&self, format: Format) -> String {
+        let mut text = String::new();
+        let _ = self.write(format, &mut text);
+        text
+    }
+
+    fn csv(&self) -> String {
+        let mut names = Names::default();
+        let mut rows = Vec::new();
+        for job in &self.summary.jobs {
+            let index = job.job.job as usize;
+            if names.jobs.len() <= index {
+                names.jobs.resize(index + 1, String::new());
+            }
+            names.jobs[index].clone_from(&job.job.name);
+            rows.extend_from_slice(&job.collectives);
+        }
+        csv(&rows, &names)
+    }
+
+    fn write_table(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        let summary = self.summary;
+        writeln!(out, "{}, seed {}", summary.scenario, summary.seed)?;
+        writeln!(out, "{}", self.fabric)?;
+        for job in &summary.jobs {
+            write_job(job, out)?;
+        }
+        writeln!(out)?;
+        write_totals(summary, out)?;
+        if !summary.complete {
+            let why = summary
+                .stopped
+                .as_deref()
+                .unwrap_or("not every job was done");
+            writeln!(out, "NOT COMPLETE  {why}")?;
+        }
+        for warning in &summary.warnings {
+            writeln!(out, "warning  {warning}")?;
+        }
+        write_engine(&summary.engine, out)?;
+        if let Some(folder) = self.folder {
+            writeln!(out, "trial    {}", folder.display())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    let row = &job.job;
+    write!(
+        out,
+        "\n{}: {}",
+        row.name,
+        counted(u64::from(row.ranks), "rank")
+    )?;
+    match row.jct {
+        Some(jct) => writeln!(out, ", JCT {} ms", milliseconds(jct, decimals([Some(jct)])))?,
+        None => writeln!(out, ", not done")?,
+    }
+    if let Some(failure) = &row.failure {
+        writeln!(out, "failed: {failure}")?;
+    }
+    for group in job.collectives.chunk_by(same_operation) {
+        write_collectives(group, out)?;
+    }
+    Ok(())
+}
+
+fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
+    (&a.collective, &a.algorithm, a.ranks) == (&b.collective, &b.algorithm, b.ranks)
+}
+
+/// One operation over all its sizes: a title, and the table without the warm-up iterations.
+fn write_collectives(group: &[CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
+    let (warm_ups, rows): (Vec<_>, Vec<_>) = group.iter().partition(|row| row.warm_up);
+    let first = &group[0];
+    write!(out, "\n  {}, {}", first.collective, first.algorithm)?;
+    if warm_ups.is_empty() {
+        writeln!(out)?;
+    } else {
+        let warm_ups = counted(warm_ups.len() as u64, "warm-up iteration");
+        writeln!(out, " ({warm_ups} not shown)")?;
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    write!(out, "{}", collective_table(&rows))
+}
+
+fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
+    let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
+    let mut columns = vec![TextColumn::number("size", "")];
+    if iterations {
+        columns.push(TextColumn::number("iteration", ""));
+    }
+    columns.extend([
+        TextColumn::number("time", "ms"),
+        TextColumn::number("algbw", "GB/s"),
+        TextColumn::number("busbw", "GB/s"),
+        TextColumn::number("ideal", "%"),
+        TextColumn::number("FCT min", "ms"),
+        TextColumn::number("P50", "ms"),
+        TextColumn::number("P95", "ms"),
+        TextColumn::number("max", "ms"),
+        TextColumn::number("frames", "sent"),
+        TextColumn::number("lost", ""),
+        TextColumn::number("retx", ""),
+    ]);
+    let time_decimals = decimals(rows.iter().map(|row| row.completion_time));
+    let fct_decimals = decimals(rows.iter().flat_map(|row| fcts(row)));
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        let mut cells = vec![binary_size(row.size_bytes)];
+        if iterations {
+            cells.push(row.iteration.to_string());
+        }
+        cells.push(optional(row.completion_time, |time| {
+            milliseconds(time, time_decimals)
+        }));
+        for ratio in [
+            row.algbw_gbytes_per_s,
+            row.busbw_gbytes_per_s,
+            row.ideal_percent,
+        ] {
+            cells.push(optional(ratio, |value| format!("{value:.2}")));
+        }
+        cells.extend(fcts(row).map(|fct| optional(fct, |time| milliseconds(time, fct_decimals))));
+        cells.push(count(row.tx_frames));
+        cells.push(grouped(row.frames_delta()));
+        cells.push(count(row.retransmitted_frames));
+        table.push(cells);
+    }
+    table
+}
+
+fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
+    [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
+}
+
+fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
+    let totals = &summary.totals;
+    write!(
+        out,
+        "total    {}, {} sent, {} dropped, {} retransmitted",
+        counted(totals.flows, "flow"),
+        counted(totals.tx_frames, "data frame"),
+        count(totals.dropped_frames),
+        count(totals.retransmitted_frames),
+    )?;
+    if totals.nak_frames > 0 || totals.timeouts > 0 {
+        let naks = counted(totals.nak_frames, "NAK");
+        write!(out, ", {naks}, {}", counted(totals.timeouts, "timeout"))?;
+    }
+    writeln!(out)
+}
+
+fn write_engine(engine: &EngineStats, out: &mut impl fmt::Write) -> fmt::Result {
+    let hops = engine.packet_hops as f64;
+    write!(
+        out,
+        "engine   {} packet-hops in {}",
+        si(hops).trim_end(),
+        duration_s(engine.wall_s)
+    )?;
+    if engine.wall_s > 0.0 {
+        write!(out, " = {}/s", si(hops / engine.wall_s).trim_end())?;
+    }
+    write!(out, ", {}", counted(u64::from(engine.threads), "thread"))?;
+    if let Some(peak) = engine.peak_rss_bytes {
+        write!(out, ", peak {}B", si(peak as f64))?;
+    }
+    writeln!(out, ", digest {}", engine.digest)
+}
+
+fn count(number: u64) -> String {
+    grouped(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!(
+        "{} {noun}{}",
+        count(number),
+        if number == 1 { "" } else { "s" }
+    )
+}
+
+/// What is missing is a hyphen, as a zero would be a claim.
+fn optional<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), text)
+}
+
+fn milliseconds(time: Time, decimals: usize) -> String {
+    format!("{:.decimals$}", time.as_ms())
+}
+
+/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three digits, down to a nanosecond.
+fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
+    let least = times
+        .into_iter()
+        .flatten()
+        .filter(|time| !time.is_zero())
+        .min();
+    least.map_or(3, |time| decimals_for(time.as_ms(), 3).clamp(3, 6))
+}
+
+#[cfg(test)]
+mod tests;

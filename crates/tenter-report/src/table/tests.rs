@@ -1,0 +1,198 @@
+use tenter_record::{JobRow, Totals};
+
+use super::*;
+
+fn collective(index: u32, operation: &str, algorithm: &str, size_bytes: u64) -> CollectiveRow {
+    CollectiveRow {
+        index,
+        collective: operation.to_owned(),
+        algorithm: algorithm.to_owned(),
+        size_bytes,
+        ranks: 8,
+        complete: true,
+        ..CollectiveRow::default()
+    }
+}
+
+fn done(mut row: CollectiveRow, time_us: u64, busbw: f64) -> CollectiveRow {
+    let us = |share: u64| Some(Time::from_ns(time_us * share * 10));
+    row.completion_time = us(100);
+    row.busbw_gbytes_per_s = Some(busbw);
+    row.algbw_gbytes_per_s = Some(busbw * 8.0 / 7.0);
+    row.ideal_percent = Some(busbw / 49.0187 * 100.0);
+    [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max] = [us(80), us(90), us(99), us(100)];
+    (row.tx_frames, row.rx_frames) = (28_672, 28_670);
+    row.retransmitted_frames = 2;
+    row
+}
+
+fn summary() -> Summary {
+    let collectives = vec![
+        done(collective(0, "all-to-all", "parallel", 16 << 20), 312, 46.9),
+        done(
+            collective(1, "all-to-all", "parallel", 8 << 30),
+            153_560,
+            48.945,
+        ),
+        collective(2, "all-reduce", "ring", 16 << 20),
+    ];
+    let job = JobRow {
+        name: "training".to_owned(),
+        ranks: 8,
+        jct: Some(Time::from_us(154_123)),
+        complete: true,
+        ..JobRow::default()
+    };
+    Summary {
+        scenario: "quickstart".to_owned(),
+        seed: 1,
+        complete: true,
+        jobs: vec![JobSummary { job, collectives }],
+        totals: Totals {
+            flows: 112,
+            tx_frames: 57_344,
+            timeouts: 1,
+            ..Totals::default()
+        },
+        warnings: vec!["the warm-up is short".to_owned()],
+        engine: EngineStats {
+            packet_hops: 41_200_000,
+            wall_s: 1.9,
+            peak_rss_bytes: Some(60_000_000),
+            threads: 1,
+            digest: "0f9d15c799d757666d566208f60a09e4".to_owned(),
+            ..EngineStats::default()
+        },
+        ..Summary::default()
+    }
+}
+
+fn table(summary: &Summary) -> String {
+    let fabric = "64 NICs, 8 leaves × 4 spines, 400 Gbps, ECMP";
+    let folder = Some(Path::new("trials/quickstart-1"));
+    TrialReport {
+        summary,
+        fabric,
+        folder,
+    }
+    .render(Format::Table)
+}
+
+#[test]
+fn golden_table() {
+    assert_eq!(table(&summary()), GOLDEN);
+}
+
+const GOLDEN: &str = "\
+quickstart, seed 1
+64 NICs, 8 leaves × 4 spines, 400 Gbps, ECMP
+
+training: 8 ranks, JCT 154.123 ms
+
+  all-to-all, parallel
+    size     time  algbw  busbw  ideal  FCT min      P50      P95      max  frames  lost  retx
+               ms   GB/s   GB/s      %       ms       ms       ms       ms    sent
+  16 MiB    0.312  53.60  46.90  95.68    0.250    0.281    0.309    0.312  28,672     2     2
+   8 GiB  153.560  55.94  48.95  99.85  122.848  138.204  152.024  153.560  28,672     2     2
+
+  all-reduce, ring
+    size  time  algbw  busbw  ideal  FCT min  P50  P95  max  frames  lost  retx
+            ms   GB/s   GB/s      %       ms   ms   ms   ms    sent
+  16 MiB     -      -      -      -        -    -    -    -       0     0     0
+
+total    112 flows, 57,344 data frames sent, 0 dropped, 0 retransmitted, 0 NAKs, 1 timeout
+warning  the warm-up is short
+engine   41.2 M packet-hops in 1.9 s = 21.7 M/s, 1 thread, peak 60.0 MB, digest 0f9d15c799d757666d566208f60a09e4
+trial    trials/quickstart-1
+";
+
+#[test]
+fn a_partial_trial_says_so() {
+    let mut partial = summary();
+    partial.complete = false;
+    partial.stopped = Some("stopped by Ctrl-C at 1.2 ms".to_owned());
+    partial.jobs[0].job.jct = None;
+    partial.jobs[0].job.failure = Some("rank 3 waits for rank 2".to_owned());
+    let text = table(&partial);
+    assert!(
+        text.contains("\nNOT COMPLETE  stopped by Ctrl-C at 1.2 ms\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("training: 8 ranks, not done\nfailed: rank 3 waits"),
+        "{text}"
+    );
+}
+
+#[test]
+fn iterations_have_a_column_and_warm_ups_none() {
+    let mut trial = summary();
+    let row = trial.jobs[0].collectives[0].clone();
+    let iteration = |iteration| CollectiveRow {
+        iteration,
+        warm_up: iteration == 0,
+        ..row.clone()
+    };
+    trial.jobs[0].collectives = vec![iteration(0), iteration(1), iteration(2)];
+    let text = table(&trial);
+    assert!(
+        text.contains("parallel (1 warm-up iteration not shown)\n"),
+        "{text}"
+    );
+    assert!(text.contains("    size  iteration   time"), "{text}");
+    assert!(text.contains("  16 MiB          2  0.312"), "{text}");
+    assert!(!text.contains("  16 MiB          0"), "{text}");
+}
+
+#[test]
+fn short_times_keep_their_digits() {
+    let mut trial = summary();
+    // 5.25 µs is 0.00525 ms: three digits need five decimals.
+    trial.jobs[0].collectives[0].completion_time = Some(Time::from_ns(5_250));
+    assert!(
+        table(&trial).contains("  16 MiB    0.00525"),
+        "{}",
+        table(&trial)
+    );
+}
+
+#[test]
+fn json_is_the_summary() {
+    let summary = summary();
+    let text = TrialReport {
+        summary: &summary,
+        fabric: "",
+        folder: None,
+    }
+    .render(Format::Json);
+    assert_eq!(
+        serde_json::from_str::<Summary>(&text).expect("own output"),
+        summary
+    );
+}
+
+#[test]
+fn csv_is_the_collectives() {
+    let mut summary = summary();
+    // The second job of a scenario whose first has no collectives here.
+    summary.jobs[0].job.job = 1;
+    summary.jobs[0]
+        .collectives
+        .iter_mut()
+        .for_each(|row| row.job = 1);
+    let text = TrialReport {
+        summary: &summary,
+        fabric: "",
+        folder: None,
+    }
+    .render(Format::Csv);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].starts_with("job,collective_index,iteration,warm_up,collective,"));
+    assert!(
+        lines[1].starts_with("1,0,0,false,all-to-all,parallel,16777216,8,"),
+        "{}",
+        lines[1]
+    );
+    assert!(lines[3].ends_with(",training"), "{}", lines[3]);
+}

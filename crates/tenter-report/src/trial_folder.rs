@@ -1,0 +1,253 @@
+//! The trial folder while it is written.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use tenter_record::{
+    CollectiveRow, Control, FlowRow, JobRow, Names, PortRow, Progress, Row, SampleRow, Sink,
+    SinkError, Summary,
+};
+
+use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
+
+pub(crate) const CONFIG_FILE: &str = "config.yaml";
+pub(crate) const SUMMARY_FILE: &str = "summary.json";
+pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+
+/// A trial folder that is being written.
+///
+/// `config.yaml` and a `manifest.json` that says the trial is not complete are there from the start; flows and samples are streamed
+/// in row groups; [`TrialFolder::finish`] writes the rest and the final manifest. A trial that was stopped is finished in the same way,
+/// with a summary that says so; one that was dropped without `finish` keeps its first manifest. Only a process
+/// that is killed outright leaves `flows.parquet` and `samples.parquet` without the footer that readers need.
+pub struct TrialFolder {
+    path: PathBuf,
+    names: Arc<Names>,
+    manifest: Manifest,
+    began: Instant,
+    flows: ParquetTable<FlowRow>,
+    samples: ParquetTable<SampleRow>,
+}
+
+impl TrialFolder {
+    /// Creates the folder, or takes over one that is empty or holds a trial, whose files are replaced.
+    ///
+    /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is created for a scenario that does not
+    /// hold: check it first.
+    ///
+    /// # Errors
+    /// When the folder holds something else than a trial, or cannot be written.
+    pub fn create(
+        path: &Path,
+        config: &str,
+        names: Names,
+        run: RunIdentity,
+    ) -> Result<TrialFolder, TrialError> {
+        fs::create_dir_all(path).map_err(TrialError::io("create", path))?;
+        clear(path)?;
+        let manifest = Manifest::begin(run);
+        write_json(&path.join(MANIFEST_FILE), &manifest)?;
+        write_whole(&path.join(CONFIG_FILE), config)?;
+        let names = Arc::new(names);
+        Ok(TrialFolder {
+            flows: ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?,
+            samples: ParquetTable::create(&table_file::<SampleRow>(path), Arc::clone(&names))?,
+            path: path.to_owned(),
+            names,
+            manifest,
+            began: Instant::now(),
+        })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends rows to `flows.parquet`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append_flows(&mut self, rows: &[FlowRow]) -> Result<(), TrialError> {
+        self.flows.append(rows)
+    }
+
+    /// Appends rows to `samples.parquet`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append_samples(&mut self, rows: &[SampleRow]) -> Result<(), TrialError> {
+        self.samples.append(rows)
+    }
+
+    /// Writes everything that is known only at the end, the manifest last.
+    ///
+    /// Whether the trial is complete, and why it is not, is taken from the summary.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the folder then still says that it is not complete.
+    pub fn finish(self, summary: &Summary, ports: &[PortRow]) -> Result<(), TrialError> {
+        let TrialFolder {
+            path,
+            names,
+            mut manifest,
+            began,
+            flows,
+            samples,
+        } = self;
+        flows.finish()?;
+        samples.finish()?;
+        let jobs: Vec<JobRow> = summary.jobs.iter().map(|job| job.job.clone()).collect();
+        let collectives: Vec<CollectiveRow> = summary
+            .jobs
+            .iter()
+            .flat_map(|job| job.collectives.clone())
+            .collect();
+        write_table(&path, &names, &jobs)?;
+        write_table(&path, &names, &collectives)?;
+        write_table(&path, &names, ports)?;
+        write_json(&path.join(SUMMARY_FILE), summary)?;
+        manifest.digest = Some(summary.engine.digest.clone());
+        manifest.complete = summary.complete;
+        manifest.stopped.clone_from(&summary.stopped);
+        manifest.peak_rss_bytes = summary.engine.peak_rss_bytes;
+        manifest.wall_s = Some(began.elapsed().as_secs_f64());
+        write_json(&path.join(MANIFEST_FILE), &manifest)
+    }
+}
+
+/// For callers that need no progress; others keep the folder in a sink of their own.
+impl Sink for TrialFolder {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(self.append_flows(rows)?)
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(self.append_samples(rows)?)
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
+/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and returns its path.
+///
+/// Two programs that ask at the same time get two folders. Characters of `name` that mean something in a path become hyphens.
+///
+/// # Errors
+/// When the folder cannot be created.
+pub fn claim_free_folder(parent: &Path, name: &str) -> Result<PathBuf, TrialError> {
+    fs::create_dir_all(parent).map_err(TrialError::io("create", parent))?;
+    let name = file_name(name);
+    let mut path = parent.join(&name);
+    for number in 2_u64.. {
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                path = parent.join(format!("{name}-{number}"));
+            }
+            Err(error) => return Err(TrialError::io("create", &path)(error)),
+            Ok(()) => break,
+        }
+    }
+    Ok(path)
+}
+
+/// `name` as a single portable path component.
+fn file_name(name: &str) -> String {
+    let portable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name
+        .chars()
+        .map(|c| if portable(c) { c } else { '-' })
+        .collect();
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() {
+        "trial".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// The file of a table.
+pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
+    folder.join(R::TABLE).with_extension("parquet")
+}
+
+/// Removes the files of the trial before, so that none of them is taken for one of this trial.
+fn clear(folder: &Path) -> Result<(), TrialError> {
+    let mut entries = fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
+    if entries.next().is_none() {
+        return Ok(());
+    }
+    if !folder.join(MANIFEST_FILE).is_file() {
+        return Err(TrialError::NotATrial {
+            path: folder.to_owned(),
+        });
+    }
+    let files = [
+        folder.join(SUMMARY_FILE),
+        table_file::<JobRow>(folder),
+        table_file::<CollectiveRow>(folder),
+        table_file::<FlowRow>(folder),
+        table_file::<PortRow>(folder),
+        table_file::<SampleRow>(folder),
+    ];
+    for file in files {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(TrialError::io("remove", &file)(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_table<R: Row + Clone>(
+    folder: &Path,
+    names: &Arc<Names>,
+    rows: &[R],
+) -> Result<(), TrialError> {
+    let mut table = ParquetTable::create(&table_file::<R>(folder), Arc::clone(names))?;
+    table.append(rows)?;
+    table.finish()
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(TrialError::content(path))?;
+    text.push('\n');
+    write_whole(path, &text)
+}
+
+/// Writes a text file beside its final name and moves it there, so that a reader sees the old text or the new one, never half of it.
+fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".partial");
+    let beside = PathBuf::from(beside);
+    fs::write(&beside, text).map_err(TrialError::io("write", &beside))?;
+    fs::rename(&beside, path).map_err(TrialError::io("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_one_path_component() {
+        let cases = [
+            ("quickstart-1", "quickstart-1"),
+            ("methodology/jct 2", "methodology-jct-2"),
+            ("../../etc", "etc"),
+            ("größe", "größe"),
+            ("..", "trial"),
+            ("", "trial"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(file_name(name), expected, "{name:?}");
+        }
+    }
+}

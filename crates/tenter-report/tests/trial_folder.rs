@@ -1,0 +1,327 @@
+//! Trial folders written and read back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tenter_record::{
+    CollectiveRow, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow, SampleRow, Summary,
+};
+use tenter_report::{
+    ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_rows,
+    read_summary,
+};
+use tenter_units::Time;
+
+/// A folder of its own per test, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Scratch {
+        let path =
+            std::env::temp_dir().join(format!("tenter-report-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("the system's folder for temporary files");
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Flows whose times have odd picoseconds, so that a lost digit shows.
+fn flow(n: u32) -> FlowRow {
+    let time = |k: u64| Time::from_ps(u64::from(n) * 1_000_003 + k);
+    FlowRow {
+        job: n % 2,
+        collective: 3,
+        iteration: 4,
+        chunk: n,
+        step: 5,
+        transfer: n * 7,
+        queue_pair: 6,
+        src_rank: 8,
+        dst_rank: 9,
+        src_host: 10,
+        dst_host: 11,
+        udp_source_port: u16::MAX,
+        payload_bytes: 2 << 20,
+        posted: time(1),
+        first_sent: time(2),
+        received: time(3),
+        acknowledged: time(4),
+        tx_frames: 512,
+        tx_bytes: 2_129_152,
+        rx_frames: 511,
+        rx_bytes: 2_125_000,
+        retransmitted_frames: 1,
+        latency_min: time(5),
+        latency_avg: time(6),
+        latency_max: time(7),
+        ecn_ce_frames: 12,
+        cnp_frames: 13,
+    }
+}
+
+fn collective(index: u32) -> CollectiveRow {
+    CollectiveRow {
+        index,
+        collective: "all-to-all".to_owned(),
+        algorithm: "parallel".to_owned(),
+        size_bytes: 16 << 20,
+        // Every second one has not ended, so that missing values stand between others.
+        end: index.is_multiple_of(2).then(|| Time::from_ps(312_345_679)),
+        busbw_gbytes_per_s: index.is_multiple_of(2).then_some(46.912_345_678_9),
+        complete: index.is_multiple_of(2),
+        ..CollectiveRow::default()
+    }
+}
+
+fn port(port: u16) -> PortRow {
+    PortRow {
+        node: 64,
+        node_name: "leaf-0 \"ü\"".to_owned(),
+        port,
+        peer_name: String::new(),
+        rate_gbps: 400.0,
+        tx_bytes: 1 << 40,
+        utilisation: 0.987,
+        ..PortRow::default()
+    }
+}
+
+fn summary(complete: bool) -> Summary {
+    let job = JobRow {
+        name: "training".to_owned(),
+        complete,
+        failure: (!complete).then(|| "not finished".to_owned()),
+        ..JobRow::default()
+    };
+    Summary {
+        scenario: "quickstart".to_owned(),
+        complete,
+        stopped: (!complete).then(|| "stopped by Ctrl-C".to_owned()),
+        jobs: vec![JobSummary {
+            job,
+            collectives: (0..5).map(collective).collect(),
+        }],
+        engine: EngineStats {
+            digest: "ab".repeat(16),
+            peak_rss_bytes: Some(1 << 26),
+            ..EngineStats::default()
+        },
+        ..Summary::default()
+    }
+}
+
+fn names() -> Names {
+    Names {
+        jobs: vec!["training".to_owned(), "other".to_owned()],
+        nodes: vec!["nic-0".to_owned()],
+    }
+}
+
+fn create(path: &Path) -> TrialFolder {
+    let run = RunIdentity {
+        scenario: "quickstart".to_owned(),
+        seed: 7,
+        ..RunIdentity::default()
+    };
+    TrialFolder::create(path, "fabric: {}\n", names(), run).expect("an empty folder")
+}
+
+#[test]
+fn every_file_comes_back() {
+    let scratch = Scratch::new("whole");
+    let path = scratch.0.join("deep/er/trial");
+    // More than one row group, handed over in uneven pieces.
+    let flows: Vec<FlowRow> = (0..70_000).map(flow).collect();
+    let samples = vec![SampleRow {
+        time: Time::from_us(10),
+        queue_bytes: 9,
+        ..SampleRow::default()
+    }];
+    let ports: Vec<PortRow> = (0..3).map(port).collect();
+    let mut folder = create(&path);
+    for piece in flows.chunks(9_999) {
+        folder.append_flows(piece).unwrap();
+    }
+    folder.append_samples(&samples).unwrap();
+    let summary = summary(true);
+    folder.finish(&summary, &ports).unwrap();
+
+    assert_eq!(read_rows::<FlowRow>(&path).unwrap(), flows);
+    assert_eq!(read_rows::<SampleRow>(&path).unwrap(), samples);
+    assert_eq!(read_rows::<PortRow>(&path).unwrap(), ports);
+    assert_eq!(
+        read_rows::<JobRow>(&path).unwrap(),
+        [summary.jobs[0].job.clone()]
+    );
+    assert_eq!(
+        read_rows::<CollectiveRow>(&path).unwrap(),
+        summary.jobs[0].collectives
+    );
+    assert_eq!(read_summary(&path).unwrap(), summary);
+    let manifest = read_manifest(&path).unwrap();
+    assert!(manifest.complete && manifest.stopped.is_none() && manifest.wall_s.is_some());
+    assert_eq!(
+        (manifest.digest, manifest.run.seed),
+        (Some("ab".repeat(16)), 7)
+    );
+    assert_eq!(
+        fs::read_to_string(path.join("config.yaml")).unwrap(),
+        "fabric: {}\n"
+    );
+    let leftovers = fs::read_dir(&path).unwrap().flatten();
+    assert_eq!(
+        leftovers.count(),
+        8,
+        "five tables and three texts, and nothing partial"
+    );
+}
+
+#[test]
+fn columns_are_named_typed_and_joined() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    let scratch = Scratch::new("columns");
+    let mut folder = create(&scratch.0.join("trial"));
+    folder.append_flows(&[flow(1)]).unwrap();
+    folder.finish(&summary(true), &[]).unwrap();
+    let file = fs::File::open(scratch.0.join("trial/flows.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
+    let at = |name: &str| {
+        row.get_column_iter()
+            .position(|(column, _)| column == name)
+            .unwrap()
+    };
+    assert_eq!(row.get_string(at("job_name")).unwrap(), "other");
+    assert_eq!(row.get_long(at("frames_delta")).unwrap(), 1);
+    // 1,000,004 ps is 1,000.004 ns; received − posted is 2 ps.
+    assert!((row.get_double(at("posted_ns")).unwrap() - 1_000.004).abs() < 1e-12);
+    assert!((row.get_double(at("fct_ns")).unwrap() - 0.002).abs() < 1e-12);
+}
+
+#[test]
+fn a_stopped_trial_is_readable_and_says_so() {
+    let scratch = Scratch::new("stopped");
+    let path = scratch.0.join("trial");
+    let mut folder = create(&path);
+    folder.append_flows(&[flow(0), flow(1)]).unwrap();
+    folder.finish(&summary(false), &[]).unwrap();
+    let manifest = read_manifest(&path).unwrap();
+    assert_eq!(
+        (manifest.complete, manifest.stopped.as_deref()),
+        (false, Some("stopped by Ctrl-C"))
+    );
+    assert!(!read_summary(&path).unwrap().complete);
+    assert_eq!(read_rows::<FlowRow>(&path).unwrap().len(), 2);
+    assert_eq!(read_rows::<PortRow>(&path).unwrap(), []);
+}
+
+#[test]
+fn an_abandoned_trial_keeps_its_rows_and_its_first_manifest() {
+    let scratch = Scratch::new("abandoned");
+    let path = scratch.0.join("trial");
+    let mut folder = create(&path);
+    folder.append_flows(&[flow(0)]).unwrap();
+    drop(folder);
+    let manifest = read_manifest(&path).unwrap();
+    assert!(!manifest.complete && manifest.digest.is_none());
+    assert_eq!(
+        manifest.stopped.unwrap(),
+        "still running, or killed before it could finish"
+    );
+    assert_eq!(read_rows::<FlowRow>(&path).unwrap(), [flow(0)]);
+    let missing = read_summary(&path).unwrap_err().to_string();
+    assert!(missing.contains("summary.json"), "{missing}");
+}
+
+#[test]
+fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
+    let scratch = Scratch::new("replaced");
+    let path = scratch.0.join("trial");
+    create(&path).finish(&summary(true), &[port(0)]).unwrap();
+    drop(create(&path));
+    assert!(
+        !path.join("ports.parquet").exists(),
+        "a table of the trial before"
+    );
+    assert!(!read_manifest(&path).unwrap().complete);
+
+    let other = scratch.0.join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("thesis.tex"), "").unwrap();
+    let run = RunIdentity::default();
+    let error = TrialFolder::create(&other, "", names(), run.clone())
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("not a trial folder") && error.contains("-o"),
+        "{error}"
+    );
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+
+    let file = other.join("thesis.tex");
+    let error = TrialFolder::create(&file, "", names(), run)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(error.contains("a file is in the way"), "{error}");
+}
+
+#[test]
+fn free_folders_are_numbered() {
+    let scratch = Scratch::new("numbered");
+    let claim = || claim_free_folder(&scratch.0.join("trials"), "quick/start-1").unwrap();
+    let paths: Vec<PathBuf> = (0..3).map(|_| claim()).collect();
+    let names: Vec<_> = paths
+        .iter()
+        .map(|p| p.file_name().unwrap().to_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["quick-start-1", "quick-start-1-2", "quick-start-1-3"]
+    );
+    // A claimed folder is empty, so a trial may be created in it.
+    create(&paths[1]).finish(&summary(true), &[]).unwrap();
+}
+
+#[test]
+fn a_damaged_table_says_which() {
+    let scratch = Scratch::new("damaged");
+    fs::write(scratch.0.join("flows.parquet"), "not Parquet").unwrap();
+    let error = read_rows::<FlowRow>(&scratch.0).unwrap_err().to_string();
+    assert!(
+        error.contains("flows.parquet") && error.contains("run the trial again"),
+        "{error}"
+    );
+
+    // A table of another type under this name lacks the columns.
+    let path = scratch.0.join("flows.parquet");
+    let mut table = ParquetTable::<PortRow>::create(&path, Arc::default()).unwrap();
+    table.append(&[port(0)]).unwrap();
+    table.finish().unwrap();
+    let error = read_rows::<FlowRow>(&scratch.0).unwrap_err().to_string();
+    assert!(error.contains("missing field `job`"), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported() {
+    // /dev/full refuses every write with ENOSPC.
+    let path = Path::new("/dev/full");
+    let mut table = ParquetTable::<FlowRow>::create(path, Arc::default()).unwrap();
+    table.append(&[flow(0)]).unwrap();
+    let error = table.finish().unwrap_err().to_string();
+    assert!(
+        error.contains("/dev/full") && error.contains("free some space"),
+        "{error}"
+    );
+}

@@ -1,0 +1,250 @@
+//! The `collectives` of a job: which, by which algorithm, of which sizes.
+
+use tenter_units::Bytes;
+use tenter_workload::CollectiveRun;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::sizes::SizeList;
+
+use crate::decode::{Field, Section, split_remedy};
+use crate::diagnostics::Location;
+use crate::keys::Presence::{Default, Depends, Required};
+use crate::keys::{KeyTable, key};
+use crate::tree::{Node, Value};
+
+const COLLECTIVE: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]`",
+    keys: &[
+        key(
+            "collective",
+            "`all-to-all`, `all-reduce`, `permutation` or `incast`",
+            Required,
+            "Which collective",
+        ),
+        key(
+            "algorithm",
+            "a word",
+            Depends("the usual one"),
+            "By which algorithm: all-to-all `parallel`, all-reduce `ring`, permutation `random`, incast `parallel`",
+        ),
+        key(
+            "size",
+            "size",
+            Depends("this or `sizes`"),
+            "One size, as nccl-tests counts it",
+        ),
+        key(
+            "sizes",
+            "list of sizes, or a range",
+            Depends("this or `size`"),
+            "Several sizes, run in this order",
+        ),
+    ],
+};
+
+const RANGE: KeyTable = KeyTable {
+    title: "`jobs[].collectives[].sizes`, written as a range",
+    keys: &[
+        key("start", "size", Required, "The first size"),
+        key(
+            "multiplier",
+            "whole number, 2 or more",
+            Default("2"),
+            "From one size to the next",
+        ),
+        key(
+            "end",
+            "size",
+            Required,
+            "No size is larger than this; the last one when the multiplication hits it",
+        ),
+    ],
+};
+
+const PERMUTATION: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `collective: permutation`",
+    keys: &[key(
+        "seed",
+        "whole number",
+        Depends("the `seed` of the scenario"),
+        "Which permutation without fixed points",
+    )],
+};
+
+const INCAST: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `collective: incast`",
+    keys: &[key("root", "rank", Default("0"), "The rank that receives")],
+};
+
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 4] = [&COLLECTIVE, &RANGE, &PERMUTATION, &INCAST];
+
+/// No collective moves more per rank.
+const SIZE_MAX: u64 = 1 << 40;
+/// No job runs more collectives in one iteration.
+const SEQUENCE_MAX: usize = 10_000;
+
+/// The collectives of one job.
+pub(crate) struct Collectives {
+    /// Each entry of the list with its place.
+    pub(crate) kinds: Vec<(CollectiveKind, Option<Location>)>,
+    /// What they come to, one run per size.
+    pub(crate) sequence: Vec<CollectiveRun>,
+}
+
+/// Reads `collectives` out of a job; `seed` is that of the scenario.
+pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> {
+    let field = section.take("collectives")?;
+    if field.count() == Some(0) {
+        let help = "list at least one, for example `{collective: all-to-all, size: 16MiB}`";
+        field.problem("is empty: this job has nothing to run", help.to_owned());
+        return None;
+    }
+    let (read, node) = field.each(|_, item| {
+        let at = item.at;
+        let (read, node) = read_collective(item, seed);
+        (read.map(|(kind, sizes)| (kind, sizes, at)), node)
+    });
+    section.put("collectives", node);
+    let read = read?;
+    let count: usize = read.iter().map(|(_, sizes, _)| sizes.len()).sum();
+    if count > SEQUENCE_MAX {
+        field.problem(&format!("makes more than {SEQUENCE_MAX} collectives"), None);
+        return None;
+    }
+    let kinds = read
+        .iter()
+        .map(|(kind, _, at)| (kind.clone(), *at))
+        .collect();
+    let runs = read.iter().flat_map(|(kind, sizes, _)| {
+        sizes.iter().map(|&size_bytes| CollectiveRun {
+            kind: kind.clone(),
+            size_bytes,
+        })
+    });
+    Some(Collectives {
+        kinds,
+        sequence: runs.collect(),
+    })
+}
+
+fn read_collective(item: Field<'_>, seed: u64) -> (Option<(CollectiveKind, Vec<u64>)>, Node) {
+    let mut section = item.section(&COLLECTIVE);
+    let kind = read_kind(&mut section, seed);
+    let sizes = read_sizes(&mut section);
+    (kind.zip(sizes), section.finish())
+}
+
+fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
+    let mut choices: Vec<(&str, &str)> = Vec::new();
+    for member in CollectiveKind::MEMBERS {
+        if choices.iter().all(|(name, _)| *name != member.collective) {
+            choices.push((member.collective, member.collective));
+        }
+    }
+    let collective = section.choice("collective", &choices);
+    let algorithm_field = section.take("algorithm");
+    let Some(collective) = collective else {
+        // Which parameters and algorithms belong to it is not known: take them all, so that none is called unknown.
+        section.skip(&PERMUTATION);
+        section.skip(&INCAST);
+        return None;
+    };
+    let algorithm = match algorithm_field {
+        Some(field) => {
+            let names: Vec<_> = CollectiveKind::algorithms_of(collective)
+                .map(|a| (a, a))
+                .collect();
+            field.choice(&names)
+        }
+        None => CollectiveKind::algorithms_of(collective).next(),
+    };
+    if let Some(algorithm) = algorithm {
+        section.put("algorithm", Node::plain(algorithm));
+    }
+    let kind = algorithm.and_then(|algorithm| CollectiveKind::parse(collective, algorithm).ok());
+    match collective {
+        "permutation" => {
+            section.extend(&PERMUTATION);
+            let own = section.take("seed");
+            let seed = own.map_or(Some(seed), |field| field.integer(0..=u64::MAX))?;
+            section.put("seed", Node::plain(seed.to_string()));
+            kind.map(|_| CollectiveKind::Permutation { seed })
+        }
+        "incast" => {
+            section.extend(&INCAST);
+            let root = section.integer("root", 0..=u64::from(u32::MAX))?;
+            kind.map(|_| CollectiveKind::Incast { root })
+        }
+        _ => kind,
+    }
+}
+
+fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
+    let Some(field) = section.take_either("size", "sizes") else {
+        let help = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
+        section.problem("lacks `size` or `sizes`", help.to_owned());
+        return None;
+    };
+    let list = match &field.node.value {
+        Value::Map(_) => {
+            let (range, node) = read_range(field.clone());
+            section.put(
+                if field.path.ends_with("sizes") {
+                    "sizes"
+                } else {
+                    "size"
+                },
+                node,
+            );
+            range?
+        }
+        Value::List(_) => {
+            let items = field.items()?;
+            let sizes: Vec<_> = items
+                .iter()
+                .map(|item| item.size(&(1..=SIZE_MAX)))
+                .collect();
+            SizeList::Explicit(sizes.into_iter().collect::<Option<Vec<u64>>>()?)
+        }
+        Value::Scalar { .. } => SizeList::Explicit(vec![field.size(&(1..=SIZE_MAX))?]),
+    };
+    let sizes = list.expand();
+    if let Err(error) = &sizes {
+        let text = error.to_string();
+        let (message, help) = split_remedy(&text);
+        field.problem(&format!("makes no sense: {message}"), help);
+    }
+    sizes.ok()
+}
+
+fn read_range(field: Field<'_>) -> (Option<SizeList>, Node) {
+    let mut range = field.section(&RANGE);
+    let start = range
+        .take("start")
+        .and_then(|field| field.size(&(1..=SIZE_MAX)));
+    let multiplier = range.integer("multiplier", 2..=SIZE_MAX);
+    let end_field = range.take("end");
+    let end = end_field
+        .as_ref()
+        .and_then(|field| field.size(&(1..=SIZE_MAX)));
+    if let (Some(start), Some(end), Some(field)) = (start, end, &end_field)
+        && end < start
+    {
+        let start = Bytes::new(start);
+        let what = format!(
+            "is {}, before the start of `{start}`",
+            field.node.describe()
+        );
+        field.problem(&what, "swap the two, or raise the end".to_owned());
+        return (None, range.finish());
+    }
+    let node = range.finish();
+    let read = || {
+        Some(SizeList::Range {
+            start: start?,
+            multiplier: multiplier?,
+            end: end?,
+        })
+    };
+    (read(), node)
+}

@@ -1,0 +1,510 @@
+//! From the tree to values: sections, fields and their checks. Every problem is noted and reading goes on.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use tenter_units::{Bytes, Time, UnitError};
+
+use crate::diagnostics::{Location, Problems, quote};
+use crate::keys::{Key, KeyTable, Presence};
+use crate::tree::{Entry, Node, Value};
+use crate::yaml;
+
+/// Longer words are no quantity, choice or key; they are not compared with those that are.
+const WORD_MAX: usize = 64;
+
+/// What was read, or nothing where it was wrong and a problem was noted.
+pub(crate) type Read<T> = Option<T>;
+
+/// A mapping that is being read key by key.
+pub(crate) struct Section<'p> {
+    problems: &'p Problems,
+    path: String,
+    at: Option<Location>,
+    given: Vec<Entry>,
+    tables: Vec<&'static KeyTable>,
+    complete: Vec<Entry>,
+}
+
+/// One value that is being read.
+#[derive(Clone)]
+pub(crate) struct Field<'p> {
+    problems: &'p Problems,
+    /// Its path as a user would write it in an override.
+    pub(crate) path: String,
+    /// Where to point when it is wrong.
+    pub(crate) at: Option<Location>,
+    /// The value.
+    pub(crate) node: Node,
+}
+
+impl<'p> Section<'p> {
+    /// The scenario itself.
+    pub(crate) fn root(
+        node: Node,
+        table: &'static KeyTable,
+        problems: &'p Problems,
+    ) -> Section<'p> {
+        let field = Field {
+            problems,
+            path: String::new(),
+            at: node.at,
+            node,
+        };
+        field.section(table)
+    }
+
+    /// Adds the keys of a variant, once it is known which one this is.
+    pub(crate) fn extend(&mut self, table: &'static KeyTable) {
+        self.tables.push(table);
+    }
+
+    /// The value of a key of the tables: as given, or its default; `None` where there is neither.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Field<'p>> {
+        let key = self.key(name);
+        let given = self.given.iter().position(|entry| entry.key == name);
+        let (node, at) = match (given, key.presence) {
+            (Some(index), _) => {
+                let entry = self.given.remove(index);
+                // A value over several lines, or nothing after the colon, is blamed on its key.
+                let word = matches!(entry.node.value, Value::Scalar { .. });
+                let visible = entry.node.at.is_some_and(|at| at.start < at.end);
+                let at = if word && visible {
+                    entry.node.at
+                } else {
+                    entry.key_at
+                };
+                (entry.node, at)
+            }
+            (None, Presence::Default(text)) => (default_node(text), self.at),
+            (None, Presence::Required) => {
+                self.report_missing(key);
+                return None;
+            }
+            (None, Presence::Depends(_)) => return None,
+        };
+        self.put(name, node.clone());
+        Some(Field {
+            problems: self.problems,
+            path: self.path_of(name),
+            at,
+            node,
+        })
+    }
+
+    /// Whether a key was written that has not been taken yet.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|entry| entry.key == name)
+    }
+
+    /// Passes over the keys of a table that cannot be read because something else is wrong.
+    pub(crate) fn skip(&mut self, table: &KeyTable) {
+        self.given.retain(|entry| table.get(&entry.key).is_none());
+    }
+
+    /// Notes that something is wrong with the section as a whole.
+    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+        self.problems.push(
+            self.at,
+            format!("{} {what}", quote(&self.path)),
+            help.into(),
+        );
+    }
+
+    /// One of two keys that say the same thing in two ways; an override wins over the file, otherwise both are a problem.
+    pub(crate) fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
+        let place = |name| {
+            let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
+            Some(entry.key_at)
+        };
+        let chosen = match (place(one), place(other)) {
+            (Some(first), Some(second)) => {
+                let source = |at: Option<Location>| at.map_or(0, |at| at.source);
+                let (winner, loser) = if source(first) > source(second) {
+                    (one, other)
+                } else {
+                    (other, one)
+                };
+                if source(first) == source(second) {
+                    let message = format!("{} and {} exclude each other", quote(one), quote(other));
+                    let help = "keep the one you mean".to_owned();
+                    self.problems.push(second, message, Some(help));
+                }
+                self.given.retain(|entry| entry.key != loser);
+                winner
+            }
+            (None, Some(_)) => other,
+            _ => one,
+        };
+        self.take(chosen)
+    }
+
+    /// Writes a value into the effective configuration, in place of the one that was taken.
+    pub(crate) fn put(&mut self, name: &str, node: Node) {
+        match self.complete.iter_mut().find(|entry| entry.key == name) {
+            Some(entry) => entry.node = node,
+            None => self.complete.push(Entry {
+                key: name.to_owned(),
+                key_at: None,
+                node,
+            }),
+        }
+    }
+
+    /// Leaves a key out of the effective configuration, because another one says it.
+    pub(crate) fn drop_key(&mut self, name: &str) {
+        self.complete.retain(|entry| entry.key != name);
+    }
+
+    /// Reports the keys nobody took, and gives the section with everything filled in.
+    pub(crate) fn finish(self) -> Node {
+        for entry in &self.given {
+            let within = if self.path.is_empty() {
+                "the scenario".to_owned()
+            } else {
+                quote(&self.path)
+            };
+            let message = format!("unknown key {} in {within}", quote(&entry.key));
+            let known = || self.tables.iter().flat_map(|table| table.keys.iter());
+            let help = suggestion(&entry.key, known().map(|key| key.name));
+            let at = entry.key_at.or(entry.node.at);
+            self.problems.push(at, message, Some(help));
+        }
+        Node {
+            at: self.at,
+            value: Value::Map(self.complete),
+        }
+    }
+
+    /// Where the section stands, for problems of the whole of it.
+    pub(crate) fn at(&self) -> Option<Location> {
+        self.at
+    }
+
+    /// A subsection; where it is left out all its keys have their defaults.
+    pub(crate) fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
+        Some(self.take(name)?.section(table))
+    }
+
+    /// A key that may be left out.
+    pub(crate) fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&Field<'p>) -> Option<T>,
+    ) -> Read<Option<T>> {
+        self.take(name)
+            .map_or(Some(None), |field| read(&field).map(Some))
+    }
+
+    /// A time within bounds.
+    pub(crate) fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
+        self.take(name)?.quantity("a time", &range)
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn integer<T: TryFrom<u64>>(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<u64>,
+    ) -> Option<T> {
+        self.take(name)?.integer(range)
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(&mut self, name: &str) -> Option<bool> {
+        self.take(name)?.choice(&[("true", true), ("false", false)])
+    }
+
+    /// One of several words.
+    pub(crate) fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+        self.take(name)?.choice(choices)
+    }
+
+    fn key(&self, name: &str) -> &'static Key {
+        let found = self.tables.iter().find_map(|table| table.get(name));
+        found.expect("every key that is read stands in the table of its section")
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        }
+    }
+
+    fn report_missing(&self, key: &Key) {
+        let message = if self.path.is_empty() {
+            format!("the scenario lacks {}", quote(key.name))
+        } else {
+            format!("{} lacks {}", quote(&self.path), quote(key.name))
+        };
+        let help = format!("add {} ({}): {}", quote(key.name), key.form, key.meaning);
+        self.problems.push(self.at, message, Some(help));
+    }
+}
+
+impl<'p> Field<'p> {
+    /// Notes that something is wrong with this value.
+    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+        self.problems.push(
+            self.at,
+            format!("{} {what}", quote(&self.path)),
+            help.into(),
+        );
+    }
+
+    /// The value as a mapping; anything else is a problem and read as an empty one.
+    pub(crate) fn section(self, table: &'static KeyTable) -> Section<'p> {
+        let (problems, path, at) = (self.problems, self.path.clone(), self.at);
+        if !matches!(self.node.value, Value::Map(_)) && !self.node.is_null() {
+            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
+            let help = format!("its keys are {}", names.join(", "));
+            if path.is_empty() {
+                let message = format!("a scenario is a mapping, not {}", self.node.describe());
+                problems.push(at, message, Some(help));
+            } else {
+                let what = format!("must be a mapping, not {}", self.node.describe());
+                self.problem(&what, help);
+            }
+        }
+        let given = match self.node.value {
+            Value::Map(entries) => entries,
+            _ => Vec::new(),
+        };
+        Section {
+            problems,
+            path,
+            at,
+            given,
+            tables: vec![table],
+            complete: Vec::new(),
+        }
+    }
+
+    /// How many items a list has; `None` when it is none.
+    pub(crate) fn count(&self) -> Option<usize> {
+        match &self.node.value {
+            Value::List(items) => Some(items.len()),
+            _ => None,
+        }
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(&self) -> Option<Vec<Field<'p>>> {
+        let Value::List(items) = &self.node.value else {
+            let what = format!("must be a list, not {}", self.node.describe());
+            self.problem(
+                &what,
+                "begin each item with `- `, or write `[…, …]`".to_owned(),
+            );
+            return None;
+        };
+        let field = |(index, node): (usize, &Node)| Field {
+            problems: self.problems,
+            path: format!("{}[{index}]", self.path),
+            at: node.at.or(self.at),
+            node: node.clone(),
+        };
+        Some(items.iter().enumerate().map(field).collect())
+    }
+
+    /// The items of a list one by one: what `read` makes of them, and the list with everything filled in.
+    pub(crate) fn each<T>(
+        &self,
+        mut read: impl FnMut(usize, Field<'p>) -> (Option<T>, Node),
+    ) -> (Read<Vec<T>>, Node) {
+        let items = self.items();
+        let mut complete = items.is_some();
+        let (mut values, mut nodes) = (Vec::new(), Vec::new());
+        for (index, item) in items.unwrap_or_default().into_iter().enumerate() {
+            let (value, node) = read(index, item);
+            complete &= value.is_some();
+            values.extend(value);
+            nodes.push(node);
+            if self.problems.is_full() {
+                complete = false;
+                break;
+            }
+        }
+        (
+            complete.then_some(values),
+            Node::unplaced(Value::List(nodes)),
+        )
+    }
+
+    /// The value as a word, quoted or not, if it is one.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match &self.node.value {
+            Value::Scalar { text, .. } if !self.node.is_null() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text of at most `longest` characters.
+    pub(crate) fn text(&self, longest: usize) -> Option<String> {
+        let Some(text) = self.word() else {
+            let what = format!("must be a text, not {}", self.node.describe());
+            self.problem(&what, None);
+            return None;
+        };
+        if text.chars().count() > longest {
+            self.problem(&format!("is longer than {longest} characters"), None);
+            return None;
+        }
+        Some(text.to_owned())
+    }
+
+    /// A quantity with its unit, within bounds.
+    pub(crate) fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
+    where
+        T: FromStr<Err = UnitError> + Display + PartialOrd + Copy,
+    {
+        let word = self.word().filter(|word| word.len() <= WORD_MAX);
+        let Some(text) = word else {
+            let wrong = format!("must be {what} with its unit, not {}", self.node.describe());
+            self.problem(&wrong, format!("write for example `{}`", range.start()));
+            return None;
+        };
+        let value: T = match text.parse() {
+            Ok(value) => value,
+            Err(error) => {
+                let text = error.to_string();
+                let (wrong, help) = split_remedy(&text);
+                let message = format!("{}: {wrong}", quote(&self.path));
+                self.problems.push(self.at, message, help);
+                return None;
+            }
+        };
+        if range.contains(&value) {
+            return Some(value);
+        }
+        self.out_of_range(text, range.start(), range.end());
+        None
+    }
+
+    /// A size, within bounds.
+    pub(crate) fn size(&self, range: &RangeInclusive<u64>) -> Option<u64> {
+        let range = Bytes::new(*range.start())..=Bytes::new(*range.end());
+        self.quantity("a size", &range).map(Bytes::count)
+    }
+
+    /// A whole number within bounds that fits `T`.
+    pub(crate) fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
+        let (least, most) = (*range.start(), *range.end());
+        let wrong = |help: &str| {
+            let what = format!("must be a whole number, not {}", self.node.describe());
+            self.problem(&what, help.to_owned());
+        };
+        let Value::Scalar { text, quoted } = &self.node.value else {
+            wrong(&format!("from {least} to {most}"));
+            return None;
+        };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if *quoted && all_digits {
+            wrong("leave the quotation marks out");
+            return None;
+        }
+        if !all_digits {
+            wrong("write it in digits, without unit, point or exponent");
+            return None;
+        }
+        let value = text
+            .parse::<u64>()
+            .ok()
+            .filter(|value| range.contains(value));
+        if value.is_none() {
+            self.out_of_range(text, &least, &most);
+        }
+        T::try_from(value?).ok()
+    }
+
+    /// One of several words.
+    pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
+        let names = || choices.iter().map(|(name, _)| *name);
+        let found = self
+            .word()
+            .and_then(|word| choices.iter().find(|(name, _)| *name == word));
+        if found.is_none() {
+            let what = format!("cannot be {}", self.node.describe());
+            self.problem(&what, suggestion(self.word().unwrap_or(""), names()));
+        }
+        found.map(|(_, value)| value.clone())
+    }
+
+    /// `none`, or what `read` makes of the value.
+    pub(crate) fn or_none<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Read<Option<T>> {
+        if self.word() == Some("none") {
+            Some(None)
+        } else {
+            read(self).map(Some)
+        }
+    }
+
+    fn out_of_range(&self, value: &str, least: &impl Display, most: &impl Display) {
+        let what = format!("is {}, outside its range", quote(value));
+        self.problem(&what, format!("choose from `{least}` to `{most}`"));
+    }
+}
+
+/// The errors of other crates are written as `what is wrong; what to do`.
+pub(crate) fn split_remedy(error: &str) -> (&str, Option<String>) {
+    match error.rsplit_once("; ") {
+        Some((wrong, remedy)) => (wrong, Some(remedy.to_owned())),
+        None => (error, None),
+    }
+}
+
+/// A default as a tree; it is read just as if it stood in the file, only that it stands nowhere.
+fn default_node(text: &str) -> Node {
+    if text
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-/.".contains(&byte))
+    {
+        return Node::plain(text);
+    }
+    let problems = Problems::default();
+    let node = yaml::parse(text, 0, 0, &problems).expect("defaults are valid YAML");
+    unplaced(node)
+}
+
+fn unplaced(node: Node) -> Node {
+    let value = match node.value {
+        Value::List(items) => Value::List(items.into_iter().map(unplaced).collect()),
+        Value::Map(entries) => Value::Map(
+            entries
+                .into_iter()
+                .map(|entry| Entry {
+                    key_at: None,
+                    node: unplaced(entry.node),
+                    ..entry
+                })
+                .collect(),
+        ),
+        scalar @ Value::Scalar { .. } => scalar,
+    };
+    Node::unplaced(value)
+}
+
+/// "did you mean …?" where a known word is near, else the known words.
+pub(crate) fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
+    let spelled = |word: &str| word.to_ascii_lowercase().replace('_', "-");
+    let near = known
+        .clone()
+        .filter(|_| !word.is_empty() && word.len() <= WORD_MAX)
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(&spelled(word), &spelled(candidate)),
+                candidate,
+            )
+        })
+        .min()
+        // A third of the letters may be wrong, and one always.
+        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1));
+    match near {
+        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+        None => format!("choose from {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,365 @@
+//! What is wrong with a scenario: every problem with its place and a remedy, and how they are shown.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
+const PROBLEMS_MAX: usize = 100;
+/// Characters of a source line that are shown.
+const LINE_WIDTH: usize = 100;
+/// The longest help that stands beside the carets; longer ones get a line of their own.
+const LABEL_WIDTH: usize = 64;
+
+/// A stretch of one source: the scenario file (source 0) or the text of an override (1, 2, …).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Location {
+    pub(crate) source: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// One text that was read, and what to call it in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// One thing that is wrong (or, in a warning, odd) and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// Where: `file:line:column`, columns in characters from 1, or the file alone.
+    pub place: String,
+    /// The bytes of the source concerned; `None` when something is missing altogether.
+    pub span: Option<Range<usize>>,
+    location: Option<Location>,
+}
+
+/// All problems of a scenario, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics {
+    problems: Vec<Problem>,
+    incomplete: bool,
+    sources: Vec<Source>,
+}
+
+impl Diagnostics {
+    /// One problem that stands for the whole input, before there is any text to point into.
+    pub(crate) fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
+        let sources = vec![Source {
+            name: source_name.to_owned(),
+            text: String::new(),
+        }];
+        let problems = Problems::default();
+        problems.push(None, message, Some(help.to_owned()));
+        problems.into_diagnostics(sources)
+    }
+
+    /// Every problem, in the order of the text; never empty in an error.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// The problems as a person reads them: message, place, source line, carets and remedy, as errors.
+    pub fn render(&self) -> String {
+        self.render_as("error")
+    }
+
+    /// As [`Diagnostics::render`], under another heading such as `warning`.
+    pub fn render_as(&self, heading: &str) -> String {
+        let mut out = String::new();
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            self.render_problem(&mut out, heading, problem);
+        }
+        if self.incomplete {
+            let _ = writeln!(
+                out,
+                "
+{heading}: there are more; fix these first"
+            );
+        }
+        out
+    }
+
+    fn render_problem(&self, out: &mut String, heading: &str, problem: &Problem) {
+        let _ = writeln!(out, "{heading}: {}", problem.message);
+        let Some(location) = problem.location else {
+            let _ = writeln!(out, "  --> {}", problem.place);
+            if let Some(help) = &problem.help {
+                let _ = writeln!(out, "   = help: {help}");
+            }
+            return;
+        };
+        let text = &self.sources[location.source].text;
+        let (line_number, line) = line_at(text, location.start);
+        let gutter = line_number.to_string().len() + 1;
+        let excerpt = excerpt(text, line, location);
+        let _ = writeln!(out, "{:gutter$}--> {}", "", problem.place);
+        let _ = writeln!(out, "{:gutter$} |", "");
+        let _ = writeln!(out, "{line_number:>gutter$} | {}", excerpt.line);
+        let _ = write!(out, "{:gutter$} | {:2$}", "", "", excerpt.before);
+        let _ = write!(out, "{}", "^".repeat(excerpt.carets));
+        match &problem.help {
+            Some(help) if help.chars().count() <= LABEL_WIDTH => {
+                let _ = writeln!(out, " {help}");
+            }
+            Some(help) => {
+                let _ = writeln!(out, "\n{:gutter$} = help: {help}", "");
+            }
+            None => out.push('\n'),
+        }
+    }
+}
+
+impl std::fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// One source line made fit to print, and where its carets go.
+struct Excerpt {
+    line: String,
+    before: usize,
+    carets: usize,
+}
+
+/// The number (from 1) and the byte range of the line that holds byte `at`.
+fn line_at(text: &str, at: usize) -> (usize, Range<usize>) {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[at..]
+        .find('\n')
+        .map_or(text.len(), |newline| at + newline);
+    let number = text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
+    (number, start..end)
+}
+
+/// The part of a line round a location: tabs as four blanks, control characters as `·`, long lines cut with `…`.
+fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
+    let end = location
+        .end
+        .clamp(location.start, line.end.max(location.start));
+    let head: String = printable(&text[line.start..location.start]);
+    let marked: String = printable(text[location.start..end].trim_end_matches('\r'));
+    let tail: String = printable(text[end..line.end.max(end)].trim_end());
+    let head_length = head.chars().count();
+    // A quarter of the width is kept before the carets when the line is too long.
+    let cut = if head_length + marked.chars().count() + tail.chars().count() > LINE_WIDTH {
+        head_length.saturating_sub(LINE_WIDTH / 4)
+    } else {
+        0
+    };
+    let mut shown = String::new();
+    if cut > 0 {
+        shown.push('…');
+    }
+    shown.extend(head.chars().skip(cut));
+    let before = shown.chars().count();
+    let room = LINE_WIDTH - before.min(LINE_WIDTH);
+    let rest: String = marked.chars().chain(tail.chars()).take(room).collect();
+    let complete = rest.chars().count() == marked.chars().count() + tail.chars().count();
+    shown.push_str(&rest);
+    if !complete {
+        shown.push('…');
+    }
+    Excerpt {
+        line: shown,
+        before,
+        carets: marked.chars().count().clamp(1, room.max(1)),
+    }
+}
+
+/// Text without anything a terminal would obey.
+fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => out.push_str("    "),
+            other if other.is_control() => out.push('·'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A user's word in backticks: without control characters, and cut when long.
+pub(crate) fn quote(word: &str) -> String {
+    const LONGEST: usize = 48;
+    let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());
+    if word.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+/// Where problems are gathered while a scenario is read.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    found: RefCell<Vec<Found>>,
+    incomplete: Cell<bool>,
+}
+
+/// A problem as it was noted.
+#[derive(Debug)]
+struct Found {
+    at: Option<Location>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Problems {
+    /// Notes one problem.
+    pub(crate) fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
+        let mut found = self.found.borrow_mut();
+        if found.len() < PROBLEMS_MAX {
+            found.push(Found { at, message, help });
+        } else {
+            self.incomplete.set(true);
+        }
+    }
+
+    /// Whether no more are kept; what reads long lists then stops.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.borrow().len() >= PROBLEMS_MAX
+    }
+
+    /// Whether none was noted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.borrow().is_empty()
+    }
+
+    /// The problems in the order of the text, with their places; those of no place come first.
+    pub(crate) fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
+        let mut found = self.found.into_inner();
+        found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
+        let problems = found
+            .into_iter()
+            .map(|Found { at, message, help }| {
+                let location = at.map(|at| clamped(at, &sources[at.source].text));
+                let place = place(location, &sources);
+                let span = location.map(|at| at.start..at.end);
+                Problem {
+                    message,
+                    help,
+                    place,
+                    span,
+                    location,
+                }
+            })
+            .collect();
+        Diagnostics {
+            problems,
+            incomplete: self.incomplete.get(),
+            sources,
+        }
+    }
+}
+
+/// A location moved onto character boundaries within its text, so that rendering can slice without looking.
+fn clamped(at: Location, text: &str) -> Location {
+    let mut start = at.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = at.end.clamp(start, text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    Location {
+        source: at.source,
+        start,
+        end,
+    }
+}
+
+fn place(location: Option<Location>, sources: &[Source]) -> String {
+    let Some(at) = location else {
+        return sources[0].name.clone();
+    };
+    let source = &sources[at.source];
+    let (number, line) = line_at(&source.text, at.start);
+    let column = source.text[line.start..at.start].chars().count() + 1;
+    format!("{}:{number}:{column}", source.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str, start: usize, end: usize, help: Option<&str>) -> String {
+        let problems = Problems::default();
+        let at = Location {
+            source: 0,
+            start,
+            end,
+        };
+        problems.push(Some(at), "wrong".into(), help.map(str::to_owned));
+        let sources = vec![Source {
+            name: "s.yaml".into(),
+            text: text.into(),
+        }];
+        problems.into_diagnostics(sources).render()
+    }
+
+    #[test]
+    fn points_at_the_place() {
+        let text = "fabric:\n  leafs: 8\n";
+        let expected = "error: wrong\n  --> s.yaml:2:3\n   |\n 2 |   leafs: 8\n   |   ^^^^^ did you mean `leaves`?\n";
+        assert_eq!(
+            rendered(text, 10, 15, Some("did you mean `leaves`?")),
+            expected
+        );
+    }
+
+    #[test]
+    fn counts_characters_and_expands_tabs() {
+        // Two two-byte letters and a tab stand before the word: column 5, carets after 2 + 4 + 1 blanks.
+        let text = "éé\t x";
+        assert_eq!(
+            rendered(text, 6, 7, None),
+            "error: wrong\n  --> s.yaml:1:5\n   |\n 1 | éé     x\n   |        ^\n"
+        );
+    }
+
+    #[test]
+    fn cuts_long_lines() {
+        let text = format!("{}here{}", "a".repeat(500), "b".repeat(500));
+        let shown = rendered(&text, 500, 504, None);
+        assert!(
+            shown.contains("…aaaa") && shown.contains("herebbb"),
+            "{shown}"
+        );
+        assert!(
+            shown.lines().all(|line| line.chars().count() < 120),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn survives_locations_outside_the_text_and_inside_characters() {
+        assert!(rendered("é", 1, 1, None).contains("s.yaml:1:1"));
+        assert!(rendered("a\n", 90, 95, None).contains("s.yaml:2:1"));
+        assert!(rendered("a\r\nb", 0, 4, None).contains(" | ^\n"));
+    }
+
+    #[test]
+    fn shows_no_control_characters() {
+        assert!(!rendered("a: \u{1b}[31m", 0, 1, None).contains('\u{1b}'));
+        assert_eq!(quote("a\u{1b}b"), "`a·b`");
+    }
+}

@@ -1,0 +1,330 @@
+//! The `endpoint` section: NIC, host and addresses.
+
+use tenter_endpoint::{AckPolicy, NicSpec};
+use tenter_units::Time;
+
+use crate::addresses::{self, AddressPlan};
+use crate::decode::{Field, Section};
+use crate::keys::Presence::{Default, Depends};
+use crate::keys::{KeyTable, key};
+use crate::tree::Node;
+
+const ENDPOINT: KeyTable = KeyTable {
+    title: "`endpoint`",
+    keys: &[
+        key(
+            "nic",
+            "mapping",
+            Default("{}"),
+            "The NIC model; all NICs of a trial share it",
+        ),
+        key(
+            "host",
+            "mapping",
+            Default("{}"),
+            "What the host adds to each send",
+        ),
+        key(
+            "addresses",
+            "mapping",
+            Default("{}"),
+            "Addresses and DSCP of the NICs; they feed the ECMP hash",
+        ),
+    ],
+};
+
+const NIC: KeyTable = KeyTable {
+    title: "`endpoint.nic`",
+    keys: &[
+        key(
+            "mtu",
+            "256, 512, 1024, 2048 or 4096",
+            Depends("`4096`, or by `port_mtu`"),
+            "Payload bytes of a full packet (the RoCE path MTU)",
+        )
+        .from("the largest the InfiniBand architecture has; usual on jumbo-frame Ethernet"),
+        key(
+            "port_mtu",
+            "bytes, 316 to 65535",
+            Depends("unset"),
+            "Ethernet MTU of the port instead of `mtu`: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC)",
+        ),
+        key(
+            "message_size",
+            "size",
+            Default("128KiB"),
+            "Payload of one RDMA write message",
+        )
+        .from("AI Fabric Test Methodology (Keysight), every case with RoCEv2"),
+        key(
+            "acknowledge",
+            "`per-message`, `per-packet` or `{every: N}`",
+            Default("per-message"),
+            "When the receiver acknowledges; `every` counts packets, and the last packet of a message is always acknowledged",
+        ),
+        key(
+            "window",
+            "packets or `none`",
+            Default("none"),
+            "Packets a QP may have unacknowledged",
+        ),
+        key(
+            "retransmission_timeout",
+            "time",
+            Default("1ms"),
+            "How long the oldest unacknowledged packet may stay so before the QP goes back to it",
+        )
+        .from("port settings in AI Fabric Test Methodology (Keysight)"),
+        key(
+            "retry_count",
+            "count",
+            Default("3"),
+            "Timeouts in a row without progress after which the QP gives up",
+        )
+        .from("port settings in AI Fabric Test Methodology (Keysight)"),
+        key(
+            "transmit_latency",
+            "time",
+            Default("0ns"),
+            "From the QP to the wire",
+        ),
+        key(
+            "receive_latency",
+            "time",
+            Default("0ns"),
+            "From the wire to the QP",
+        ),
+        key(
+            "message_gap",
+            "time",
+            Default("0ns"),
+            "Idle wire after the last packet of each message",
+        ),
+        key(
+            "connection_set_up",
+            "`true` or `false`",
+            Default("false"),
+            "Whether one request and its reply cross the fabric before the first packet of each QP",
+        ),
+        key(
+            "start_skew_max",
+            "time",
+            Default("0ns"),
+            "Each NIC starts each collective later by a random time up to this",
+        ),
+        key(
+            "clock_offset_max_ppm",
+            "parts per million, 0 to 1000",
+            Default("0"),
+            "Each NIC's clock is off by a random amount of at most this; IEEE 802.3 allows 100",
+        ),
+    ],
+};
+
+const ACKNOWLEDGE: KeyTable = KeyTable {
+    title: "`endpoint.nic.acknowledge`, written as a mapping",
+    keys: &[key(
+        "every",
+        "packets",
+        crate::keys::Presence::Required,
+        "Packets that one acknowledgement covers",
+    )],
+};
+
+const HOST: KeyTable = KeyTable {
+    title: "`endpoint.host`",
+    keys: &[
+        key(
+            "step_delay",
+            "time",
+            Default("0ns"),
+            "From the arrival that releases a send (or the start of the collective) to the send",
+        ),
+        key(
+            "start_up",
+            "time",
+            Default("0ns"),
+            "From the start of a collective to its first sends",
+        ),
+    ],
+};
+
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 4] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &HOST];
+
+/// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the longest packet.
+const HEADER_BYTES: u64 = 60;
+/// Ethernet header and check sequence, which an Ethernet MTU does not count.
+pub(crate) const FRAME_BYTES: u64 = 18;
+/// Path MTUs of the InfiniBand architecture.
+const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
+/// No latency of a machine is longer.
+const SECOND: Time = Time::from_us(1_000_000);
+/// The longest message of the InfiniBand architecture.
+const MESSAGE_MAX: u64 = 1 << 31;
+
+/// The `endpoint` section, read.
+pub(crate) struct Endpoint {
+    pub(crate) nic: NicSpec,
+    pub(crate) addresses: AddressPlan,
+}
+
+/// Bytes on the wire of the longest frame with payload `mtu`.
+pub(crate) fn longest_frame(mtu: u32) -> u64 {
+    u64::from(mtu) + HEADER_BYTES + FRAME_BYTES
+}
+
+/// Reads `endpoint` out of the scenario.
+pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
+    let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
+    let nic = endpoint.section("nic", &NIC).map(|mut section| {
+        let nic = read_nic(&mut section);
+        endpoint.put("nic", section.finish());
+        nic
+    });
+    let host = endpoint.section("host", &HOST).map(|mut section| {
+        let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
+        let start_up = section.time("start_up", Time::ZERO..=SECOND);
+        endpoint.put("host", section.finish());
+        step_delay.zip(start_up)
+    });
+    let addresses = addresses::read(&mut endpoint);
+    scenario.put("endpoint", endpoint.finish());
+    let (step_delay, start_up) = host??;
+    Some(Endpoint {
+        nic: NicSpec {
+            step_delay,
+            start_up,
+            ..nic??
+        },
+        addresses: addresses?,
+    })
+}
+
+/// All of [`NicSpec`] but the host's delays.
+fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
+    let mtu_bytes = read_mtu(section);
+    let message = section.take("message_size");
+    let message_bytes = message
+        .as_ref()
+        .and_then(|field| field.size(&(1..=MESSAGE_MAX)));
+    let acknowledge = read_acknowledge(section);
+    let window_field = section.take("window");
+    let window_packets = window_field
+        .as_ref()
+        .and_then(|field| field.or_none(|field| field.integer(1..=u64::from(u32::MAX))));
+    let retransmission_timeout =
+        section.time("retransmission_timeout", Time::from_us(1)..=SECOND * 10);
+    let retry_count = section.integer("retry_count", 0..=255);
+    let transmit_latency = section.time("transmit_latency", Time::ZERO..=SECOND);
+    let receive_latency = section.time("receive_latency", Time::ZERO..=SECOND);
+    let message_gap = section.time("message_gap", Time::ZERO..=SECOND);
+    let connection_set_up = section.boolean("connection_set_up");
+    let start_skew_max = section.time("start_skew_max", Time::ZERO..=SECOND);
+    let clock_offset_max_ppm = section.integer("clock_offset_max_ppm", 0..=1000);
+    let nic = NicSpec {
+        mtu_bytes: mtu_bytes?,
+        message_bytes: message_bytes?,
+        acknowledge: acknowledge?,
+        window_packets: window_packets?,
+        retransmission_timeout: retransmission_timeout?,
+        retry_count: retry_count?,
+        transmit_latency: transmit_latency?,
+        receive_latency: receive_latency?,
+        message_gap: message_gap?,
+        step_delay: Time::ZERO,
+        start_up: Time::ZERO,
+        connection_set_up: connection_set_up?,
+        start_skew_max: start_skew_max?,
+        clock_offset_max_ppm: clock_offset_max_ppm?,
+    };
+    check_window(&window_field?, &nic);
+    Some(nic)
+}
+
+fn read_mtu(section: &mut Section<'_>) -> Option<u32> {
+    let from_port = section.has("port_mtu");
+    let mtu = match section.take_either("mtu", "port_mtu") {
+        None => Some(4096),
+        Some(field) if from_port && field.path.ends_with("port_mtu") => {
+            let port_mtu = field.integer(316..=65_535)?;
+            path_mtu(port_mtu)
+        }
+        Some(field) => {
+            let mtu = field.integer(1..=65_535)?;
+            if !PATH_MTUS.contains(&mtu) {
+                let help = "choose 256, 512, 1024, 2048 or 4096, or give `port_mtu` instead";
+                field.problem(&format!("cannot be `{mtu}`"), help.to_owned());
+                return None;
+            }
+            Some(mtu)
+        }
+    };
+    section.drop_key("port_mtu");
+    section.put("mtu", Node::plain(mtu?.to_string()));
+    mtu
+}
+
+/// The largest path MTU that fits an Ethernet MTU.
+fn path_mtu(port_mtu: u64) -> Option<u32> {
+    let fits = |mtu: &&u32| u64::from(**mtu) + HEADER_BYTES <= port_mtu;
+    PATH_MTUS.iter().rev().find(fits).copied()
+}
+
+fn read_acknowledge(section: &mut Section<'_>) -> Option<AckPolicy> {
+    let field = section.take("acknowledge")?;
+    if field.word().is_some() {
+        let per_packet = AckPolicy::EveryPackets(1);
+        return field.choice(&[
+            ("per-message", AckPolicy::PerMessage),
+            ("per-packet", per_packet),
+        ]);
+    }
+    let mut mapping = field.section(&ACKNOWLEDGE);
+    let every = mapping.integer("every", 1..=u64::from(u32::MAX));
+    section.put("acknowledge", mapping.finish());
+    every.map(AckPolicy::EveryPackets)
+}
+
+/// A window that closes before the first acknowledgement is due never opens again.
+fn check_window(field: &Field<'_>, nic: &NicSpec) {
+    let Some(window) = nic.window_packets else {
+        return;
+    };
+    let message_packets = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
+    let due = match nic.acknowledge {
+        AckPolicy::PerMessage => message_packets,
+        AckPolicy::EveryPackets(every) => message_packets.min(u64::from(every)),
+    };
+    if u64::from(window) < due {
+        let what = format!(
+            "is {window} packets, but the first acknowledgement comes after {due}: every QP would wait for ever"
+        );
+        let help = format!("give a window of at least {due}, or set `acknowledge: per-packet`");
+        field.problem(&what, help);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_mtu_follows_the_published_table() {
+        // AI Fabric Test Methodology (Keysight) pairs these port MTUs and path MTUs.
+        for (port, path) in [(1500, 1024), (2200, 2048), (4200, 4096), (8192, 4096)] {
+            assert_eq!(path_mtu(port), Some(path));
+        }
+        // 256 + 60 is the smallest, one byte less than 512 + 60 does not hold 512.
+        assert_eq!(
+            (path_mtu(316), path_mtu(315), path_mtu(571)),
+            (Some(256), None, Some(256))
+        );
+    }
+
+    #[test]
+    fn the_longest_frame_is_the_first_of_a_message() {
+        // 4,158 bytes for a middle packet of 4,096, and 16 more for the RETH of the first.
+        assert_eq!(longest_frame(4096), 4158 + 16);
+    }
+}

@@ -1,0 +1,156 @@
+//! Hosts as users name them: by name, by number, or a stretch of numbers.
+
+use std::collections::BTreeMap;
+
+use tenter_topology::Topology;
+
+use crate::decode::{Field, suggestion};
+use crate::diagnostics::{Location, Problems, quote};
+
+/// A host as written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HostRef {
+    /// Counted from 0 in the order of the fabric.
+    Number(u32),
+    /// The hosts from one number to another, both included.
+    Stretch(u32, u32),
+    /// By the name the fabric gives it.
+    Name(String),
+}
+
+impl HostRef {
+    /// Reads a host out of a field.
+    pub(crate) fn read(field: &Field<'_>) -> Option<HostRef> {
+        let Some(word) = field.word() else {
+            let what = format!("must be a host, not {}", field.node.describe());
+            field.problem(
+                &what,
+                "write its name or its number, counted from 0".to_owned(),
+            );
+            return None;
+        };
+        if let Ok(number) = word.parse() {
+            return Some(HostRef::Number(number));
+        }
+        let stretch = word.split_once('-').and_then(|(first, last)| {
+            Some(HostRef::Stretch(
+                first.trim().parse().ok()?,
+                last.trim().parse().ok()?,
+            ))
+        });
+        Some(stretch.unwrap_or_else(|| HostRef::Name(word.to_owned())))
+    }
+}
+
+/// The hosts of a fabric by name, and where to report those that are not there.
+pub(crate) struct HostNames<'t> {
+    topology: &'t Topology,
+    numbers: BTreeMap<&'t str, u32>,
+    problems: &'t Problems,
+}
+
+impl<'t> HostNames<'t> {
+    /// The names of the hosts of `topology`.
+    pub(crate) fn of(topology: &'t Topology, problems: &'t Problems) -> HostNames<'t> {
+        let hosts = topology.nodes[..topology.hosts].iter();
+        let numbers = hosts
+            .zip(0..)
+            .map(|(node, number)| (node.name.as_str(), number))
+            .collect();
+        HostNames {
+            topology,
+            numbers,
+            problems,
+        }
+    }
+
+    /// How many hosts there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.topology.hosts as u32
+    }
+
+    /// The name of a host.
+    pub(crate) fn name(&self, host: u32) -> &'t str {
+        &self.topology.nodes[host as usize].name
+    }
+
+    /// The number of one host; a problem when there is none.
+    pub(crate) fn find(&self, host: &HostRef, at: Option<Location>) -> Option<u32> {
+        let mut found = Vec::new();
+        self.expand(host, at, &mut found, "")?;
+        if let [one] = found.as_slice() {
+            return Some(*one);
+        }
+        let help = "write its name or its number".to_owned();
+        self.problem(
+            at,
+            "one host is wanted here, not several".to_owned(),
+            Some(help),
+        );
+        None
+    }
+
+    /// Adds the numbers of the hosts meant to `out`; a problem, which begins with `prelude`, when one is not there.
+    pub(crate) fn expand(
+        &self,
+        host: &HostRef,
+        at: Option<Location>,
+        out: &mut Vec<u32>,
+        prelude: &str,
+    ) -> Option<()> {
+        match host {
+            HostRef::Number(number) if *number < self.count() => out.push(*number),
+            HostRef::Stretch(first, last) if first <= last && *last < self.count() => {
+                out.extend(*first..=*last);
+            }
+            HostRef::Name(name) if self.numbers.contains_key(name.as_str()) => {
+                out.push(self.numbers[name.as_str()]);
+            }
+            HostRef::Stretch(first, last) if first > last => {
+                let message = format!("the hosts {first}-{last} run backwards");
+                self.problem(at, message, Some(format!("write `{last}-{first}`")));
+                return None;
+            }
+            HostRef::Number(number) | HostRef::Stretch(_, number) => {
+                self.absent(&number.to_string(), at, prelude);
+                return None;
+            }
+            HostRef::Name(name) => {
+                self.absent(name, at, prelude);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn absent(&self, host: &str, at: Option<Location>, prelude: &str) {
+        let last = self.count() - 1;
+        let range = format!(
+            "hosts are 0 to {last}, `{}` to `{}`",
+            self.name(0),
+            self.name(last)
+        );
+        // Another number of the same row of names is no slip of the finger: then the row is the better help.
+        let stem = host.trim_end_matches(|c: char| c.is_ascii_digit());
+        let in_row = self
+            .numbers
+            .keys()
+            .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()) == stem);
+        let near = suggestion(host, self.numbers.keys().copied());
+        let help = if !stem.is_empty() && !in_row && near.starts_with("did") {
+            near
+        } else {
+            range
+        };
+        self.problem(
+            at,
+            format!("{prelude}there is no host {}", quote(host)),
+            Some(help),
+        );
+    }
+
+    /// Notes a problem.
+    pub(crate) fn problem(&self, at: Option<Location>, message: String, help: Option<String>) {
+        self.problems.push(at, message, help);
+    }
+}

@@ -1,0 +1,55 @@
+//! Scenarios: one text file in, a [`Plan`] of plain numbers out, or every problem it has at once.
+//!
+//! ```text
+//!   text ──yaml | toml──▶ tree ──overrides──▶ tree ──sections──▶ values ──resolve──▶ Plan
+//!                     with places                 and effective configuration    addresses, ranks
+//! ```
+//!
+//! Invariants:
+//!
+//! - No input makes this crate panic, recurse without bound or allocate out of proportion to it: texts are at most
+//!   [`MAX_SOURCE_BYTES`] long and nest at most 64 deep, YAML aliases are refused, and topologies have upper limits.
+//! - Every problem names its place in the text (or in the override) and says what to write instead.
+//! - The effective configuration, read again, gives the same plan.
+//! - No file, clock or environment is read here.
+//!
+//! ```
+//! use tenter_scenario::{Format, load};
+//!
+//! let text = "
+//! fabric: {kind: single-switch, hosts: 4}
+//! jobs: [{collectives: [{collective: all-to-all, size: 16MiB}]}]
+//! ";
+//! let loaded = load(text, "four.yaml", Format::Yaml, &[], None)?;
+//! assert_eq!(loaded.plan.jobs[0].ranks(), 4);
+//! assert!(loaded.effective.contains("message_size: 128KiB"));
+//!
+//! let errors = load("fabric: {kind: leaf-spin}", "x.yaml", Format::Yaml, &[], None).unwrap_err();
+//! assert!(errors.render().contains("did you mean `leaf-spine`?"));
+//! # Ok::<(), tenter_scenario::Diagnostics>(())
+//! ```
+
+mod addresses;
+mod collectives;
+mod decode;
+mod diagnostics;
+mod emit;
+mod endpoint;
+mod explicit_fabric;
+mod fabric;
+mod hosts;
+mod jobs;
+mod keys;
+mod load;
+mod overrides;
+mod plan;
+mod scenario;
+mod toml;
+mod topologies;
+mod tree;
+mod yaml;
+
+pub use diagnostics::{Diagnostics, Problem};
+pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
+pub use plan::Plan;
+pub use scenario::key_reference;

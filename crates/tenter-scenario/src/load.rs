@@ -1,0 +1,141 @@
+//! The way in: text and overrides to a plan, or to everything that is wrong with them.
+
+use crate::diagnostics::{Diagnostics, Problems, Source};
+use crate::plan::Plan;
+use crate::{emit, endpoint, overrides, scenario, toml, yaml};
+
+/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a hundredth of it.
+pub const MAX_SOURCE_BYTES: usize = 8 << 20;
+/// The longest override, in bytes.
+const MAX_OVERRIDE_BYTES: usize = 64 << 10;
+
+/// The notation of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML 1.2, of which JSON is a part.
+    Yaml,
+    /// TOML 1.1.
+    Toml,
+}
+
+impl Format {
+    /// By the ending of a file's name: `.toml` is TOML, everything else YAML.
+    pub fn of_name(name: &str) -> Format {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if ending.eq_ignore_ascii_case("toml") {
+            Format::Toml
+        } else {
+            Format::Yaml
+        }
+    }
+}
+
+/// A scenario without errors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// Everything the simulation needs.
+    pub plan: Plan,
+    /// The scenario as YAML with overrides applied and every default filled in; read again, it gives the same plan.
+    pub effective: String,
+    /// What is odd but does not stop anyone; may be empty.
+    pub warnings: Diagnostics,
+}
+
+/// The bytes of a file as text.
+///
+/// # Errors
+/// More than [`MAX_SOURCE_BYTES`], or not UTF-8.
+pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagnostics> {
+    check_length(bytes.len(), source_name)?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let message = format!("the text is not UTF-8: byte {at} does not belong to any character");
+        Diagnostics::of_input(source_name, message, "save the file with UTF-8 encoding")
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads a scenario and resolves it into a plan.
+///
+/// `source_name` is what messages call the text. Each of `overrides` is `PATH=VALUE`, applied in order. `seed` replaces
+/// the seed of the scenario.
+///
+/// # Errors
+/// Every problem of the text and the overrides, together.
+pub fn load(
+    text: &str,
+    source_name: &str,
+    format: Format,
+    overrides: &[String],
+    seed: Option<u64>,
+) -> Result<Loaded, Diagnostics> {
+    check_length(text.len(), source_name)?;
+    let mut sources = vec![Source {
+        name: source_name.to_owned(),
+        text: text.to_owned(),
+    }];
+    for change in overrides {
+        if change.len() > MAX_OVERRIDE_BYTES {
+            let message = format!("an override is longer than {MAX_OVERRIDE_BYTES} bytes");
+            return Err(Diagnostics::of_input(
+                "--set",
+                message,
+                "put it into the file",
+            ));
+        }
+        sources.push(Source {
+            name: "--set".to_owned(),
+            text: change.clone(),
+        });
+    }
+    let (problems, warnings) = (Problems::default(), Problems::default());
+    let root = match format {
+        Format::Yaml => yaml::parse(text, 0, 0, &problems),
+        Format::Toml => toml::parse(text, &problems),
+    };
+    let Some(mut root) = root else {
+        return Err(problems.into_diagnostics(sources));
+    };
+    for (change, source) in overrides.iter().zip(1..) {
+        overrides::apply(&mut root, change, source, &problems);
+    }
+    let (plan, effective) = scenario::resolve(root, seed, &problems, &warnings);
+    match plan {
+        Some(plan) => {
+            let effective = format!("{}{}", heading(&plan), emit::yaml(&effective));
+            Ok(Loaded {
+                plan,
+                effective,
+                warnings: warnings.into_diagnostics(sources),
+            })
+        }
+        None => Err(problems.into_diagnostics(sources)),
+    }
+}
+
+/// What the configuration amounts to, as comments.
+fn heading(plan: &Plan) -> String {
+    let fabric = &plan.topology;
+    let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
+    format!(
+        "# The effective configuration: overrides applied, defaults filled in. It is a scenario itself.\n\
+         # Derived: {} hosts, {} switches, {} cables; {} jobs with {ranks} ranks; frames of up to {} bytes.\n",
+        fabric.hosts,
+        fabric.switches(),
+        fabric.cables.len(),
+        plan.jobs.len(),
+        endpoint::longest_frame(plan.nic.mtu_bytes),
+    )
+}
+
+fn check_length(length: usize, source_name: &str) -> Result<(), Diagnostics> {
+    if length <= MAX_SOURCE_BYTES {
+        return Ok(());
+    }
+    let message = format!("the text has {length} bytes, more than {MAX_SOURCE_BYTES}");
+    Err(Diagnostics::of_input(
+        source_name,
+        message,
+        "a scenario is a few hundred lines",
+    ))
+}

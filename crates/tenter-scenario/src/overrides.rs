@@ -1,0 +1,227 @@
+//! `PATH=VALUE`: single values replaced from outside the file, such as `jobs[0].collectives[0].size=1GiB`.
+
+use crate::diagnostics::{Location, Problems, quote};
+use crate::tree::{Entry, Node, Value};
+use crate::yaml;
+
+/// One step of a path.
+enum Step<'t> {
+    Key(&'t str),
+    Index(usize),
+}
+
+/// A step and the bytes of the override it was read from.
+struct PlacedStep<'t> {
+    step: Step<'t>,
+    at: Location,
+}
+
+/// Applies one override, which is source `source`, to the tree. Keys that are not there yet are added; list items are not.
+pub(crate) fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
+    let whole = Location {
+        source,
+        start: 0,
+        end: text.len(),
+    };
+    let Some(equals) = text.find('=') else {
+        let help = "write `PATH=VALUE`, for example `fabric.spines=8`";
+        problems.push(
+            Some(whole),
+            "this override has no `=`".into(),
+            Some(help.into()),
+        );
+        return;
+    };
+    let Some(steps) = steps(&text[..equals], source, problems) else {
+        return;
+    };
+    let Some(value) = yaml::parse(text, source, equals + 1, problems) else {
+        return;
+    };
+    if value.is_null() {
+        let help = "write `none` to switch something off";
+        problems.push(
+            Some(whole),
+            "this override sets nothing".into(),
+            Some(help.into()),
+        );
+        return;
+    }
+    set(root, &steps, value, problems);
+}
+
+fn steps<'t>(path: &'t str, source: usize, problems: &Problems) -> Option<Vec<PlacedStep<'t>>> {
+    let mut steps = Vec::new();
+    let mut start = 0;
+    for part in path.split('.') {
+        let (key, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+        let at = |from: usize, length| Location {
+            source,
+            start: from,
+            end: from + length,
+        };
+        let mut well_formed = !key.trim().is_empty();
+        steps.push(PlacedStep {
+            step: Step::Key(key.trim()),
+            at: at(start, key.len()),
+        });
+        while well_formed && !rest.is_empty() {
+            let offset = start + part.len() - rest.len();
+            let index = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            match index.and_then(|(digits, after)| Some((digits.parse().ok()?, after))) {
+                Some((index, after)) => {
+                    let length = rest.len() - after.len();
+                    steps.push(PlacedStep {
+                        step: Step::Index(index),
+                        at: at(offset, length),
+                    });
+                    rest = after;
+                }
+                None => well_formed = false,
+            }
+        }
+        if !well_formed {
+            let message = format!("{} is not part of a path", quote(part));
+            let help = "join keys with dots and count list items from 0: `jobs[0].gap=20us`";
+            problems.push(Some(at(start, part.len())), message, Some(help.into()));
+            return None;
+        }
+        start += part.len() + 1;
+    }
+    Some(steps)
+}
+
+fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Problems) {
+    let mut node = root;
+    for placed in steps {
+        if let Step::Key(_) = placed.step {
+            // A section that is not there, or is there without anything in it, begins here.
+            if node.is_null() {
+                node.value = Value::Map(Vec::new());
+            }
+        }
+        let what = node.describe();
+        let refuse = |message: String, help: Option<String>| {
+            problems.push(Some(placed.at), message, help);
+        };
+        match (&placed.step, &mut node.value) {
+            (Step::Key(name), Value::Map(entries)) => {
+                node = entry(entries, name, placed.at);
+            }
+            (Step::Index(index), Value::List(items)) => {
+                let count = items.len();
+                let Some(item) = items.get_mut(*index) else {
+                    let help = if count == 0 {
+                        "the list is empty".to_owned()
+                    } else {
+                        format!("the list has items 0 to {}", count - 1)
+                    };
+                    return refuse(format!("there is no item {index}"), Some(help));
+                };
+                node = item;
+            }
+            (Step::Key(name), Value::List(_)) => {
+                let help = "choose an item first, for example `jobs[0]`".to_owned();
+                return refuse(format!("{} of a list", quote(name)), Some(help));
+            }
+            (Step::Key(name), Value::Scalar { .. }) => {
+                return refuse(
+                    format!("{} of {what}, which has no keys", quote(name)),
+                    None,
+                );
+            }
+            (Step::Index(index), _) => {
+                return refuse(format!("item {index} of {what}, which is no list"), None);
+            }
+        }
+    }
+    *node = value;
+}
+
+/// The value of a key, added without a value when it is not there.
+fn entry<'n>(entries: &'n mut Vec<Entry>, name: &str, at: Location) -> &'n mut Node {
+    let index = entries
+        .iter()
+        .position(|entry| entry.key == name)
+        .unwrap_or_else(|| {
+            let node = Node {
+                at: Some(at),
+                value: Node::plain("").value,
+            };
+            entries.push(Entry {
+                key: name.to_owned(),
+                key_at: Some(at),
+                node,
+            });
+            entries.len() - 1
+        });
+    // From here on the override is the place to point at.
+    entries[index].key_at = Some(at);
+    &mut entries[index].node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Source;
+
+    fn overridden(text: &str, change: &str) -> (Node, String) {
+        let problems = Problems::default();
+        let mut root = yaml::parse(text, 0, 0, &problems).unwrap();
+        apply(&mut root, change, 1, &problems);
+        let sources = vec![
+            Source {
+                name: "s.yaml".into(),
+                text: text.into(),
+            },
+            Source {
+                name: "--set".into(),
+                text: change.into(),
+            },
+        ];
+        (root, problems.into_diagnostics(sources).render())
+    }
+
+    fn emitted(text: &str, change: &str) -> String {
+        let (root, errors) = overridden(text, change);
+        assert_eq!(errors, "");
+        crate::emit::yaml(&root)
+    }
+
+    #[test]
+    fn replaces_and_adds() {
+        let text = "jobs:\n  - size: 1MiB\n";
+        assert_eq!(
+            emitted(text, "jobs[0].size=1GiB"),
+            "jobs:\n  - size: 1GiB\n"
+        );
+        assert_eq!(
+            emitted(text, "jobs[0].sizes=[1B, 2B]"),
+            "jobs:\n  - size: 1MiB\n    sizes: [1B, 2B]\n"
+        );
+        assert_eq!(
+            emitted("a: 1\n", "fabric.switch.x=y"),
+            "a: 1\nfabric:\n  switch:\n    x: y\n"
+        );
+    }
+
+    #[test]
+    fn refuses_paths_that_lead_nowhere() {
+        let text = "jobs:\n  - size: 1MiB\n";
+        for (change, expected) in [
+            ("jobs", "has no `=`"),
+            ("jobs[1].size=1B", "no item 1"),
+            ("jobs.size=1B", "`size` of a list"),
+            ("jobs[0].size.x=1B", "which has no keys"),
+            ("jobs[0][0]=1B", "which is no list"),
+            ("jobs[x]=1B", "not part of a path"),
+            ("a..b=1", "not part of a path"),
+            ("a=", "sets nothing"),
+            ("a=[", "not valid YAML"),
+        ] {
+            let (_, errors) = overridden(text, change);
+            assert!(errors.contains(expected), "{change}: {errors}");
+            assert!(errors.contains("--> --set:1:"), "{change}: {errors}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The plan: everything a simulation needs, as plain numbers.
+
+use tenter_endpoint::{NicAddress, NicSpec};
+use tenter_net::SwitchSpec;
+use tenter_topology::{Topology, TopologySpec};
+use tenter_units::Time;
+use tenter_workload::Job;
+
+/// A trial with all names, units and defaults resolved; no strings but those that label results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the trial is called; empty when it has no name.
+    pub name: String,
+    /// What it is about; may be empty.
+    pub description: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// The numbers the topology was built from.
+    pub topology_spec: TopologySpec,
+    /// The fabric as a graph.
+    pub topology: Topology,
+    /// The model of all switches.
+    pub switch: SwitchSpec,
+    /// The model of all NICs.
+    pub nic: NicSpec,
+    /// The addresses of each NIC, in the order of the hosts.
+    pub addresses: Vec<NicAddress>,
+    /// The jobs, with names all different and every rank on a host of its own within its job. Gaps are at least 2 us, and
+    /// the engine's window must not be longer than the shortest of them.
+    pub jobs: Vec<Job>,
+    /// How often queues and rates are sampled; `None` for never. At least 1 us.
+    pub sample_interval: Option<Time>,
+    /// When the simulation stops whether it is done or not; `None` for when all jobs are.
+    pub time_limit: Option<Time>,
+    /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
+    pub window_cap: Option<Time>,
+}

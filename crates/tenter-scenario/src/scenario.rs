@@ -1,0 +1,265 @@
+//! The scenario as a whole: its top keys, and from its sections to the plan.
+
+use tenter_units::Time;
+
+use crate::decode::{Read, Section};
+use crate::diagnostics::{Location, Problems};
+use crate::endpoint::{self, Endpoint};
+use crate::fabric::{self, Fabric};
+use crate::hosts::HostNames;
+use crate::jobs::{self, JobDraft};
+use crate::keys::Presence::{Default, Required};
+use crate::keys::{KeyTable, key};
+use crate::plan::Plan;
+use crate::tree::Node;
+use crate::{addresses, collectives, explicit_fabric, topologies};
+
+const SCENARIO: KeyTable = KeyTable {
+    title: "The scenario",
+    keys: &[
+        key(
+            "schema_version",
+            "`1`",
+            Default("1"),
+            "The version of this format",
+        ),
+        key("name", "text", Default("\"\""), "What the trial is called"),
+        key("description", "text", Default("\"\""), "What it is about"),
+        key(
+            "seed",
+            "whole number",
+            Default("1"),
+            "Seed of every random stream",
+        ),
+        key(
+            "fabric",
+            "mapping",
+            Required,
+            "Topology, switches and load balancing",
+        ),
+        key(
+            "endpoint",
+            "mapping",
+            Default("{}"),
+            "NIC, host and addresses",
+        ),
+        key("jobs", "list", Required, "Who takes part and what they run"),
+        key(
+            "observe",
+            "mapping",
+            Default("{}"),
+            "What is recorded beside the results",
+        ),
+        key("limits", "mapping", Default("{}"), "When to stop"),
+        key(
+            "engine",
+            "mapping",
+            Default("{}"),
+            "How the simulation is run; changes no result",
+        ),
+    ],
+};
+
+const OBSERVE: KeyTable = KeyTable {
+    title: "`observe`",
+    keys: &[
+        key(
+            "samples",
+            "`true` or `false`",
+            Default("true"),
+            "Whether queues and rates are sampled over time",
+        ),
+        key(
+            "sample_interval",
+            "time, 1us or more",
+            Default("100us"),
+            "How often",
+        ),
+    ],
+};
+
+const LIMITS: KeyTable = KeyTable {
+    title: "`limits`",
+    keys: &[key(
+        "time",
+        "time or `none`",
+        Default("none"),
+        "Simulated time at which the trial stops, whether it is done or not",
+    )],
+};
+
+const ENGINE: KeyTable = KeyTable {
+    title: "`engine`",
+    keys: &[key(
+        "window",
+        "time or `none`",
+        Default("none"),
+        "The longest window; `none` is as long as the delays of the fabric allow, which is fastest",
+    )],
+};
+
+/// Every key of the format as Markdown tables, for the reference.
+pub fn key_reference() -> String {
+    let own = [&SCENARIO]
+        .into_iter()
+        .chain(fabric::TABLES)
+        .chain(topologies::TABLES)
+        .chain(explicit_fabric::TABLES);
+    let rest = endpoint::TABLES
+        .into_iter()
+        .chain(addresses::TABLES)
+        .chain(jobs::TABLES)
+        .chain(collectives::TABLES);
+    let tables = own.chain(rest).chain([&OBSERVE, &LIMITS, &ENGINE]);
+    tables
+        .map(KeyTable::markdown)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A scenario, read; nothing in it has been put together yet.
+struct Draft {
+    name: Option<String>,
+    description: Option<String>,
+    seed: Option<u64>,
+    fabric: Option<Fabric>,
+    endpoint: Option<Endpoint>,
+    jobs: Option<Vec<JobDraft>>,
+    sample_interval: Read<Option<Time>>,
+    time_limit: Read<Option<Time>>,
+    window_cap: Read<Option<Time>>,
+}
+
+/// From the tree to the plan and the effective configuration. There is a plan exactly when no problem was noted.
+pub(crate) fn resolve(
+    root: Node,
+    seed: Option<u64>,
+    problems: &Problems,
+    warnings: &Problems,
+) -> (Option<Plan>, Node) {
+    let mut section = Section::root(root, &SCENARIO, problems);
+    let draft = read(&mut section, seed, warnings);
+    let effective = section.finish();
+    let plan = draft.assemble(problems, warnings);
+    (plan.filter(|_| problems.is_empty()), effective)
+}
+
+fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> Draft {
+    scenario.integer::<u64>("schema_version", 1..=1);
+    let name = scenario.take("name").and_then(|field| field.text(200));
+    let description = scenario
+        .take("description")
+        .and_then(|field| field.text(10_000));
+    let own_seed = scenario.integer("seed", 0..=u64::MAX);
+    let seed = seed.or(own_seed);
+    if let Some(seed) = seed {
+        scenario.put("seed", Node::plain(seed.to_string()));
+    }
+    Draft {
+        name,
+        description,
+        seed,
+        fabric: fabric::read(scenario),
+        endpoint: endpoint::read(scenario),
+        jobs: jobs::read(scenario, seed.unwrap_or(0)),
+        sample_interval: read_observe(scenario, warnings),
+        time_limit: read_optional_time(scenario, "limits", &LIMITS, "time"),
+        window_cap: read_optional_time(scenario, "engine", &ENGINE, "window"),
+    }
+}
+
+fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<Option<Time>> {
+    let mut section = scenario.section("observe", &OBSERVE)?;
+    let samples = section.boolean("samples");
+    let interval_given = section.has("sample_interval");
+    let field = section.take("sample_interval");
+    let at = field.as_ref().and_then(|field| field.at);
+    let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
+    let interval = field.and_then(|field| field.quantity("a time", &range));
+    scenario.put("observe", section.finish());
+    if samples == Some(false) && interval_given {
+        let message = "`observe.sample_interval` has no effect without samples".to_owned();
+        warnings.push(
+            at,
+            message,
+            Some("set `samples: true`, or leave it out".into()),
+        );
+    }
+    Some(if samples? { Some(interval?) } else { None })
+}
+
+/// A section of one key: a time or `none`.
+fn read_optional_time(
+    scenario: &mut Section<'_>,
+    name: &str,
+    table: &'static KeyTable,
+    key: &str,
+) -> Read<Option<Time>> {
+    let mut section = scenario.section(name, table)?;
+    // A limit of more than a hundred days of simulated time is a slip of the unit.
+    let range = Time::from_ns(1)..=Time::from_us(8_640_000_000_000);
+    let time = section
+        .take(key)
+        .and_then(|field| field.or_none(|field| field.quantity("a time", &range)));
+    scenario.put(name, section.finish());
+    time
+}
+
+impl Draft {
+    /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
+    fn assemble(self, problems: &Problems, warnings: &Problems) -> Option<Plan> {
+        let fabric = self.fabric?;
+        if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
+            let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
+            check_capacity(
+                switch.queue_capacity_bytes,
+                frame,
+                fabric.capacity_at,
+                problems,
+            );
+        }
+        let (topology_spec, places) = fabric.topology?;
+        let topology = match topology_spec.build() {
+            Ok(topology) => topology,
+            Err(error) => {
+                places.report(&error, problems);
+                return None;
+            }
+        };
+        if topology.switches() == 1 && fabric.load_balancing_at.is_some() {
+            let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
+            warnings.push(fabric.load_balancing_at, message.to_owned(), None);
+        }
+        let names = HostNames::of(&topology, problems);
+        let addresses = self
+            .endpoint
+            .as_ref()
+            .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
+        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names));
+        Some(Plan {
+            name: self.name?,
+            description: self.description?,
+            seed: self.seed?,
+            topology_spec,
+            switch: fabric.switch?,
+            nic: self.endpoint?.nic,
+            addresses: addresses?,
+            jobs: jobs?,
+            sample_interval: self.sample_interval?,
+            time_limit: self.time_limit?,
+            window_cap: self.window_cap?,
+            topology,
+        })
+    }
+}
+
+/// A queue that holds no full frame lets nothing through.
+fn check_capacity(capacity: Option<u64>, frame: u64, at: Option<Location>, problems: &Problems) {
+    let Some(capacity) = capacity.filter(|&capacity| capacity < frame) else {
+        return;
+    };
+    let message = format!(
+        "`fabric.switch.queue_capacity` is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
+    );
+    problems.push(at, message, Some(format!("give at least `{frame}B`")));
+}

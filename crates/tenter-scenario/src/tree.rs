@@ -1,0 +1,74 @@
+//! A scenario as it was written: a tree of mappings, lists and words, each with its place in the text.
+
+use crate::diagnostics::Location;
+
+/// Levels of nesting a scenario may have; a real one has seven.
+pub(crate) const DEPTH_MAX: usize = 64;
+
+/// Values a scenario may have: an explicit fabric of 100,000 links has half of them.
+pub(crate) const VALUES_MAX: usize = 1_000_000;
+
+/// One value and where it stands; values nobody wrote (defaults) stand nowhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) at: Option<Location>,
+    pub(crate) value: Value,
+}
+
+/// What a value is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// A word, number or text; `quoted` ones are text whatever they look like.
+    Scalar { text: String, quoted: bool },
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping in the order of the text, without duplicate keys.
+    Map(Vec<Entry>),
+}
+
+/// One key of a mapping and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_at: Option<Location>,
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// A value that stands nowhere.
+    pub(crate) fn unplaced(value: Value) -> Node {
+        Node { at: None, value }
+    }
+
+    /// A plain word that stands nowhere.
+    pub(crate) fn plain(text: impl Into<String>) -> Node {
+        Node::unplaced(Value::Scalar {
+            text: text.into(),
+            quoted: false,
+        })
+    }
+
+    /// Whether nothing was written: the empty word, `~` or `null`.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar { text, quoted: false } if matches!(text.as_str(), "" | "~" | "null"))
+    }
+
+    /// What the value is, for messages.
+    pub(crate) fn describe(&self) -> String {
+        match &self.value {
+            Value::Scalar { .. } if self.is_null() => "nothing".into(),
+            Value::Scalar {
+                text,
+                quoted: false,
+            } => crate::diagnostics::quote(text),
+            Value::Scalar { text, .. } => {
+                format!(
+                    "the text {}",
+                    crate::diagnostics::quote(&format!("\"{text}\""))
+                )
+            }
+            Value::List(_) => "a list".into(),
+            Value::Map(_) => "a mapping".into(),
+        }
+    }
+}

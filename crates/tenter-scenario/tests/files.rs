@@ -1,0 +1,130 @@
+//! The scenarios of the repository: the good ones load, the broken ones say so in exactly the expected words, and the
+//! reference names every key.
+//!
+//! With `UPDATE_EXPECTED=1` in the environment the expected texts are written instead of compared; review the diff.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_scenario::{Format, key_reference, load};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The YAML files of a folder, as paths from the root of the repository.
+fn scenarios(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).expect("the folder is part of the repository");
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry can be read")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .filter(|name| {
+            Path::new(name)
+                .extension()
+                .is_some_and(|ending| ending == "yaml")
+        })
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    names.sort();
+    names
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Compares with a file of the repository, or writes it when asked to.
+fn expect_file(path: &str, found: &str) {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(root().join(path), found).expect("the repository can be written");
+        return;
+    }
+    let expected = read(path);
+    let differs = found
+        .lines()
+        .zip(expected.lines())
+        .find(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "{path} differs, first in {differs:#?}; run with UPDATE_EXPECTED=1 and review"
+    );
+}
+
+#[test]
+fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
+    let paths = scenarios("scenarios");
+    assert!(paths.len() >= 8, "{paths:?}");
+    for path in paths {
+        let loaded = load(&read(&path), &path, Format::of_name(&path), &[], None)
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+        let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None)
+            .unwrap_or_else(|errors| panic!("{path}: {errors}\n{}", loaded.effective));
+        assert_eq!(again.plan, loaded.plan, "{path}");
+        assert_eq!(again.effective, loaded.effective, "{path}");
+    }
+}
+
+#[test]
+fn the_quickstart_is_what_the_readme_says() {
+    let text = read("scenarios/quickstart.yaml");
+    let plan = load(&text, "quickstart.yaml", Format::Yaml, &[], None)
+        .expect("it loads")
+        .plan;
+    // 8 leaves and 4 spines; 64 host cables and 8 · 4 · 2 uplinks.
+    assert_eq!((plan.topology.hosts, plan.topology.switches()), (64, 12));
+    assert_eq!(plan.topology.cables.len(), 64 + 64);
+    let sizes: Vec<u64> = plan.jobs[0]
+        .sequence
+        .iter()
+        .map(|run| run.size_bytes >> 20)
+        .collect();
+    assert_eq!(sizes, [16, 32, 64, 128, 256, 16, 32, 64, 128, 256]);
+}
+
+#[test]
+fn broken_scenarios_say_what_is_wrong_and_where() {
+    let paths = scenarios("scenarios/broken");
+    assert!(paths.len() >= 10, "{paths:?}");
+    for path in paths {
+        let errors = load(&read(&path), &path, Format::Yaml, &[], None)
+            .expect_err(&format!("{path} is broken"));
+        assert_eq!(
+            errors.problems().len(),
+            1,
+            "{path} has one mistake: {errors}"
+        );
+        assert!(
+            errors.problems()[0].help.is_some(),
+            "{path} lacks a remedy: {errors}"
+        );
+        assert!(
+            errors.problems()[0].span.is_some(),
+            "{path} lacks a place: {errors}"
+        );
+        expect_file(&path.replace(".yaml", ".expected"), &errors.render());
+    }
+}
+
+#[test]
+fn the_reference_lists_every_key() {
+    const BEGIN: &str = "<!-- keys: printed by tenter_scenario::key_reference -->\n\n";
+    const END: &str = "\n<!-- end of keys -->";
+    let page = read("docs/scenario.md");
+    let begin = page
+        .find(BEGIN)
+        .expect("the page has the mark where keys begin")
+        + BEGIN.len();
+    let end = page
+        .find(END)
+        .expect("the page has the mark where keys end");
+    expect_file(
+        "docs/scenario.md",
+        &format!("{}{}{}", &page[..begin], key_reference(), &page[end..]),
+    );
+}

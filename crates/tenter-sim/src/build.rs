@@ -1,0 +1,367 @@
+//! From a plan to nodes, links and queue pairs.
+
+use std::sync::Arc;
+
+use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_engine::{LaneBuilder, Output, Part, Stream, Windows, mix64};
+use tenter_net::load_balancing::FiveTuple;
+use tenter_net::{Forwarding, Port, Switch, SwitchSpec, Transmitter};
+use tenter_scenario::Plan;
+use tenter_topology::{Routing, Topology};
+use tenter_units::Time;
+use tenter_workload::{QueuePairs, Schedule};
+
+use crate::driver::WindowedDriver;
+use crate::fabric::{Fabric, NodeModel};
+use crate::host::{Host, RankHere};
+use crate::jobs::{JobPlan, JobProgress, Place};
+use crate::ledger::Ledger;
+use crate::run::SimulationError;
+use crate::watch::Watcher;
+
+/// Windows are never longer, whatever the lookahead: a barrier of a job fires no sooner after its cause.
+pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
+/// Below this lookahead, fixed windows would mostly be empty.
+const CENTRAL_BELOW: Time = Time::from_ns(50);
+/// Calendar buckets under central windows.
+const CENTRAL_BUCKET: Time = Time::from_ns(50);
+/// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
+const SMALLEST_WIRE_BYTES: u32 = 64 + tenter_net::WIRE_OVERHEAD_BYTES;
+const UDP_PROTOCOL: u8 = 17;
+/// `RoCEv2` takes its source ports from the dynamic range.
+const FIRST_SOURCE_PORT: u16 = 0xc000;
+
+/// What all parts share and nothing changes.
+#[derive(Debug)]
+pub struct Context {
+    pub(crate) topology: Topology,
+    pub(crate) routing: Routing,
+    pub(crate) switch: SwitchSpec,
+    pub(crate) nic: NicSpec,
+    pub(crate) addresses: Vec<NicAddress>,
+    pub(crate) jobs: Vec<JobPlan>,
+    pub(crate) progress: JobProgress,
+    pub(crate) seed: u64,
+    /// The ranks on each host, in order of job and so of slots.
+    pub(crate) ranks: Vec<Vec<RankHere>>,
+    /// For each node its part and its number there.
+    pub(crate) homes: Vec<(u16, u32)>,
+}
+
+impl Context {
+    /// The topology.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// A node's part and its number there.
+    pub fn home(&self, node: u32) -> (u16, u32) {
+        self.homes[node as usize]
+    }
+
+    /// Hashes of all packets that travel between two hosts, in both directions.
+    pub fn hashes_between(&self, a: u32, b: u32) -> Vec<u32> {
+        let mut hashes = Vec::new();
+        for (from, to) in [(a, b), (b, a)] {
+            for here in self.ranks_on(from) {
+                let plan = &self.jobs[usize::from(here.job)];
+                for slot in 0..plan.pairs.send_slots(here.rank) as u32 {
+                    let peer = plan.pairs.peer_of(here.rank, slot);
+                    if plan.job.hosts[peer.rank as usize] == to {
+                        let forth = self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
+                        let back = self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
+                        hashes.extend([forth, back]);
+                    }
+                }
+            }
+        }
+        hashes
+    }
+
+    /// The ranks on a host.
+    pub(crate) fn ranks_on(&self, host: u32) -> &[RankHere] {
+        &self.ranks[host as usize]
+    }
+
+    /// The rank a receive slot of a host belongs to, and its number there.
+    pub(crate) fn rank_of_slot(&self, host: u32, slot: u32) -> (u16, RankHere) {
+        let ranks = self.ranks_on(host);
+        let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
+        (number as u16, ranks[number])
+    }
+
+    /// Hash of the 5-tuple of packets from one rank to another.
+    pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
+        let hosts = &self.jobs[usize::from(job)].job.hosts;
+        self.switch.load_balancing.hash(&FiveTuple {
+            source_address: self.addresses[hosts[ranks.0 as usize] as usize].address,
+            destination_address: self.addresses[hosts[ranks.1 as usize] as usize].address,
+            protocol: UDP_PROTOCOL,
+            source_port: self.udp_source_port(job, ranks, lane, queue_pair),
+            destination_port: ROCE_UDP_PORT,
+        })
+    }
+
+    /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic range.
+    pub(crate) fn udp_source_port(
+        &self,
+        job: u16,
+        (from, to): (u32, u32),
+        lane: u32,
+        queue_pair: u16,
+    ) -> u16 {
+        let pair = mix64(u64::from(from) << 32 | u64::from(to));
+        let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
+        let mixed = mix64(self.seed ^ pair.rotate_left(17) ^ lane);
+        FIRST_SOURCE_PORT | (mixed >> 48) as u16
+    }
+
+    /// Latency of the link behind a port, from the wire to the other end's agenda, and whether frames arrive there whole.
+    fn link(&self, node: u32, port: u16) -> (Time, bool) {
+        let cable = self.topology.cable(node, port);
+        let peer = self.topology.neighbour(node, port).node;
+        let leave = match self.topology.is_host(node) {
+            true => self.nic.transmit_latency,
+            false => self.switch.egress_latency,
+        };
+        let enter = match self.topology.is_host(peer) {
+            true => self.nic.receive_latency,
+            false => self.switch.ingress_latency,
+        };
+        (leave + cable.delay + enter, self.arrives_whole(node, port))
+    }
+
+    /// Cut-through needs an input that is no slower than any output of the switch.
+    fn arrives_whole(&self, node: u32, port: u16) -> bool {
+        let peer = self.topology.neighbour(node, port).node;
+        if self.topology.is_host(peer) || self.switch.forwarding == Forwarding::StoreAndForward {
+            return true;
+        }
+        let rate = self.topology.cable(node, port).rate;
+        let ports = 0..self.topology.nodes[peer as usize].ports.len() as u16;
+        ports.into_iter().any(|port| self.topology.cable(peer, port).rate > rate)
+    }
+}
+
+impl Directory for Context {
+    fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
+        let (_, here) = self.rank_of_slot(host, slot);
+        let plan = &self.jobs[usize::from(here.job)];
+        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        ReplyPath {
+            destination: plan.job.hosts[source.rank as usize],
+            slot: plan.places[source.rank as usize].send_base + source.slot,
+            hash: self.hash(here.job, (here.rank, source.rank), source.lane, source.queue_pair),
+        }
+    }
+}
+
+/// The schedule each job runs now; every part has its own copy, changed at edges.
+#[derive(Clone, Default)]
+pub(crate) struct Schedules(Vec<Option<(u32, Arc<dyn Schedule>)>>);
+
+impl std::fmt::Debug for Schedules {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.0.iter().map(|now| now.as_ref().map(|n| n.0))).finish()
+    }
+}
+
+impl Schedules {
+    pub(crate) fn set(&mut self, job: usize, turn: u32, schedule: Arc<dyn Schedule>) {
+        self.0.resize_with(self.0.len().max(job + 1), || None);
+        self.0[job] = Some((turn, schedule));
+    }
+
+    pub(crate) fn of(&self, job: u16) -> &dyn Schedule {
+        &*self.running(job).1
+    }
+
+    /// Which of the job's collectives runs.
+    pub(crate) fn turn(&self, job: u16) -> u32 {
+        self.running(job).0
+    }
+
+    fn running(&self, job: u16) -> &(u32, Arc<dyn Schedule>) {
+        self.0[usize::from(job)].as_ref().expect("packets move only while a collective runs")
+    }
+}
+
+/// Everything that is the same for all parts, for a plan over so many threads.
+fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
+    let topology = plan.topology.clone();
+    let routing = Routing::build(&topology)?;
+    let mut ranks = vec![Vec::new(); topology.hosts];
+    let mut slots = vec![(0_u32, 0_u32); topology.hosts];
+    let mut jobs = Vec::new();
+    for (index, job) in (0..).zip(&plan.jobs) {
+        let pairs = QueuePairs::for_job(job)?;
+        let mut places = Vec::with_capacity(job.hosts.len());
+        for (rank, &host) in (0..).zip(&job.hosts) {
+            let (send_base, receive_base) = slots[host as usize];
+            ranks[host as usize].push(RankHere { job: index, rank, receive_base });
+            places.push(Place { send_base, receive_base });
+            slots[host as usize].0 += pairs.send_slots(rank) as u32;
+            slots[host as usize].1 += pairs.receive_slots(rank) as u32;
+        }
+        jobs.push(JobPlan { job: job.clone(), pairs, turns: JobPlan::turns(job), places });
+    }
+    let homes = homes(&topology, threads);
+    Ok(Context {
+        routing,
+        switch: plan.switch.clone(),
+        nic: plan.nic.clone(),
+        addresses: plan.addresses.clone(),
+        progress: JobProgress::new(jobs.len()),
+        jobs,
+        seed: plan.seed,
+        ranks,
+        homes,
+        topology,
+    })
+}
+
+/// Each node's part and its number there: neighbours in the fabric are neighbours in memory.
+fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
+    let parts = topology.partition(threads);
+    let mut counts = vec![0; usize::from(threads)];
+    let mut homes = vec![(0, 0); topology.nodes.len()];
+    for node in topology.locality_order() {
+        let part = parts[node as usize];
+        homes[node as usize] = (part, counts[usize::from(part)]);
+        counts[usize::from(part)] += 1;
+    }
+    homes
+}
+
+/// The shortest time in which one node can affect another, in ps.
+pub fn lookahead(context: &Context) -> u64 {
+    let topology = &context.topology;
+    let nodes = 0..topology.nodes.len() as u32;
+    let ports = nodes.flat_map(|node| {
+        (0..topology.nodes[node as usize].ports.len() as u16).map(move |port| (node, port))
+    });
+    let shortest = ports.map(|(node, port)| {
+        let (latency, whole) = context.link(node, port);
+        let serialisation = context.serialisation(node, port).of(SMALLEST_WIRE_BYTES, 0).0;
+        latency.ps() + if whole { serialisation.ps() } else { 0 }
+    });
+    shortest.min().unwrap_or(u64::MAX)
+}
+
+/// The nodes of a plan, spread over `threads` parts, ready to run.
+pub(crate) fn build<W: Watcher>(
+    plan: &Plan,
+    threads: u16,
+    watcher: impl Fn(&Context) -> W,
+) -> Result<WindowedDriver<W>, SimulationError> {
+    let context = Arc::new(context(plan, threads)?);
+    let lookahead = lookahead(&context);
+    if lookahead == 0 {
+        return Err(SimulationError::NoLookahead);
+    }
+    let (windows, bucket) = windows(lookahead, plan.window_cap);
+    let parts = wire(&context, bucket, threads);
+    let parts = parts.into_iter().map(|(lane, nodes)| {
+        let fabric = Fabric {
+            nodes,
+            schedules: Schedules::default(),
+            ledger: Ledger::default(),
+            watcher: watcher(&context),
+            context: Arc::clone(&context),
+        };
+        Part { lane, nodes: fabric }
+    });
+    let window_ps = match windows {
+        Windows::Buckets => bucket,
+        Windows::Central(lookahead) => lookahead,
+    };
+    Ok(WindowedDriver { parts: parts.collect(), windows, window_ps })
+}
+
+/// How windows are laid, and how long a calendar bucket is.
+fn windows(lookahead: u64, cap: Option<Time>) -> (Windows, u64) {
+    let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).ps().max(1);
+    if lookahead < CENTRAL_BELOW.ps() {
+        (Windows::Central(lookahead.min(cap)), CENTRAL_BUCKET.ps())
+    } else {
+        (Windows::Buckets, lookahead.min(cap))
+    }
+}
+
+type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
+
+/// Lanes and nodes of each part.
+fn wire(context: &Context, bucket: u64, threads: u16) -> Vec<Wired> {
+    let mut order: Vec<u32> = (0..context.homes.len() as u32).collect();
+    order.sort_unstable_by_key(|&node| context.homes[node as usize]);
+    let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
+    let mut first_input = vec![0; order.len()];
+    for &node in &order {
+        let ports = context.topology.nodes[node as usize].ports.len() as u16;
+        let part = usize::from(context.homes[node as usize].0);
+        first_input[node as usize] = builders[part].add_node(ports).1;
+    }
+    let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
+    for &node in &order {
+        let part = usize::from(context.homes[node as usize].0);
+        let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
+        let transmitters = ports.map(|port| {
+            let peer = context.topology.neighbour(node, port);
+            let input = first_input[peer.node as usize] + u32::from(peer.port);
+            let target = Output { part: context.homes[peer.node as usize].0, input };
+            context.transmitter(node, port, builders[part].add_output(target))
+        });
+        let transmitters: Vec<Transmitter> = transmitters.collect();
+        nodes[part].push(context.node(node, transmitters));
+    }
+    let lanes = (0..threads).zip(builders).map(|(part, builder)| builder.build(part, threads, bucket));
+    lanes.zip(nodes).collect()
+}
+
+impl Context {
+    fn serialisation(&self, node: u32, port: u16) -> tenter_units::SerialisationTime {
+        let rate = self.topology.cable(node, port).rate;
+        rate.serialisation(self.clock_offset_ppm(node))
+    }
+
+    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured by.
+    fn clock_offset_ppm(&self, node: u32) -> i32 {
+        let most = self.nic.clock_offset_max_ppm;
+        if most == 0 || !self.topology.is_host(node) {
+            return 0;
+        }
+        let name = &self.topology.nodes[node as usize].name;
+        let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
+        drawn as i32 - most as i32
+    }
+
+    fn transmitter(&self, node: u32, port: u16, output: u32) -> Transmitter {
+        let (latency, whole) = self.link(node, port);
+        Transmitter::new((node, port), output, self.serialisation(node, port), latency, whole)
+    }
+
+    fn node(&self, node: u32, transmitters: Vec<Transmitter>) -> NodeModel {
+        if self.topology.is_host(node) {
+            let [transmitter] = transmitters.try_into().expect("a NIC has one port");
+            return NodeModel::Host(self.host(node, transmitter));
+        }
+        let index = node - self.topology.hosts as u32;
+        let capacity = self.switch.queue_capacity_bytes;
+        let ports = transmitters.into_iter().map(|transmitter| Port::new(transmitter, capacity));
+        let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
+        let load_balancing = self.switch.load_balancing.clone();
+        NodeModel::Switch(Switch::new(node, index, seed, load_balancing, ports.collect()))
+    }
+
+    fn host(&self, node: u32, transmitter: Transmitter) -> Host {
+        let slots = self.ranks_on(node).iter().fold((0, 0), |(send, receive), here| {
+            let pairs = &self.jobs[usize::from(here.job)].pairs;
+            (send + pairs.send_slots(here.rank), receive + pairs.receive_slots(here.rank))
+        });
+        let nic = Nic::new(node, &self.nic, transmitter, slots);
+        let skewed = !self.nic.start_skew_max.is_zero();
+        let name = &self.topology.nodes[node as usize].name;
+        let skew = skewed.then(|| Box::new(Stream::new(self.seed, name, "start-skew")));
+        Host::new(nic, skew)
+    }
+}

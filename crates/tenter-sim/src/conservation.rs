@@ -1,0 +1,82 @@
+//! Nothing is lost unaccounted for: checked at the end of every run.
+
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+
+/// Compares what every node sent with what its neighbours received, and what every switch received with what became of it.
+///
+/// # Errors
+/// A sentence that names the first node or link where frames do not add up. That is a defect of the simulator.
+pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
+    let context = driver.fabric(0).context();
+    let topology = context.topology();
+    for node in 0..topology.nodes.len() as u32 {
+        check_node(driver, node)?;
+        let (part, local) = context.home(node);
+        let in_flight = driver.in_flight(usize::from(part), local);
+        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+            let peer = topology.neighbour(node, port);
+            let sent = sent(driver, peer.node, peer.port);
+            let under_way = in_flight.iter().filter(|(input, _)| *input == port);
+            let bytes: u64 = under_way.clone().map(|(_, p)| u64::from(p.frame_bytes)).sum();
+            let arrived = received(driver, node, port);
+            let found = (arrived.0 + under_way.count() as u64, arrived.1 + bytes);
+            if sent != found {
+                let link = topology.port_name(peer.node, peer.port);
+                return Err(format!(
+                    "{link} sent {sent:?} (frames, bytes), but {found:?} arrived or are under way"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
+    let (part, local) = driver.fabric(0).context().home(node);
+    &driver.fabric(usize::from(part)).nodes()[local as usize]
+}
+
+fn sent<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+    match model(driver, node) {
+        NodeModel::Host(host) => host.nic().transmitter().sent(),
+        NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter().sent(),
+    }
+}
+
+fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+    match model(driver, node) {
+        NodeModel::Host(host) => {
+            let counters = host.nic().counters();
+            (counters.received_frames, counters.received_bytes)
+        }
+        NodeModel::Switch(switch) => switch.received(port),
+    }
+}
+
+/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its packets.
+fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
+    let NodeModel::Switch(switch) = model(driver, node) else { return Ok(()) };
+    let name = &driver.fabric(0).context().topology().nodes[node as usize].name;
+    let mut balance = (0_i128, 0_i128);
+    for (number, port) in (0..).zip(switch.ports()) {
+        let received = switch.received(number);
+        let counters = port.counters();
+        let waiting: u64 = port.waiting().map(|packet| u64::from(packet.frame_bytes)).sum();
+        if waiting != port.queue_bytes() {
+            return Err(format!(
+                "port {number} of {name} accounts {} bytes for {waiting} in its queue",
+                port.queue_bytes()
+            ));
+        }
+        let frames = counters.sent_frames + counters.dropped_frames + port.waiting().count() as u64;
+        let bytes = counters.sent_bytes + counters.dropped_bytes + waiting;
+        balance.0 += i128::from(received.0) - i128::from(frames);
+        balance.1 += i128::from(received.1) - i128::from(bytes);
+    }
+    if balance == (0, 0) {
+        Ok(())
+    } else {
+        Err(format!("{name} received {balance:?} (frames, bytes) more than it sent, dropped and holds"))
+    }
+}

@@ -1,0 +1,93 @@
+//! What moves time.
+
+use tenter_engine::{Part, RunOutcome, Windows, run_windowed};
+use tenter_net::Packet;
+
+use crate::fabric::Fabric;
+use crate::jobs::JobProgress;
+use crate::watch::Watcher;
+
+/// Moves time from edge to edge. Between calls every node stands at exactly the same instant.
+pub trait Driver {
+    /// The watcher of its nodes.
+    type Watcher: Watcher;
+
+    /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to happen.
+    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome;
+
+    /// How many parts the nodes are spread over.
+    fn parts(&self) -> usize;
+
+    /// The nodes of a part.
+    fn fabric(&self, part: usize) -> &Fabric<Self::Watcher>;
+
+    /// The nodes of a part, to change at an edge.
+    fn fabric_mut(&mut self, part: usize) -> &mut Fabric<Self::Watcher>;
+
+    /// Says that a node of a part has something to do at an instant.
+    fn wake(&mut self, part: usize, node: u32, at: u64);
+
+    /// The packets on their way to a node of a part.
+    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)>;
+
+    /// How it ran.
+    fn stats(&self) -> DriverStats;
+}
+
+/// How a driver ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriverStats {
+    /// Visits of nodes (or events, for an engine without visits).
+    pub node_visits: u64,
+    /// Windows run.
+    pub windows: u64,
+    /// Length of a window in ps.
+    pub window_ps: u64,
+    /// Whether windows were laid from event to event because the lookahead is very short.
+    pub central: bool,
+}
+
+/// The windowed engine of [`tenter_engine`].
+#[derive(Debug)]
+pub struct WindowedDriver<W: Watcher> {
+    pub(crate) parts: Vec<Part<Fabric<W>>>,
+    pub(crate) windows: Windows,
+    pub(crate) window_ps: u64,
+}
+
+impl<W: Watcher> Driver for WindowedDriver<W> {
+    type Watcher = W;
+
+    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
+        run_windowed(&mut self.parts, from, edge, self.windows, progress)
+    }
+
+    fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn fabric(&self, part: usize) -> &Fabric<W> {
+        &self.parts[part].nodes
+    }
+
+    fn fabric_mut(&mut self, part: usize) -> &mut Fabric<W> {
+        &mut self.parts[part].nodes
+    }
+
+    fn wake(&mut self, part: usize, node: u32, at: u64) {
+        self.parts[part].lane.wake(node, at);
+    }
+
+    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)> {
+        self.parts[part].lane.in_flight(node).map(|(input, packet)| (input, *packet)).collect()
+    }
+
+    fn stats(&self) -> DriverStats {
+        DriverStats {
+            node_visits: self.parts.iter().map(|part| part.lane.visits()).sum(),
+            windows: self.parts.iter().map(|part| part.lane.windows()).max().unwrap_or(0),
+            window_ps: self.window_ps,
+            central: matches!(self.windows, Windows::Central(_)),
+        }
+    }
+}

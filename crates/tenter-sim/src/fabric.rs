@@ -1,0 +1,176 @@
+//! The nodes of one part, and how a visit serves them.
+
+use std::sync::Arc;
+
+use tenter_engine::{Nodes, Visit};
+use tenter_net::{Event, Medium, Packet, Switch};
+
+use crate::build::{Context, Schedules};
+use crate::host::{Host, HostScope};
+use crate::ledger::Ledger;
+use crate::watch::Watcher;
+
+/// A node of the simulated network.
+#[derive(Debug)]
+pub enum NodeModel {
+    /// A host with its NIC.
+    Host(Host),
+    /// A switch.
+    Switch(Switch),
+}
+
+/// The nodes of one part.
+#[derive(Debug)]
+pub struct Fabric<W> {
+    pub(crate) nodes: Vec<NodeModel>,
+    pub(crate) context: Arc<Context>,
+    pub(crate) schedules: Schedules,
+    pub(crate) ledger: Ledger,
+    pub(crate) watcher: W,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl<W: Watcher> Nodes for Fabric<W> {
+    type Item = Packet;
+
+    fn visit(&mut self, node: u32, visit: &mut Visit<'_, Packet>) {
+        let Fabric { nodes, context, schedules, ledger, watcher } = self;
+        match &mut nodes[node as usize] {
+            NodeModel::Switch(switch) => visit_switch(switch, context, visit, watcher),
+            NodeModel::Host(host) => {
+                let mut scope = HostScope { context, schedules, ledger };
+                visit_host(host, &mut scope, visit, watcher);
+            }
+        }
+    }
+}
+
+/// The links of a visited node.
+struct Links<'a, 'v, W> {
+    visit: &'a mut Visit<'v, Packet>,
+    watcher: &'a mut W,
+}
+
+impl<W: Watcher> Medium for Links<'_, '_, W> {
+    const WATCHED: bool = W::WATCHED;
+
+    #[inline]
+    fn send(&mut self, output: u32, packet: Packet) {
+        self.visit.send(output, packet);
+    }
+
+    fn note(&mut self, event: Event) {
+        self.watcher.note(event);
+    }
+}
+
+fn visit_switch<W: Watcher>(
+    switch: &mut Switch,
+    context: &Context,
+    visit: &mut Visit<'_, Packet>,
+    watcher: &mut W,
+) {
+    for rank in 0..visit.arrivals() {
+        let (packet, input) = visit.arrival(rank);
+        let mut links = Links { visit, watcher };
+        switch.arrive(packet, input, &context.routing, &mut links);
+    }
+    let end = visit.end();
+    let mut links = Links { visit, watcher };
+    if let Some(next) = switch.advance_to(end, &mut links) {
+        visit.wake(next);
+    }
+}
+
+/// Serves departures, arrivals and timers in the order of time, and in this order at equal times.
+fn visit_host<W: Watcher>(
+    host: &mut Host,
+    scope: &mut HostScope<'_>,
+    visit: &mut Visit<'_, Packet>,
+    watcher: &mut W,
+) {
+    let end = visit.end();
+    // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
+    let mut now = 0;
+    let mut rank = 0;
+    loop {
+        let departure = host.next_departure(now).unwrap_or(NEVER);
+        let timer = host.next_timer().unwrap_or(NEVER);
+        let arrival = if rank < visit.arrivals() { visit.arrival(rank).0.at } else { NEVER };
+        let next = departure.min(arrival).min(timer);
+        if next >= end {
+            visit.wake(next);
+            return;
+        }
+        now = next;
+        if departure == now {
+            host.nic.depart(&scope.context.nic, now, &mut Links { visit, watcher });
+        } else if arrival == now {
+            let packet = visit.arrival(rank).0;
+            rank += 1;
+            host.arrive(packet, scope, &mut Links { visit, watcher });
+        } else {
+            host.fire(now, scope);
+        }
+    }
+}
+
+impl<W: Watcher> Fabric<W> {
+    /// The nodes, in the part's order.
+    pub fn nodes(&self) -> &[NodeModel] {
+        &self.nodes
+    }
+
+    /// What is the same for all parts.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The watcher.
+    pub fn watcher(&self) -> &W {
+        &self.watcher
+    }
+
+    /// One departure of a host's NIC, for an engine with explicit departures.
+    pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
+            host.nic.depart(&self.context.nic, now, medium);
+        }
+    }
+
+    /// One timer of a host, for an engine with explicit events.
+    pub fn host_fires(&mut self, node: u32, now: u64) {
+        let Fabric { nodes, context, schedules, ledger, .. } = self;
+        if let NodeModel::Host(host) = &mut nodes[node as usize] {
+            host.fire(now, &mut HostScope { context, schedules, ledger });
+        }
+    }
+
+    /// The departures of one port of a switch up to and including `now`, for an engine with explicit departures.
+    pub fn port_departs(&mut self, node: u32, port: u16, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Switch(switch) = &mut self.nodes[node as usize] {
+            switch.advance_port(port, now, medium);
+        }
+    }
+
+    /// One arrival at any node, for an engine with explicit events; the port of a switch it was offered to.
+    pub fn arrives(
+        &mut self,
+        node: u32,
+        input: u16,
+        packet: Packet,
+        medium: &mut impl Medium,
+    ) -> Option<u16> {
+        let Fabric { nodes, context, schedules, ledger, .. } = self;
+        match &mut nodes[node as usize] {
+            NodeModel::Switch(switch) => {
+                Some(switch.arrive(packet, input, &context.routing, medium))
+            }
+            NodeModel::Host(host) => {
+                host.arrive(packet, &mut HostScope { context, schedules, ledger }, medium);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A host: a NIC, and the ranks that post to it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
+use tenter_engine::Stream;
+use tenter_net::{Medium, Packet};
+use tenter_workload::{Destination, Transfer, split};
+
+use crate::build::{Context, Schedules};
+use crate::ledger::{FlowKey, Ledger};
+
+/// A rank of a job, on its host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RankHere {
+    pub(crate) job: u16,
+    pub(crate) rank: u32,
+    /// First receive slot of the rank.
+    pub(crate) receive_base: u32,
+}
+
+/// What a host waits for; the order is that of events at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// A rank (its number on this host) starts its job's collective.
+    Start(u16),
+    /// A rank may post a transfer.
+    Release(u16, u32),
+}
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) nic: Nic,
+    timers: BinaryHeap<Reverse<(u64, Timer)>>,
+    /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number here, transfer).
+    waiting: BTreeMap<(u16, u32), u32>,
+    /// Where the delays of this host's starts come from, if starts are skewed.
+    start_skew: Option<Box<Stream>>,
+}
+
+/// What a host needs of its surroundings while it handles one thing.
+pub(crate) struct HostScope<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) schedules: &'a Schedules,
+    pub(crate) ledger: &'a mut Ledger,
+}
+
+impl Host {
+    pub(crate) fn new(nic: Nic, start_skew: Option<Box<Stream>>) -> Host {
+        Host { nic, timers: BinaryHeap::new(), waiting: BTreeMap::new(), start_skew }
+    }
+
+    /// Its NIC.
+    pub fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
+    /// Lets the rank of `job` here, if there is one, start the collective that begins at `now`; returns when it does.
+    pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
+        let number = context.ranks_on(self.nic.host()).iter().position(|here| here.job == job)?;
+        let skew_max = context.nic.start_skew_max.ps();
+        let skew = self.start_skew.as_mut().map_or(0, |stream| stream.below(skew_max + 1));
+        let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
+        self.timers.push(Reverse((start, Timer::Start(number as u16))));
+        Some(start)
+    }
+
+    /// Forgets what had arrived in the collective before: the next one counts anew.
+    pub(crate) fn reset(&mut self, context: &Context, job: u16) {
+        let ranks = context.ranks_on(self.nic.host());
+        for here in ranks.iter().filter(|here| here.job == job) {
+            let slots = context.jobs[usize::from(job)].pairs.receive_slots(here.rank);
+            let base = here.receive_base as usize;
+            self.nic.reset_delivered(base..base + slots);
+        }
+        self.waiting.retain(|(number, _), _| ranks[usize::from(*number)].job != job);
+    }
+
+    /// When the next frame can leave, given that it is `now`.
+    #[inline]
+    pub fn next_departure(&self, now: u64) -> Option<u64> {
+        self.nic.next_departure(now)
+    }
+
+    /// When the next timer fires.
+    #[inline]
+    pub fn next_timer(&self) -> Option<u64> {
+        let own = self.timers.peek().map(|&Reverse((at, _))| at);
+        match (own, self.nic.next_timeout()) {
+            (Some(own), Some(nic)) => Some(own.min(nic)),
+            (own, nic) => own.or(nic),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn arrive(
+        &mut self,
+        packet: Packet,
+        scope: &mut HostScope<'_>,
+        medium: &mut impl Medium,
+    ) {
+        let delivery = self.nic.arrive(&scope.context.nic, packet, scope.context, medium);
+        if let Some(delivery) = delivery {
+            self.deliver(&delivery, scope);
+        }
+        while let Some(done) = self.nic.take_acknowledged() {
+            scope.ledger.acknowledged(&done);
+        }
+    }
+
+    /// Fires the one timer that is due at `now` and first in order: the workload's before the NIC's.
+    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>) {
+        match self.timers.peek() {
+            Some(&Reverse((at, timer))) if at <= now => {
+                self.timers.pop();
+                match timer {
+                    Timer::Start(number) => self.post_initial(number, now, scope),
+                    Timer::Release(number, id) => self.post(number, id, now, scope),
+                }
+            }
+            _ => self.nic.timeout(&scope.context.nic, now),
+        }
+    }
+
+    fn post_initial(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+        let RankHere { job, rank, .. } = scope.context.ranks_on(self.nic.host())[usize::from(number)];
+        let mut ids = Vec::new();
+        scope.schedules.of(job).initial(rank, &mut ids);
+        for id in ids {
+            self.post(number, id, now, scope);
+        }
+    }
+
+    /// Posts a transfer, split over the queue pairs of its way.
+    fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+        let context = scope.context;
+        let here = context.ranks_on(self.nic.host())[usize::from(number)];
+        let plan = &context.jobs[usize::from(here.job)];
+        let transfer = scope.schedules.of(here.job).transfer(id);
+        let slot = plan.pairs.find_for(&transfer).expect("every way of a schedule has queue pairs");
+        let queue_pairs = plan.job.queue_pairs;
+        for index in 0..queue_pairs {
+            let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
+            if !self.nic.is_open(send) {
+                let peer = peer(context, here.job, &transfer, slot.receive_slot, index);
+                self.nic.open(&context.nic, send, peer, now);
+            }
+            let key = FlowKey { job: here.job, queue_pair: index, transfer: id };
+            let request = WorkRequest {
+                tag: key.pack(),
+                group: scope.schedules.turn(here.job),
+                bytes: split::share(transfer.bytes, queue_pairs, index),
+                posted: now,
+            };
+            self.nic.post(&context.nic, send, request);
+        }
+    }
+
+    /// A queue pair has delivered its share of a transfer.
+    fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
+        let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
+        let plan = &scope.context.jobs[usize::from(here.job)];
+        let local = delivery.slot - here.receive_base;
+        let source = plan.pairs.source_of(here.rank, local);
+        let way = Destination { dst: here.rank, lane: source.lane };
+        let schedule = scope.schedules.of(here.job);
+        let id = schedule
+            .nth(source.rank, way, plan.job.queue_pair_scope, delivery.nth)
+            .expect("what arrives has been posted");
+        let key = FlowKey { job: here.job, queue_pair: source.queue_pair, transfer: id };
+        scope.ledger.delivered(key, scope.schedules.turn(here.job), delivery);
+        let first = delivery.slot - u32::from(source.queue_pair);
+        let whole = (first..first + u32::from(plan.job.queue_pairs))
+            .all(|slot| self.nic.delivered(slot) > delivery.nth);
+        if whole {
+            self.release(number, id, delivery.at, scope);
+            scope.context.progress.arrived(usize::from(here.job), delivery.at);
+        }
+    }
+
+    /// Posts what has waited for transfer `id`, or starts the delay until it may be posted.
+    fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
+        let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
+        let schedule = scope.schedules.of(job);
+        let mut released = std::mem::take(&mut scope.ledger.released);
+        released.clear();
+        schedule.released_by(id, &mut released);
+        let delay = scope.context.nic.step_delay.ps();
+        for &next in &released {
+            let dependencies = schedule.dependencies(next);
+            if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
+                continue;
+            }
+            if delay == 0 {
+                self.post(number, next, now, scope);
+            } else {
+                self.timers.push(Reverse((now + delay, Timer::Release(number, next))));
+            }
+        }
+        scope.ledger.released = released;
+    }
+
+    /// Counts one of the arrivals a transfer waits for; whether it was the last.
+    fn last_dependency(&mut self, number: u16, id: u32, dependencies: u32) -> bool {
+        let left = self.waiting.entry((number, id)).or_insert(dependencies);
+        *left -= 1;
+        let last = *left == 0;
+        if last {
+            self.waiting.remove(&(number, id));
+        }
+        last
+    }
+}
+
+/// The other end of the queue pairs a transfer takes.
+fn peer(context: &Context, job: u16, transfer: &Transfer, slot: u32, queue_pair: u16) -> SendPeer {
+    let plan = &context.jobs[usize::from(job)];
+    let destination = plan.job.hosts[transfer.dst as usize];
+    let lane = plan.job.queue_pair_scope.lane(transfer.chunk);
+    let base = plan.places[transfer.dst as usize].receive_base;
+    SendPeer {
+        destination,
+        slot: base + slot + u32::from(queue_pair),
+        hash: context.hash(job, (transfer.src, transfer.dst), lane, queue_pair),
+    }
+}

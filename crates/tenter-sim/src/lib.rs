@@ -1,0 +1,35 @@
+//! The composed simulation: a plan in, records out.
+//!
+//! ```text
+//!   Plan ──build──▶ Network (parts: nodes and lanes) ──run──▶ records at edges ──▶ Sink, Summary
+//! ```
+//!
+//! [`run`] is the whole way. Underneath, a [`Driver`] moves time: the windowed engine here, the reference engine in the test
+//! kit. Both drive the same nodes ([`Fabric`]) and stop at the same edges, so both must leave the same [digest].
+//!
+//! **Architecture invariant.** Nothing here reads a file, a clock or the environment; records leave through the caller's
+//! [`Sink`](tenter_record::Sink), and the caller measures wall time.
+//!
+//! [digest]: tenter_record::Digest
+
+mod accounts;
+mod build;
+mod conservation;
+mod driver;
+mod fabric;
+mod host;
+mod jobs;
+mod ledger;
+mod run;
+mod sampler;
+mod stall;
+mod summary;
+mod watch;
+
+pub use build::{Context, lookahead};
+pub use driver::{Driver, DriverStats, WindowedDriver};
+pub use fabric::{Fabric, NodeModel};
+pub use host::Host;
+pub use jobs::JobProgress;
+pub use run::{Options, Outcome, Simulation, SimulationError, run};
+pub use watch::{Unwatched, WatchLog, WatchTarget, Watcher};

@@ -1,0 +1,360 @@
+//! The run: from edge to edge until the network is empty.
+
+use std::sync::Arc;
+
+use tenter_engine::RunOutcome;
+use tenter_record::{
+    CollectiveRow, Control, Digest, JobRow, PortRow, Progress, Sink, SinkError, Summary,
+};
+use tenter_scenario::Plan;
+use tenter_topology::RoutingError;
+use tenter_units::Time;
+use tenter_workload::WorkloadError;
+
+use crate::accounts::Accounts;
+use crate::build::{self, Context};
+use crate::driver::{Driver, WindowedDriver};
+use crate::fabric::NodeModel;
+use crate::sampler::Sampler;
+use crate::watch::{Unwatched, WatchLog, WatchTarget};
+use crate::{conservation, stall, summary};
+
+/// How to run, as opposed to what: none of this changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads to spread the nodes over.
+    pub threads: u16,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { threads: 1 }
+    }
+}
+
+/// Why a plan could not be run, or a run not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// Some hosts cannot reach each other.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// A collective cannot be run by its ranks.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// Nothing takes any time.
+    #[error("some link has no delay at all; give its cable a length or its switch a pipeline latency")]
+    NoLookahead,
+    /// The records could not be kept.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Frames did not add up: a defect of the simulator.
+    #[error("frames are not conserved: {0}; please report this scenario with its seed as a defect")]
+    Conservation(String),
+}
+
+/// What a trial leaves beside the rows its sink was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Everything about the trial at a glance; its wall times and peak memory are the caller's to fill in.
+    pub summary: Summary,
+    /// One row per job.
+    pub jobs: Vec<JobRow>,
+    /// One row per collective and iteration.
+    pub collectives: Vec<CollectiveRow>,
+    /// One row per port of every node.
+    pub ports: Vec<PortRow>,
+    /// Digest of all completion times and counters.
+    pub digest: Digest,
+}
+
+/// A simulation that is built and not yet run.
+#[derive(Debug)]
+pub struct Simulation<D: Driver> {
+    driver: D,
+    name: String,
+    threads: u16,
+    sample_interval: Option<u64>,
+    time_limit: Option<u64>,
+}
+
+impl Simulation<WindowedDriver<Unwatched>> {
+    /// Builds a plan's network and schedule for the windowed engine.
+    ///
+    /// # Errors
+    /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+    pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let driver = build::build(plan, threads, |_| Unwatched)?;
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+impl Simulation<WindowedDriver<WatchLog>> {
+    /// Builds a plan's network and schedule, watching a flow or a port for its first `limit` events on each thread.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn watched(
+        plan: &Plan,
+        options: Options,
+        target: impl Fn(&Context) -> WatchTarget,
+        limit: usize,
+    ) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let driver = build::build(plan, threads, |context| WatchLog::new(target(context), limit))?;
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+/// No more threads than switches: a thread without one would only wait.
+fn threads(plan: &Plan, options: Options) -> u16 {
+    let switches = plan.topology.nodes.len() - plan.topology.hosts;
+    options.threads.clamp(1, switches.clamp(1, usize::from(u16::MAX)) as u16)
+}
+
+/// When rows are collected and progress is told: about once per so many packet-hops.
+const HOPS_PER_REPORT: std::ops::Range<u64> = 500_000..4_000_000;
+const FIRST_REPORT: Time = Time::from_us(10);
+const REPORTS_APART: std::ops::RangeInclusive<u64> =
+    Time::from_us(1).ps()..=Time::from_us(10_000).ps();
+
+/// Where a job is.
+#[derive(Debug, Default)]
+struct JobState {
+    /// The collective that runs, or ran last.
+    turn: usize,
+    /// When the next one starts.
+    next_start: Option<u64>,
+    /// Whether a collective runs.
+    running: bool,
+}
+
+impl<D: Driver> Simulation<D> {
+    /// A simulation over a driver of the caller's, built from the same plan.
+    pub fn with_driver(driver: D, plan: &Plan, threads: u16) -> Simulation<D> {
+        Simulation {
+            driver,
+            name: plan.name.clone(),
+            threads,
+            sample_interval: plan.sample_interval.map(Time::ps),
+            time_limit: plan.time_limit.map(Time::ps),
+        }
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &D {
+        &self.driver
+    }
+
+    /// Runs until every job is done and the network is empty, or until the time limit or the sink stops it.
+    ///
+    /// # Errors
+    /// When the sink fails, or frames are not conserved.
+    pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
+        let mut course = Course::new(&mut self.driver, sink)?;
+        course.sampler = Sampler::new(self.sample_interval);
+        let stopped = course.run(self.time_limit.unwrap_or(u64::MAX))?;
+        let Course { accounts, now, .. } = course;
+        conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
+        let trial = summary::Trial {
+            name: &self.name,
+            threads: self.threads,
+            stopped,
+            ended: now,
+            stalls: stall::explain(&self.driver),
+        };
+        Ok(summary::outcome(&self.driver, &accounts, trial))
+    }
+}
+
+/// One run under way.
+struct Course<'a, D: Driver, S: Sink> {
+    driver: &'a mut D,
+    sink: &'a mut S,
+    context: Arc<Context>,
+    jobs: Vec<JobState>,
+    accounts: Accounts,
+    sampler: Sampler,
+    now: u64,
+    report_at: u64,
+    report_interval: u64,
+    hops_reported: u64,
+}
+
+impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
+    fn new(driver: &'a mut D, sink: &'a mut S) -> Result<Self, SimulationError> {
+        let context = Arc::clone(&driver.fabric(0).context);
+        let first = |plan: &crate::jobs::JobPlan| JobState {
+            next_start: (!plan.turns.is_empty()).then(|| plan.job.start.ps()),
+            ..JobState::default()
+        };
+        let jobs = context.jobs.iter().map(first).collect();
+        let accounts = Accounts::new(&context)?;
+        Ok(Course {
+            driver,
+            sink,
+            jobs,
+            accounts,
+            context,
+            sampler: Sampler::new(None),
+            now: 0,
+            report_at: FIRST_REPORT.ps(),
+            report_interval: FIRST_REPORT.ps(),
+            hops_reported: 0,
+        })
+    }
+
+    /// The loop over edges; why it ended early, if it did.
+    fn run(&mut self, limit: u64) -> Result<Option<String>, SimulationError> {
+        loop {
+            self.start_collectives()?;
+            let edge = self.next_edge(limit);
+            match self.driver.run(self.now, edge, &self.context.progress) {
+                RunOutcome::Edge(at) => self.now = at,
+                // Nothing moves any more; whatever comes next is at the next start of a collective.
+                RunOutcome::Empty => {
+                    self.finish_collectives();
+                    let Some(start) = self.next_start() else { break };
+                    self.now = start.min(limit);
+                }
+            }
+            self.finish_collectives();
+            if self.sampler.is_due(self.now) {
+                let rows = self.sampler.take(self.driver, self.now);
+                self.sink.samples(&rows)?;
+            }
+            if let Some(stop) = self.report()? {
+                return Ok(Some(stop));
+            }
+            if self.now >= limit {
+                self.collect()?;
+                let limit = Time::from_ps(limit);
+                return Ok(Some(format!("the time limit of {limit} was reached")));
+            }
+        }
+        self.collect()?;
+        self.now = self.accounts.last_event();
+        Ok(None)
+    }
+
+    fn next_start(&self) -> Option<u64> {
+        self.jobs.iter().filter_map(|job| job.next_start).min()
+    }
+
+    fn next_edge(&self, limit: u64) -> u64 {
+        let start = self.next_start().unwrap_or(u64::MAX);
+        limit.min(start).min(self.report_at).min(self.sampler.next())
+    }
+
+    /// Starts every collective that is due.
+    fn start_collectives(&mut self) -> Result<(), SimulationError> {
+        for index in 0..self.jobs.len() {
+            if self.jobs[index].next_start == Some(self.now) {
+                self.jobs[index].next_start = None;
+                self.jobs[index].running = true;
+                self.start_collective(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start_collective(&mut self, job: usize) -> Result<(), SimulationError> {
+        let context = Arc::clone(&self.context);
+        let plan = &context.jobs[job];
+        let number = self.jobs[job].turn;
+        let run = &plan.turns[number].run;
+        let schedule = run.kind.schedule(plan.job.ranks(), run.size_bytes)?;
+        let schedule: Arc<dyn tenter_workload::Schedule> = Arc::from(schedule);
+        let more = number + 1 < plan.turns.len();
+        let gap = more.then(|| plan.job.gap.ps());
+        context.progress.begin(job, u64::from(schedule.transfer_count()), gap);
+        self.accounts.begin(job, number, self.now, Arc::clone(&schedule));
+        for part in 0..self.driver.parts() {
+            let schedules = &mut self.driver.fabric_mut(part).schedules;
+            schedules.set(job, number as u32, Arc::clone(&schedule));
+        }
+        for &host in &plan.job.hosts {
+            let (part, node) = context.home(host);
+            let fabric = self.driver.fabric_mut(usize::from(part));
+            let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else { continue };
+            host.reset(&context, job as u16);
+            if let Some(at) = host.start(&context, job as u16, self.now) {
+                self.driver.wake(usize::from(part), node, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Books every collective that has ended and says when the job's next one starts.
+    fn finish_collectives(&mut self) {
+        self.context.progress.take_edge();
+        for (index, state) in self.jobs.iter_mut().enumerate() {
+            if !state.running || self.context.progress.missing(index) > 0 {
+                continue;
+            }
+            state.running = false;
+            let end = self.context.progress.last_arrival(index);
+            self.accounts.end(index, state.turn, end);
+            let plan = &self.context.jobs[index];
+            if state.turn + 1 < plan.turns.len() {
+                state.turn += 1;
+                state.next_start = Some(end + plan.job.gap.ps());
+            }
+        }
+    }
+
+    /// Collects rows and tells progress where it is time to; whether the sink wants to stop.
+    fn report(&mut self) -> Result<Option<String>, SimulationError> {
+        if self.now < self.report_at {
+            return Ok(None);
+        }
+        self.collect()?;
+        let hops = summary::packet_hops(self.driver);
+        let done = hops - self.hops_reported;
+        self.hops_reported = hops;
+        if done < HOPS_PER_REPORT.start {
+            self.report_interval = (self.report_interval * 2).min(*REPORTS_APART.end());
+        } else if done > HOPS_PER_REPORT.end {
+            self.report_interval = (self.report_interval / 2).max(*REPORTS_APART.start());
+        }
+        self.report_at = self.now + self.report_interval;
+        let progress = Progress {
+            simulated: Time::from_ps(self.now),
+            packet_hops: hops,
+            flows_done: self.accounts.flows_done(),
+            flows_total: self.accounts.flows_total(),
+        };
+        Ok(match self.sink.progress(&progress)? {
+            Control::Continue => None,
+            Control::Stop => Some("stopped by the user".to_owned()),
+        })
+    }
+
+    /// Brings the records of all parts together and hands complete rows to the sink.
+    fn collect(&mut self) -> Result<(), SimulationError> {
+        for part in 0..self.driver.parts() {
+            self.accounts.take_delivered(&mut self.driver.fabric_mut(part).ledger);
+        }
+        for part in 0..self.driver.parts() {
+            let ledger = &mut self.driver.fabric_mut(part).ledger;
+            self.accounts.take_acknowledged(&self.context, ledger);
+        }
+        let rows = self.accounts.complete_rows();
+        if !rows.is_empty() {
+            self.sink.flows(&rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Builds and runs a plan.
+///
+/// # Errors
+/// Those of [`Simulation::new`] and [`Simulation::run`].
+pub fn run(
+    plan: &Plan,
+    options: Options,
+    sink: &mut impl Sink,
+) -> Result<Outcome, SimulationError> {
+    Simulation::new(plan, options)?.run(sink)
+}

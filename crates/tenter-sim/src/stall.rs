@@ -1,0 +1,97 @@
+//! Who waits for whom, when a run ends with work undone.
+
+use std::fmt::Write;
+
+use tenter_units::Time;
+
+use crate::build::Context;
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+
+/// So many lines explain a stalled job; the rest is counted.
+const LINES: usize = 8;
+
+/// For each job that is not done, why: queue pairs that gave up, and the ranks that wait for what.
+pub(crate) fn explain<D: Driver>(driver: &D) -> Vec<Option<String>> {
+    let jobs = driver.fabric(0).context().jobs.len();
+    (0..jobs).map(|job| explain_job(driver, job)).collect()
+}
+
+fn explain_job<D: Driver>(driver: &D, job: usize) -> Option<String> {
+    let context = driver.fabric(0).context();
+    let missing = context.progress.missing(job);
+    if missing == 0 {
+        return None;
+    }
+    let mut lines = failed_queue_pairs(driver, job);
+    lines.extend(waiting_ranks(driver, job));
+    let omitted = lines.len().saturating_sub(LINES);
+    lines.truncate(LINES);
+    let mut text = format!("{missing} transfers have not arrived");
+    for line in lines {
+        let _ = write!(text, "; {line}");
+    }
+    if omitted > 0 {
+        let _ = write!(text, "; and {omitted} more");
+    }
+    Some(text)
+}
+
+fn host<D: Driver>(driver: &D, node: u32) -> Option<&crate::Host> {
+    let (part, local) = driver.fabric(0).context().home(node);
+    match &driver.fabric(usize::from(part)).nodes()[local as usize] {
+        NodeModel::Host(host) => Some(host),
+        NodeModel::Switch(_) => None,
+    }
+}
+
+fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+    let context = driver.fabric(0).context();
+    let plan = &context.jobs[job];
+    let mut lines = Vec::new();
+    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, node) else { continue };
+        let base = plan.places[rank as usize].send_base;
+        let slots = base..base + plan.pairs.send_slots(rank) as u32;
+        for error in host.nic().errors().iter().filter(|error| slots.contains(&error.slot)) {
+            let peer = plan.pairs.peer_of(rank, error.slot - base);
+            lines.push(format!(
+                "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
+                peer.queue_pair,
+                name(context, node),
+                peer.rank,
+                name(context, error.destination),
+                Time::from_ps(error.at),
+                context.nic.retry_count,
+            ));
+        }
+    }
+    lines
+}
+
+fn name(context: &Context, node: u32) -> &str {
+    &context.topology().nodes[node as usize].name
+}
+
+/// Posted requests that were never acknowledged: their receivers wait for their senders.
+fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+    let context = driver.fabric(0).context();
+    let plan = &context.jobs[job];
+    let mut lines = Vec::new();
+    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, node) else { continue };
+        let base = plan.places[rank as usize].send_base;
+        for slot in 0..plan.pairs.send_slots(rank) as u32 {
+            let left: Vec<_> = host.nic().unfinished(base + slot).collect();
+            let Some(oldest) = left.first() else { continue };
+            let peer = plan.pairs.peer_of(rank, slot);
+            lines.push(format!(
+                "rank {} waits for {} bytes that rank {rank} posted at {}",
+                peer.rank,
+                oldest.bytes,
+                Time::from_ps(oldest.posted),
+            ));
+        }
+    }
+    lines
+}

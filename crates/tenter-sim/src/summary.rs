@@ -1,0 +1,323 @@
+//! From books and counters to the tables of a trial.
+
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_record::{
+    CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, PortRow,
+    Summary, Totals,
+};
+use tenter_units::{Rate, Time};
+
+use crate::accounts::{Accounts, Tally};
+use crate::build::Context;
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+use crate::jobs::{JobPlan, Turn};
+use crate::run::Outcome;
+
+/// How a trial ended.
+pub(crate) struct Trial<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) threads: u16,
+    pub(crate) stopped: Option<String>,
+    pub(crate) ended: u64,
+    /// For each job why it is not done, if it is not.
+    pub(crate) stalls: Vec<Option<String>>,
+}
+
+/// Records of the digest that are not a flow's.
+const SWITCH_PORT: u64 = 3;
+const NIC: u64 = 4;
+const COLLECTIVE: u64 = 5;
+
+/// Packets of any kind, counted once per link.
+pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
+    transmitters(driver, |transmitter| transmitter.sent().0)
+}
+
+fn transmitters(
+    driver: &impl Driver,
+    count: impl Fn(&tenter_net::Transmitter) -> u64,
+) -> u64 {
+    nodes(driver)
+        .map(|(_, node)| match node {
+            NodeModel::Host(host) => count(host.nic().transmitter()),
+            NodeModel::Switch(switch) => {
+                switch.ports().iter().map(|port| count(port.transmitter())).sum()
+            }
+        })
+        .sum()
+}
+
+/// All nodes in the order of the topology.
+fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
+    let context = driver.fabric(0).context();
+    (0..context.topology().nodes.len() as u32).map(|node| {
+        let (part, local) = context.home(node);
+        (node, &driver.fabric(usize::from(part)).nodes()[local as usize])
+    })
+}
+
+pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'_>) -> Outcome {
+    let context = driver.fabric(0).context();
+    let mut digest = accounts.digest;
+    add_counters(driver, &mut digest);
+    let mut jobs = Vec::new();
+    let mut collectives = Vec::new();
+    for (index, plan) in context.jobs.iter().enumerate() {
+        let rows = collective_rows(context, index, &accounts.tallies[index], &mut digest);
+        let job = job_row(index, plan, &rows, trial.stalls[index].clone());
+        collectives.extend_from_slice(&rows);
+        jobs.push(JobSummary { job, collectives: rows });
+    }
+    let summary = Summary {
+        tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: trial.name.to_owned(),
+        seed: context.seed,
+        complete: jobs.iter().all(|job| job.job.complete),
+        stopped: trial.stopped,
+        totals: totals(driver, accounts),
+        warnings: warnings(driver),
+        engine: engine(driver, trial.threads, trial.ended, digest),
+        jobs: jobs.clone(),
+    };
+    let jobs = jobs.into_iter().map(|job| job.job).collect();
+    Outcome { summary, jobs, collectives, ports: ports(driver, trial.ended), digest }
+}
+
+/// Every counter of every node is part of the digest.
+fn add_counters<D: Driver>(driver: &D, digest: &mut Digest) {
+    for (node, model) in nodes(driver) {
+        let node = u64::from(node);
+        match model {
+            NodeModel::Host(host) => {
+                let (frames, bytes) = host.nic().transmitter().sent();
+                let c = host.nic().counters();
+                digest.add(&[NIC, node, frames, bytes, c.received_frames, c.received_bytes]);
+                digest.add(&[NIC, node, c.data_packets, c.out_of_sequence, c.duplicate_request]);
+                digest.add(&[NIC, node, c.nak_sent, c.packet_seq_err, c.local_ack_timeout_err]);
+            }
+            NodeModel::Switch(switch) => {
+                for (number, port) in (0..).zip(switch.ports()) {
+                    let c = port.counters();
+                    let place = [SWITCH_PORT, node, u64::from(number)];
+                    let sent = [c.sent_frames, c.sent_bytes, switch.received(number).0];
+                    let dropped = [c.dropped_frames, c.dropped_bytes, c.queue_high_water_bytes];
+                    digest.add(&[place, sent, dropped].concat());
+                }
+            }
+        }
+    }
+}
+
+fn collective_rows(
+    context: &Context,
+    job: usize,
+    tallies: &[Tally],
+    digest: &mut Digest,
+) -> Vec<CollectiveRow> {
+    let plan = &context.jobs[job];
+    let begun = plan.turns.iter().zip(tallies).filter(|(_, tally)| tally.start.is_some());
+    let rows = begun.map(|(turn, tally)| {
+        let row = collective_row(context, job, turn, tally);
+        let end = row.end.map_or(u64::MAX, Time::ps);
+        let turn = [job as u64, u64::from(turn.index), u64::from(turn.iteration)];
+        digest.add(&[COLLECTIVE, turn[0], turn[1], turn[2], row.start.ps(), end]);
+        row
+    });
+    rows.collect()
+}
+
+fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> CollectiveRow {
+    let plan = &context.jobs[job];
+    let start = Time::from_ps(tally.start.unwrap_or(0));
+    let end = tally.end.map(Time::from_ps);
+    let time = end.map(|end| end - start);
+    let factor = turn.run.kind.busbw_factor(plan.job.ranks());
+    let size = turn.run.size_bytes;
+    let algbw = time.map(|time| size as f64 / time.as_s() / 1e9);
+    let busbw = algbw.map(|bandwidth| bandwidth * factor);
+    let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
+    let fct = Distribution::of(&mut tally.completion_times.clone());
+    CollectiveRow {
+        job: job as u32,
+        index: turn.index,
+        iteration: turn.iteration,
+        warm_up: turn.warm_up,
+        collective: turn.run.kind.name().to_owned(),
+        algorithm: turn.run.kind.algorithm().to_owned(),
+        size_bytes: size,
+        ranks: plan.job.ranks(),
+        start,
+        end,
+        completion_time: time,
+        algbw_gbytes_per_s: algbw,
+        busbw_gbytes_per_s: busbw,
+        ideal_percent: busbw.map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
+        ideal_ratio: busbw.map(|busbw| rate / busbw),
+        fct_min: fct.map(|fct| fct.min),
+        fct_p50: fct.map(|fct| fct.p50),
+        fct_p95: fct.map(|fct| fct.p95),
+        fct_p99: fct.map(|fct| fct.p99),
+        fct_p999: fct.map(|fct| fct.p999),
+        fct_max: fct.map(|fct| fct.max),
+        flows: tally.completion_times.len() as u64,
+        tx_frames: tally.sent_frames,
+        rx_frames: tally.accepted_frames,
+        retransmitted_frames: tally.retransmitted_frames,
+        complete: tally.end.is_some(),
+    }
+}
+
+/// Payload over wire bytes of a full packet that is not the first of its message.
+fn goodput_share(context: &Context) -> f64 {
+    let mtu = f64::from(context.nic.mtu_bytes);
+    mtu / (mtu + f64::from(tenter_net::DATA_OVERHEAD_BYTES + WIRE_OVERHEAD_BYTES))
+}
+
+fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
+    let rates = plan.job.hosts.iter().map(|&host| context.topology.cable(host, 0).rate);
+    rates.min().unwrap_or_default()
+}
+
+fn job_row(
+    index: usize,
+    plan: &JobPlan,
+    collectives: &[CollectiveRow],
+    failure: Option<String>,
+) -> JobRow {
+    let complete = collectives.len() == plan.turns.len() && collectives.iter().all(|c| c.complete);
+    let end = collectives.last().and_then(|last| last.end).filter(|_| complete);
+    JobRow {
+        job: index as u32,
+        name: plan.job.name.clone(),
+        ranks: plan.job.ranks(),
+        start: plan.job.start,
+        end,
+        jct: end.map(|end| end - plan.job.start),
+        complete,
+        failure: failure.filter(|_| !complete),
+    }
+}
+
+fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
+    let mut totals = Totals { flows: accounts.flows_done(), ..Totals::default() };
+    for tally in accounts.tallies.iter().flatten() {
+        totals.rx_frames += tally.accepted_frames;
+        totals.retransmitted_frames += tally.retransmitted_frames;
+    }
+    for (_, node) in nodes(driver) {
+        match node {
+            NodeModel::Host(host) => {
+                let (frames, bytes) = host.nic().transmitter().sent();
+                let control = host.nic().transmitter().sent_control();
+                totals.tx_frames += frames - control.0;
+                totals.tx_bytes += bytes - control.1;
+                let counters = host.nic().counters();
+                totals.rx_bytes += counters.data_bytes;
+                totals.nak_frames += counters.nak_sent;
+                totals.timeouts += counters.local_ack_timeout_err;
+            }
+            NodeModel::Switch(switch) => {
+                for port in switch.ports() {
+                    totals.dropped_frames += port.counters().dropped_frames;
+                    totals.dropped_bytes += port.counters().dropped_bytes;
+                }
+            }
+        }
+    }
+    totals
+}
+
+fn warnings<D: Driver>(driver: &D) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if driver.stats().central {
+        warnings.push(
+            "the fabric's shortest link delay is below 50 ns, so windows go from event to event: the results are the \
+             same, but the run is slower"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> EngineStats {
+    let stats = driver.stats();
+    let packet_hops = packet_hops(driver);
+    let control = transmitters(driver, |transmitter| transmitter.sent_control().0);
+    EngineStats {
+        engine: if stats.central { EngineKind::Central } else { EngineKind::Windowed },
+        packet_hops,
+        data_packet_hops: packet_hops - control,
+        threads: u32::from(threads),
+        digest: digest.to_hex(),
+        windows: stats.windows,
+        node_visits: stats.node_visits,
+        window_ps: stats.window_ps,
+        simulated_ns: Time::from_ps(ended).as_ns(),
+        ..EngineStats::default()
+    }
+}
+
+fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
+    let context = driver.fabric(0).context();
+    let started = context.jobs.iter().map(|plan| plan.job.start.ps()).min().unwrap_or(0);
+    let span = Time::from_ps(ended.saturating_sub(started));
+    let mut rows = Vec::new();
+    for (node, model) in nodes(driver) {
+        match model {
+            NodeModel::Host(host) => {
+                let (tx_frames, tx_bytes) = host.nic().transmitter().sent();
+                let counters = host.nic().counters();
+                rows.push(PortRow {
+                    tx_frames,
+                    tx_bytes,
+                    rx_frames: counters.received_frames,
+                    rx_bytes: counters.received_bytes,
+                    ..port_row(context, node, 0)
+                });
+            }
+            NodeModel::Switch(switch) => {
+                for (number, port) in (0..).zip(switch.ports()) {
+                    let counters = port.counters();
+                    let (rx_frames, rx_bytes) = switch.received(number);
+                    rows.push(PortRow {
+                        tx_frames: counters.sent_frames,
+                        tx_bytes: counters.sent_bytes,
+                        rx_frames,
+                        rx_bytes,
+                        dropped_frames: counters.dropped_frames,
+                        dropped_bytes: counters.dropped_bytes,
+                        queue_high_water_bytes: counters.queue_high_water_bytes,
+                        ..port_row(context, node, number)
+                    });
+                }
+            }
+        }
+    }
+    for row in &mut rows {
+        row.utilisation = utilisation(row, span);
+    }
+    rows
+}
+
+fn port_row(context: &Context, node: u32, port: u16) -> PortRow {
+    let topology = &context.topology;
+    let peer = topology.neighbour(node, port).node;
+    PortRow {
+        node,
+        node_name: topology.nodes[node as usize].name.clone(),
+        port,
+        peer_name: topology.nodes[peer as usize].name.clone(),
+        rate_gbps: topology.cable(node, port).rate.bits_per_second() as f64 / 1e9,
+        ..PortRow::default()
+    }
+}
+
+/// Share of the span in which the port was sending, preamble and gap included.
+fn utilisation(row: &PortRow, span: Time) -> f64 {
+    if span.is_zero() {
+        return 0.0;
+    }
+    let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
+    wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9) / span.as_s()
+}

@@ -1,0 +1,262 @@
+//! What each crate may depend on and do, and where it is described.
+
+use crate::repository::Repository;
+use crate::source::without_strings;
+
+/// The crates, each allowed to depend on those before it.
+const ORDER: [&str; 13] = [
+    "tenter-units",
+    "tenter-engine",
+    "tenter-record",
+    "tenter-topology",
+    "tenter-net",
+    "tenter-endpoint",
+    "tenter-workload",
+    "tenter-scenario",
+    "tenter-sim",
+    "tenter-study",
+    "tenter-report",
+    "tenter-cli",
+    "tenter-testkit",
+];
+
+/// Crates that read no file, clock or environment: all before the reports.
+const CORE: usize = 10;
+
+/// Lines the page a crate opens with has at least.
+const PAGE_LINES: usize = 3;
+
+/// Crates without an opening page, and crates that ARCHITECTURE.md does not name.
+pub(crate) fn undescribed(repository: &Repository) -> Vec<String> {
+    let mut findings = Vec::new();
+    let architecture = repository
+        .file("ARCHITECTURE.md")
+        .map_or("", |file| file.text.as_str());
+    for name in names(repository) {
+        let roots = ["lib.rs", "main.rs"].map(|file| format!("crates/{name}/src/{file}"));
+        match roots.iter().find_map(|path| repository.file(path)) {
+            None => findings.push(format!("crates/{name}: no src/lib.rs or src/main.rs")),
+            Some(root) => {
+                let page = root
+                    .text
+                    .lines()
+                    .take_while(|line| line.starts_with("//!"))
+                    .count();
+                if page < PAGE_LINES {
+                    findings.push(format!(
+                        "{}: opens with {page} line(s) of `//!`: say what the crate is",
+                        root.path
+                    ));
+                }
+            }
+        }
+        if !architecture.contains(&format!("`{name}`")) {
+            findings.push(format!("ARCHITECTURE.md: does not name `{name}`"));
+        }
+    }
+    findings
+}
+
+/// Dependencies that point the wrong way, and crates that do not take the workspace's lints.
+pub(crate) fn forbidden_arrows(repository: &Repository) -> Vec<String> {
+    let mut findings = Vec::new();
+    for name in names(repository) {
+        let path = format!("crates/{name}/Cargo.toml");
+        let manifest = &repository
+            .file(&path)
+            .expect("crates are found by their manifests")
+            .text;
+        let Some(rank) = ORDER.iter().position(|other| *other == name) else {
+            findings.push(format!(
+                "{path}: give {name} a place in the order of crates"
+            ));
+            continue;
+        };
+        for arrow in arrows(manifest) {
+            // Tests may use the test kit, which stands above all.
+            let allowed = if arrow.only_in_tests && arrow.to == "tenter-testkit" {
+                ORDER.len()
+            } else {
+                rank
+            };
+            if !ORDER[..allowed].contains(&arrow.to.as_str()) {
+                findings.push(format!("{path}: {name} must not depend on {}", arrow.to));
+            }
+        }
+        if !manifest.contains("[lints]\nworkspace = true") {
+            findings.push(format!("{path}: inherit the workspace's lints"));
+        }
+    }
+    findings
+}
+
+/// Files, clocks and environment in the core.
+pub(crate) fn core_side_effects(repository: &Repository) -> Vec<String> {
+    let forbidden = [
+        "std::fs",
+        "std::env",
+        "std::process",
+        "io::std",
+        "TcpStream",
+        "UdpSocket",
+        "Instant::now",
+        "SystemTime",
+    ];
+    let mut findings = Vec::new();
+    for name in &ORDER[..CORE] {
+        let folder = format!("crates/{name}/src/");
+        for file in repository
+            .under(&folder)
+            .filter(|file| file.name() != "tests.rs")
+        {
+            for (number, line) in without_strings(&file.text).lines().enumerate() {
+                let code = line.split("//").next().unwrap_or(line);
+                if let Some(what) = forbidden.iter().find(|what| code.contains(**what)) {
+                    findings.push(format!(
+                        "{}:{}: {what} in the core: let the caller hand it in",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Dependencies of the workspace that docs/dependencies.md does not explain, and the reverse.
+pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
+    let manifest = repository
+        .file("Cargo.toml")
+        .map_or("", |file| file.text.as_str());
+    let page = repository
+        .file("docs/dependencies.md")
+        .map_or("", |file| file.text.as_str());
+    let used: Vec<&str> = section(manifest, "[workspace.dependencies]")
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| name.trim())
+        .filter(|name| !name.starts_with("tenter-"))
+        .collect();
+    let explained: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let missing = used.iter().filter(|name| !explained.contains(name));
+    let stale = explained.iter().filter(|name| !used.contains(name));
+    missing
+        .map(|name| format!("docs/dependencies.md: say why the workspace needs `{name}`"))
+        .chain(stale.map(|name| format!("docs/dependencies.md: `{name}` is no longer used")))
+        .collect()
+}
+
+fn names(repository: &Repository) -> Vec<&str> {
+    let manifests = repository
+        .under("crates/")
+        .filter(|file| file.name() == "Cargo.toml");
+    manifests
+        .filter_map(|file| file.path.split('/').nth(1))
+        .collect()
+}
+
+struct Arrow {
+    to: String,
+    only_in_tests: bool,
+}
+
+fn arrows(manifest: &str) -> Vec<Arrow> {
+    let mut arrows = Vec::new();
+    for header in [
+        "[dependencies]",
+        "[build-dependencies]",
+        "[dev-dependencies]",
+    ] {
+        for line in section(manifest, header) {
+            let end = line.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+            let to = &line[..end.unwrap_or(line.len())];
+            if to.starts_with("tenter-") {
+                arrows.push(Arrow {
+                    to: to.to_owned(),
+                    only_in_tests: header == "[dev-dependencies]",
+                });
+            }
+        }
+    }
+    arrows
+}
+
+/// The lines of one section of a manifest.
+fn section<'a>(manifest: &'a str, header: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = manifest
+        .lines()
+        .skip_while(move |line| line.trim() != header)
+        .skip(1);
+    lines.take_while(|line| !line.starts_with('['))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository::File;
+
+    fn crate_with(name: &str, dependencies: &str) -> Repository {
+        let manifest = format!("[lints]\nworkspace = true\n\n{dependencies}");
+        Repository::of(vec![File::new(
+            &format!("crates/{name}/Cargo.toml"),
+            &manifest,
+        )])
+    }
+
+    #[test]
+    fn arrows_down_the_list_are_allowed_and_up_are_not() {
+        let down = crate_with(
+            "tenter-net",
+            "[dependencies]\ntenter-units.workspace = true\n",
+        );
+        assert!(forbidden_arrows(&down).is_empty());
+        let up = crate_with(
+            "tenter-net",
+            "[dependencies]\ntenter-sim = { path = \"x\" }\n",
+        );
+        assert_eq!(
+            forbidden_arrows(&up),
+            ["crates/tenter-net/Cargo.toml: tenter-net must not depend on tenter-sim"]
+        );
+    }
+
+    #[test]
+    fn only_tests_may_use_the_test_kit() {
+        let test = crate_with(
+            "tenter-sim",
+            "[dev-dependencies]\ntenter-testkit.workspace = true\n",
+        );
+        assert!(forbidden_arrows(&test).is_empty());
+        let plain = crate_with(
+            "tenter-sim",
+            "[dependencies]\ntenter-testkit.workspace = true\n",
+        );
+        assert_eq!(forbidden_arrows(&plain).len(), 1);
+    }
+
+    #[test]
+    fn an_unknown_crate_needs_a_place() {
+        assert_eq!(forbidden_arrows(&crate_with("tenter-other", "")).len(), 1);
+    }
+
+    #[test]
+    fn input_in_the_core_is_found_and_in_a_comment_is_not() {
+        let text = "// std::fs\nlet a = std::fs::read(b);\nlet c = \"std::env\";\n";
+        let file = File::new("crates/tenter-net/src/lib.rs", text);
+        assert_eq!(core_side_effects(&Repository::of(vec![file])).len(), 1);
+    }
+
+    #[test]
+    fn a_dependency_without_a_reason_is_found() {
+        let manifest = "[workspace.dependencies]\ntenter-net = { path = \"x\" }\nserde = \"1\"\n";
+        let page = "| `clap` | why |\n";
+        let files = vec![
+            File::new("Cargo.toml", manifest),
+            File::new("docs/dependencies.md", page),
+        ];
+        assert_eq!(unexplained_dependencies(&Repository::of(files)).len(), 2);
+    }
+}

@@ -1,0 +1,78 @@
+//! The rules of the repository that neither the compiler nor clippy checks.
+//!
+//! Each test collects all its findings, each with a place and a remedy, and fails with the whole
+//! list.
+
+mod crates;
+mod functions;
+mod links;
+mod members;
+mod repository;
+mod source;
+
+use repository::Repository;
+
+/// Fails with the whole list when there is a finding.
+fn report(findings: &[String]) {
+    assert!(
+        findings.is_empty(),
+        "{} finding(s):\n  {}",
+        findings.len(),
+        findings.join("\n  ")
+    );
+}
+
+#[test]
+fn rust_files_are_short() {
+    report(&source::long_files(&Repository::read()));
+}
+
+#[test]
+fn functions_are_short() {
+    report(&functions::long_functions(&Repository::read()));
+}
+
+#[test]
+fn lines_fit_and_have_no_tabs() {
+    report(&source::layout(&Repository::read()));
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    report(&source::unfinished(&Repository::read()));
+}
+
+#[test]
+fn the_repository_speaks_of_itself_alone() {
+    report(&source::foreign_names(&Repository::read()));
+}
+
+#[test]
+fn every_member_has_its_page_scenario_and_test() {
+    report(&members::incomplete(&Repository::read()));
+}
+
+#[test]
+fn every_crate_opens_with_a_page_and_is_in_the_architecture() {
+    report(&crates::undescribed(&Repository::read()));
+}
+
+#[test]
+fn crates_depend_only_upwards_in_the_list() {
+    report(&crates::forbidden_arrows(&Repository::read()));
+}
+
+#[test]
+fn the_core_does_no_input_or_output() {
+    report(&crates::core_side_effects(&Repository::read()));
+}
+
+#[test]
+fn every_dependency_is_explained() {
+    report(&crates::unexplained_dependencies(&Repository::read()));
+}
+
+#[test]
+fn links_lead_somewhere() {
+    report(&links::broken(&Repository::read()));
+}

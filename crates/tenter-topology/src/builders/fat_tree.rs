@@ -1,0 +1,197 @@
+//! Two- and three-tier fat trees of any oversubscription.
+
+use tenter_units::{Rate, Time};
+
+use super::{check_counts, check_rates};
+use crate::wiring::{Wiring, check_size, product};
+use crate::{Topology, TopologyError};
+
+/// A folded Clos described by counts rather than by switch radix, so that each tier can be oversubscribed on its own.
+///
+/// A leaf has `hosts_per_leaf` ports down and `aggs_per_pod · links_per_leaf_agg` up; with a core tier, an aggregation
+/// switch has `leaves_per_pod · links_per_leaf_agg` down and `cores_per_agg · links_per_agg_core` up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FatTree {
+    /// Hosts on each leaf.
+    pub hosts_per_leaf: u32,
+    /// Leaves of each pod; all leaves where there is no core tier.
+    pub leaves_per_pod: u32,
+    /// Aggregation switches of each pod; the spines where there is no core tier.
+    pub aggs_per_pod: u32,
+    /// Parallel cables between each leaf and each aggregation switch of its pod.
+    pub links_per_leaf_agg: u32,
+    /// Line rate of host links.
+    pub host_rate: Rate,
+    /// Line rate of the links above leaves.
+    pub leaf_rate: Rate,
+    /// Propagation delay of host links.
+    pub host_delay: Time,
+    /// Propagation delay of the links above leaves.
+    pub leaf_delay: Time,
+    /// The third tier; without it the tree has two tiers and one pod.
+    pub core: Option<CoreTier>,
+}
+
+/// The third tier of a fat tree, and how many pods it joins.
+///
+/// Aggregation switch `a` of every pod is cabled to the cores of group `a`: `a · cores_per_agg` and those that follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoreTier {
+    /// How many pods.
+    pub pods: u32,
+    /// Core switches above each aggregation switch.
+    pub cores_per_agg: u32,
+    /// Parallel cables between an aggregation switch and each core of its group.
+    pub links_per_agg_core: u32,
+    /// Line rate of the links to the cores.
+    pub rate: Rate,
+    /// Propagation delay of the links to the cores.
+    pub delay: Time,
+}
+
+/// The node number of the first switch of each tier.
+struct Numbers {
+    leaves: u32,
+    aggs: u32,
+    cores: u32,
+}
+
+const SIZE_PARAMETERS: &str =
+    "the number of pods, of switches per pod, of hosts per leaf or of parallel links";
+
+impl FatTree {
+    /// The three-tier tree of equal k-port switches: k pods of k/2 leaves and k/2 aggregation switches, k²/4 cores,
+    /// k³/4 hosts, every link of one rate and delay.
+    ///
+    /// Source: Al-Fares, Loukissas, Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008.
+    ///
+    /// # Errors
+    /// When `k` is odd or zero.
+    pub fn k_ary(k: u32, rate: Rate, delay: Time) -> Result<FatTree, TopologyError> {
+        if k == 0 || !k.is_multiple_of(2) {
+            return Err(TopologyError::OddRadix { k });
+        }
+        let cores_per_agg = k / 2;
+        Ok(FatTree {
+            hosts_per_leaf: k / 2,
+            leaves_per_pod: k / 2,
+            aggs_per_pod: k / 2,
+            links_per_leaf_agg: 1,
+            host_rate: rate,
+            leaf_rate: rate,
+            host_delay: delay,
+            leaf_delay: delay,
+            core: Some(CoreTier {
+                pods: k,
+                cores_per_agg,
+                links_per_agg_core: 1,
+                rate,
+                delay,
+            }),
+        })
+    }
+
+    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+        self.check()?;
+        let mut wiring = Wiring::default();
+        let numbers = self.add_nodes(&mut wiring);
+        for host in 0..numbers.leaves {
+            let leaf = numbers.leaves + host / self.hosts_per_leaf;
+            wiring.connect(host, leaf, 1, self.host_rate, self.host_delay);
+        }
+        let (leaf_rate, leaf_delay) = (self.leaf_rate, self.leaf_delay);
+        for leaf in 0..numbers.aggs - numbers.leaves {
+            let pod = leaf / self.leaves_per_pod;
+            for agg in 0..self.aggs_per_pod {
+                let agg = numbers.aggs + pod * self.aggs_per_pod + agg;
+                let leaf = numbers.leaves + leaf;
+                wiring.connect(leaf, agg, self.links_per_leaf_agg, leaf_rate, leaf_delay);
+            }
+        }
+        if let Some(tier) = &self.core {
+            for agg in 0..numbers.cores - numbers.aggs {
+                let group = agg % self.aggs_per_pod;
+                for core in 0..tier.cores_per_agg {
+                    let core = numbers.cores + group * tier.cores_per_agg + core;
+                    let agg = numbers.aggs + agg;
+                    wiring.connect(agg, core, tier.links_per_agg_core, tier.rate, tier.delay);
+                }
+            }
+        }
+        wiring.finish()
+    }
+
+    fn pods(&self) -> u32 {
+        self.core.as_ref().map_or(1, |core| core.pods)
+    }
+
+    fn check(&self) -> Result<(), TopologyError> {
+        check_counts(&[
+            ("hosts_per_leaf", self.hosts_per_leaf),
+            ("leaves_per_pod", self.leaves_per_pod),
+            ("aggs_per_pod", self.aggs_per_pod),
+            ("links_per_leaf_agg", self.links_per_leaf_agg),
+        ])?;
+        check_rates(&[("host_rate", self.host_rate), ("leaf_rate", self.leaf_rate)])?;
+        let mut core_cables = 0;
+        if let Some(core) = &self.core {
+            check_counts(&[
+                ("pods", core.pods),
+                ("cores_per_agg", core.cores_per_agg),
+                ("links_per_agg_core", core.links_per_agg_core),
+            ])?;
+            check_rates(&[("core rate", core.rate)])?;
+            core_cables = product(&[
+                core.pods,
+                self.aggs_per_pod,
+                core.cores_per_agg,
+                core.links_per_agg_core,
+            ]);
+        }
+        let leaves = [self.pods(), self.leaves_per_pod];
+        let hosts = product(&[leaves[0], leaves[1], self.hosts_per_leaf]);
+        let leaf_cables = product(&[
+            leaves[0],
+            leaves[1],
+            self.aggs_per_pod,
+            self.links_per_leaf_agg,
+        ]);
+        let cables = hosts
+            .saturating_add(leaf_cables)
+            .saturating_add(core_cables);
+        check_size(hosts, cables, SIZE_PARAMETERS)
+    }
+
+    /// Adds all nodes; the counts are small enough once [`FatTree::check`] has passed.
+    fn add_nodes(&self, wiring: &mut Wiring) -> Numbers {
+        let leaves = self.pods() * self.leaves_per_pod;
+        let hosts = leaves * self.hosts_per_leaf;
+        let aggs = self.pods() * self.aggs_per_pod;
+        for host in 0..hosts {
+            wiring.host(format!("host{host}"));
+        }
+        for leaf in 0..leaves {
+            wiring.switch(format!("leaf{leaf}"), 0);
+        }
+        for agg in 0..aggs {
+            let name = match self.core {
+                Some(_) => format!(
+                    "pod{}/agg{}",
+                    agg / self.aggs_per_pod,
+                    agg % self.aggs_per_pod
+                ),
+                None => format!("spine{agg}"),
+            };
+            wiring.switch(name, 1);
+        }
+        let cores_per_agg = self.core.as_ref().map_or(0, |core| core.cores_per_agg);
+        for core in 0..self.aggs_per_pod * cores_per_agg {
+            wiring.switch(format!("core{core}"), 2);
+        }
+        Numbers {
+            leaves: hosts,
+            aggs: hosts + leaves,
+            cores: hosts + leaves + aggs,
+        }
+    }
+}

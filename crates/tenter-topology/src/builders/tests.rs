@@ -1,0 +1,483 @@
+use proptest::prelude::*;
+use tenter_units::{Rate, Time};
+
+use crate::*;
+
+fn gbps(rate: u64) -> Rate {
+    Rate::from_gbps(rate)
+}
+
+fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> LeafSpine {
+    LeafSpine {
+        leaves,
+        hosts_per_leaf,
+        spines,
+        links_per_pair,
+        host_rate: gbps(400),
+        uplink_rate: gbps(800),
+        host_delay: Time::from_ns(10),
+        fabric_delay: Time::from_ns(300),
+        overrides: vec![],
+        cabling: None,
+    }
+}
+
+fn rail(servers: u32, nics_per_server: u32, servers_per_group: u32, spines: u32) -> Rail {
+    Rail {
+        servers,
+        nics_per_server,
+        servers_per_group,
+        spines,
+        links_per_pair: 1,
+        host_rate: gbps(400),
+        uplink_rate: gbps(400),
+        host_delay: Time::from_ns(10),
+        fabric_delay: Time::from_ns(300),
+        cabling: None,
+    }
+}
+
+fn built(spec: &LeafSpine) -> Topology {
+    TopologySpec::LeafSpine(spec.clone()).build().unwrap()
+}
+
+fn refused(spec: &LeafSpine) -> String {
+    TopologySpec::LeafSpine(spec.clone())
+        .build()
+        .unwrap_err()
+        .to_string()
+}
+
+fn ports(topology: &Topology, name: &str) -> usize {
+    topology.nodes[topology.find(name).unwrap() as usize]
+        .ports
+        .len()
+}
+
+fn peers(topology: &Topology, name: &str) -> Vec<String> {
+    let node = topology.find(name).unwrap();
+    topology
+        .neighbours(node)
+        .map(|peer| topology.nodes[peer.node as usize].name.clone())
+        .collect()
+}
+
+#[test]
+fn fabric_of_512_nics_on_eight_leaves() {
+    // 64 × 400G down and 4 × 8 × 800G up per leaf: 25.6 Tbps each way; 8 leaves × 8 links fill a spine's 64 ports.
+    let topology = built(&leaf_spine(8, 64, 4, 8));
+    assert_eq!((topology.hosts, topology.switches()), (512, 12));
+    assert_eq!(topology.cables.len(), 512 + 8 * 4 * 8);
+    assert_eq!(
+        (ports(&topology, "leaf7"), ports(&topology, "spine3")),
+        (96, 64)
+    );
+    for leaf in topology.oversubscription() {
+        assert_eq!((leaf.tier, leaf.down_bps), (0, 25_600_000_000_000));
+        assert!((leaf.ratio() - 1.0).abs() < 1e-12);
+    }
+    // Half of 512 × 400G.
+    assert_eq!(topology.bisection_bps(), 102_400_000_000_000);
+}
+
+#[test]
+fn fabric_of_2048_nics_on_32_leaves() {
+    // 32 leaves × 2 links fill a spine's 64 ports; 16 spines × 2 links are a leaf's 32 uplinks.
+    let topology = built(&leaf_spine(32, 64, 16, 2));
+    assert_eq!((topology.hosts, topology.switches()), (2048, 48));
+    assert_eq!(
+        (ports(&topology, "leaf31"), ports(&topology, "spine15")),
+        (96, 64)
+    );
+    assert_eq!(topology.tiers()[1].down_bps, 32 * 32 * 800_000_000_000);
+}
+
+#[test]
+fn ports_are_numbered_by_neighbour_then_parallel_index() {
+    let topology = built(&leaf_spine(2, 2, 2, 2));
+    assert_eq!(
+        peers(&topology, "leaf1"),
+        ["host2", "host3", "spine0", "spine0", "spine1", "spine1"]
+    );
+    assert_eq!(
+        peers(&topology, "spine1"),
+        ["leaf0", "leaf0", "leaf1", "leaf1"]
+    );
+    // Parallel cables keep their index at both ends: leaf1's second link to spine1 is port 5, and port 3 there.
+    let leaf = topology.find("leaf1").unwrap();
+    assert_eq!(topology.neighbour(leaf, 5).port, 3);
+    // Cable h belongs to host h.
+    assert!((0..4).all(|host| topology.link_id(host, 0) == 2 * host));
+    assert_eq!(topology.cable(leaf, 0).delay, Time::from_ns(10));
+    assert_eq!(topology.cable(leaf, 2).delay, Time::from_ns(300));
+}
+
+#[test]
+fn overrides_make_links_unequal() {
+    let mut spec = leaf_spine(2, 2, 2, 2);
+    spec.overrides = vec![
+        LinkOverride {
+            leaf: 0,
+            spine: 1,
+            links: Some(0),
+            rate: None,
+        },
+        LinkOverride {
+            leaf: 1,
+            spine: 0,
+            links: Some(3),
+            rate: Some(gbps(100)),
+        },
+    ];
+    let topology = built(&spec);
+    assert_eq!(
+        peers(&topology, "leaf0"),
+        ["host0", "host1", "spine0", "spine0"]
+    );
+    assert_eq!(peers(&topology, "spine1"), ["leaf1", "leaf1"]);
+    let leaf = topology.find("leaf1").unwrap();
+    assert_eq!(topology.cable(leaf, 4).rate, gbps(100));
+    assert_eq!(topology.cable(leaf, 5).rate, gbps(800));
+    // leaf1 has 2 × 400G down and 3 × 100G + 2 × 800G up.
+    assert_eq!(topology.oversubscription()[1].up_bps, 1_900_000_000_000);
+}
+
+#[test]
+fn inconsistent_overrides_are_refused() {
+    let with = |leaf, spine, links, rate| {
+        let mut spec = leaf_spine(2, 2, 2, 2);
+        spec.overrides = vec![LinkOverride {
+            leaf,
+            spine,
+            links,
+            rate,
+        }];
+        spec
+    };
+    assert_eq!(
+        refused(&with(2, 0, Some(1), None)),
+        "the override for leaf 2 and spine 0 is out of range; leaves are 0 to 1, spines 0 to 1"
+    );
+    assert!(refused(&with(0, 0, None, None)).contains("changes nothing"));
+    assert!(refused(&with(0, 0, Some(0), Some(gbps(1)))).contains("gives a rate to 0 links"));
+    assert!(refused(&with(0, 0, None, Some(gbps(0)))).contains("is 0bps"));
+    let mut twice = with(0, 1, Some(1), None);
+    twice.overrides.push(twice.overrides[0].clone());
+    assert!(refused(&twice).contains("leaf 0 and spine 1 are overridden twice"));
+    let mut cut = with(0, 0, Some(0), None);
+    cut.overrides.push(LinkOverride {
+        leaf: 0,
+        spine: 1,
+        links: Some(0),
+        rate: None,
+    });
+    assert_eq!(
+        refused(&cut),
+        "host `host0` cannot reach host `host2`; add links between their switches"
+    );
+}
+
+#[test]
+fn cabling_places_every_nic() {
+    // Two servers of four NICs: the first two of each on one leaf, the other two on the other.
+    let mut spec = leaf_spine(2, 4, 1, 1);
+    spec.cabling = Some(vec![0, 0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(
+        peers(&built(&spec), "leaf1"),
+        ["host2", "host3", "host6", "host7", "spine0"]
+    );
+    // Half populated.
+    spec.cabling = Some(vec![1, 0, 1]);
+    assert_eq!(peers(&built(&spec), "leaf1"), ["host0", "host2", "spine0"]);
+    spec.cabling = Some(vec![0; 5]);
+    assert_eq!(
+        refused(&spec),
+        "`cabling` puts 5 hosts on leaf 0, which has 4 host ports; move some to another leaf"
+    );
+    spec.cabling = Some(vec![0, 2]);
+    assert_eq!(
+        refused(&spec),
+        "`cabling` puts host 1 on leaf 2, which does not exist; leaves are 0 to 1"
+    );
+    spec.cabling = Some(vec![]);
+    assert!(refused(&spec).contains("has 0 entries; give 1 to 8"));
+}
+
+#[test]
+fn rails_join_equal_nics() {
+    // Three servers of two NICs in groups of two: leaves 0 and 1 are the rails of servers 0 and 1.
+    let topology = TopologySpec::Rail(rail(3, 2, 2, 2)).build().unwrap();
+    assert_eq!(
+        peers(&topology, "leaf1"),
+        ["server0/nic1", "server1/nic1", "spine0", "spine1"]
+    );
+    assert_eq!(
+        peers(&topology, "leaf2"),
+        ["server2/nic0", "spine0", "spine1"]
+    );
+    assert_eq!(topology.switches(), 4 + 2);
+    let mut swapped = rail(2, 2, 2, 1);
+    swapped.cabling = Some(vec![0, 1, 1, 0]);
+    let topology = TopologySpec::Rail(swapped.clone()).build().unwrap();
+    assert_eq!(
+        peers(&topology, "leaf0"),
+        ["server0/nic0", "server1/nic1", "spine0"]
+    );
+    swapped.cabling = Some(vec![0, 1]);
+    let short = TopologySpec::Rail(swapped).build().unwrap_err();
+    assert!(short.to_string().contains("has 2 entries; give 4,"));
+}
+
+#[test]
+fn fat_tree_of_eight_port_switches() {
+    let tree = FatTree::k_ary(8, gbps(400), Time::from_ns(100)).unwrap();
+    let topology = TopologySpec::FatTree(tree).build().unwrap();
+    // k³/4 hosts, k²/2 leaves and as many aggregation switches, k²/4 cores; three times k³/4 cables; every port in use.
+    assert_eq!((topology.hosts, topology.switches()), (128, 32 + 32 + 16));
+    assert_eq!(topology.cables.len(), 3 * 128);
+    assert!(
+        topology.nodes[128..]
+            .iter()
+            .all(|switch| switch.ports.len() == 8)
+    );
+    assert_eq!(
+        peers(&topology, "pod1/agg2"),
+        [
+            "leaf4", "leaf5", "leaf6", "leaf7", "core8", "core9", "core10", "core11"
+        ]
+    );
+    assert_eq!(peers(&topology, "core8")[..2], ["pod0/agg2", "pod1/agg2"]);
+    assert_eq!(topology.bisection_bps(), 64 * 400_000_000_000);
+    let routing = Routing::build(&topology).unwrap();
+    assert_eq!([1, 4, 16].map(|host| routing.distance(0, host)), [1, 3, 5]);
+    assert!(FatTree::k_ary(7, gbps(400), Time::ZERO).is_err());
+}
+
+#[test]
+fn fat_tree_oversubscribed_on_each_tier() {
+    let mut tree = FatTree::k_ary(4, gbps(100), Time::ZERO).unwrap();
+    tree.hosts_per_leaf = 6;
+    let core = tree.core.as_mut().unwrap();
+    core.cores_per_agg = 1;
+    core.links_per_agg_core = 2;
+    core.rate = gbps(25);
+    let topology = TopologySpec::FatTree(tree.clone()).build().unwrap();
+    // Leaves 6 · 100 : 2 · 100 = 3; aggregation 2 · 100 : 2 · 25 = 4.
+    for switch in topology.oversubscription() {
+        let wanted = if switch.tier == 0 { 3.0 } else { 4.0 };
+        assert!((switch.ratio() - wanted).abs() < 1e-12);
+    }
+    tree.core = None;
+    let topology = TopologySpec::FatTree(tree).build().unwrap();
+    assert_eq!((topology.hosts, topology.switches()), (12, 4));
+    assert_eq!(peers(&topology, "spine1"), ["leaf0", "leaf1"]);
+}
+
+fn node(name: &str, tier: Option<u8>) -> ExplicitNode {
+    let kind = tier.map_or(NodeKind::Host, |tier| NodeKind::Switch { tier });
+    ExplicitNode {
+        name: name.to_owned(),
+        kind,
+    }
+}
+
+fn link(a: &str, b: &str, count: u32) -> ExplicitLink {
+    ExplicitLink {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        rate: gbps(100),
+        delay: Time::ZERO,
+        count,
+    }
+}
+
+fn explicit() -> Explicit {
+    Explicit {
+        nodes: vec![
+            node("top", Some(1)),
+            node("b", None),
+            node("left", Some(0)),
+            node("a", None),
+            node("right", Some(0)),
+        ],
+        links: vec![
+            link("top", "left", 2),
+            link("right", "top", 1),
+            link("a", "left", 1),
+            link("right", "b", 1),
+        ],
+    }
+}
+
+#[test]
+fn explicit_lists_are_put_in_order() {
+    let topology = TopologySpec::Explicit(explicit()).build().unwrap();
+    let names: Vec<&str> = topology
+        .nodes
+        .iter()
+        .map(|node| node.name.as_str())
+        .collect();
+    assert_eq!(names, ["b", "a", "left", "right", "top"]);
+    assert_eq!(peers(&topology, "top"), ["left", "left", "right"]);
+    assert_eq!(peers(&topology, "left"), ["a", "top", "top"]);
+}
+
+#[test]
+fn explicit_mistakes_are_named() {
+    let refused = |change: &dyn Fn(&mut Explicit)| {
+        let mut spec = explicit();
+        change(&mut spec);
+        TopologySpec::Explicit(spec)
+            .build()
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        refused(&|spec| spec.links[0].b = "letf".to_owned()),
+        "link 0 names a node `letf` that is not in the list; did you mean `left`?"
+    );
+    assert!(refused(&|spec| spec.links[0].b = "spine17".to_owned()).contains("add it to the list"));
+    assert_eq!(
+        refused(&|spec| spec.links[1].count = 0),
+        "`count of link 1 (right – top)` is 0; give at least 1"
+    );
+    let zero = Rate::default();
+    assert!(refused(&|spec| spec.links[1].rate = zero).contains("`rate of link 1 (right – top)`"));
+    assert!(refused(&|spec| spec.links[2].count = 2).contains("host `a` has 2 ports"));
+    assert!(refused(&|spec| drop(spec.links.pop())).contains("host `b` has 0 ports"));
+    assert!(refused(&|spec| spec.links.push(link("top", "top", 1))).contains("`top` to itself"));
+    assert!(refused(&|spec| spec.nodes.push(node("a", None))).contains("called `a`; rename"));
+    assert!(refused(&|spec| spec.nodes.push(node("", None))).contains("node 5"));
+    assert!(refused(&|spec| drop(spec.links.remove(1))).contains("cannot reach"));
+    assert!(refused(&|spec| spec.links[0].count = 65_535).contains("`left` has 65536 ports"));
+    assert!(refused(&|spec| spec.nodes = vec![node("top", Some(1))]).contains("link 0 names"));
+    let pair = Explicit {
+        nodes: vec![node("a", None), node("b", None)],
+        links: vec![link("a", "b", 1)],
+    };
+    let error = TopologySpec::Explicit(pair).build().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`a` and `b` are cabled to each other")
+    );
+    let empty = Explicit {
+        nodes: vec![],
+        links: vec![],
+    };
+    assert_eq!(
+        TopologySpec::Explicit(empty).build(),
+        Err(TopologyError::NoHosts)
+    );
+}
+
+#[test]
+fn zeros_and_huge_numbers_are_refused_before_anything_is_built() {
+    assert_eq!(
+        refused(&leaf_spine(0, 1, 1, 1)),
+        "`leaves` is 0; give at least 1"
+    );
+    assert_eq!(
+        refused(&leaf_spine(1, 1, 1, 0)),
+        "`links_per_pair` is 0; give at least 1"
+    );
+    let mut slow = leaf_spine(1, 1, 1, 1);
+    slow.uplink_rate = Rate::default();
+    assert!(refused(&slow).contains("`uplink_rate` is 0bps"));
+    let most = u32::MAX;
+    assert!(refused(&leaf_spine(most, most, most, most)).contains("hosts, and at most 1048576"));
+    assert!(refused(&leaf_spine(1, 1, most, most)).contains("cables, and at most 16777216"));
+    assert!(refused(&leaf_spine(1, 70_000, 1, 1)).contains("`leaf0` has 70001 ports"));
+    let mut far = leaf_spine(most, 1, 1, 1);
+    far.cabling = Some(vec![0]);
+    assert!(refused(&far).contains("cables, and at most"));
+    let tree = FatTree::k_ary(most - 1, gbps(1), Time::ZERO).unwrap();
+    assert!(
+        TopologySpec::FatTree(tree)
+            .build()
+            .unwrap_err()
+            .to_string()
+            .contains("hosts, and")
+    );
+    let huge = TopologySpec::Rail(rail(most, most, 1, 1))
+        .build()
+        .unwrap_err();
+    assert!(
+        huge.to_string()
+            .contains("reduce `servers` or `nics_per_server`")
+    );
+    let hosts = SingleSwitch {
+        hosts: 65_536,
+        rate: gbps(1),
+        host_delay: Time::ZERO,
+    };
+    let huge = TopologySpec::SingleSwitch(hosts).build().unwrap_err();
+    assert!(huge.to_string().contains("`leaf0` has 65536 ports"));
+}
+
+#[test]
+fn every_kind_has_its_name() {
+    let tree = FatTree::k_ary(2, gbps(1), Time::ZERO).unwrap();
+    let single = SingleSwitch {
+        hosts: 1,
+        rate: gbps(1),
+        host_delay: Time::ZERO,
+    };
+    let specs = [
+        TopologySpec::SingleSwitch(single),
+        TopologySpec::LeafSpine(leaf_spine(1, 1, 1, 1)),
+        TopologySpec::FatTree(tree),
+        TopologySpec::Rail(rail(1, 1, 1, 1)),
+        TopologySpec::Explicit(explicit()),
+    ];
+    assert_eq!(
+        specs.each_ref().map(TopologySpec::name),
+        TopologySpec::NAMES
+    );
+    assert!(specs.iter().all(|spec| spec.build().is_ok()));
+}
+
+proptest! {
+    #[test]
+    fn counts_follow_the_formulas(
+        hosts in 1_u32..5, leaves in 1_u32..5, aggs in 1_u32..4, links in 1_u32..3,
+        pods in 1_u32..4, cores in 1_u32..4, core_links in 1_u32..3, groups in 1_u32..4,
+    ) {
+        let counts = |topology: &Topology| {
+            [topology.hosts, topology.switches(), topology.cables.len()].map(|count| count as u32)
+        };
+        let two = built(&leaf_spine(leaves, hosts, aggs, links));
+        let cables = leaves * hosts + leaves * aggs * links;
+        prop_assert_eq!(counts(&two), [leaves * hosts, leaves + aggs, cables]);
+        let mut tree = FatTree::k_ary(2, gbps(100), Time::ZERO).unwrap();
+        (tree.hosts_per_leaf, tree.leaves_per_pod) = (hosts, leaves);
+        (tree.aggs_per_pod, tree.links_per_leaf_agg) = (aggs, links);
+        let (rate, delay) = (gbps(100), Time::ZERO);
+        let links_per_agg_core = core_links;
+        tree.core = Some(CoreTier { pods, cores_per_agg: cores, links_per_agg_core, rate, delay });
+        let three = TopologySpec::FatTree(tree).build().unwrap();
+        let cables = pods * (leaves * (hosts + aggs * links) + aggs * cores * core_links);
+        let switches = pods * (leaves + aggs) + aggs * cores;
+        prop_assert_eq!(counts(&three), [pods * leaves * hosts, switches, cables]);
+        // `leaves` stands for NICs of a server here, `hosts` for servers of a group.
+        let rails = TopologySpec::Rail(rail(groups * hosts, leaves, hosts, aggs)).build().unwrap();
+        let nics = groups * hosts * leaves;
+        let switches = groups * leaves + aggs;
+        prop_assert_eq!(counts(&rails), [nics, switches, nics + groups * leaves * aggs]);
+    }
+
+    #[test]
+    fn cables_and_ports_agree(
+        leaves in 1_u32..6, hosts in 1_u32..5, spines in 1_u32..5, links in 1_u32..4,
+    ) {
+        let topology = built(&leaf_spine(leaves, hosts, spines, links));
+        for node in 0..topology.nodes.len() as u32 {
+            for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+                let link = topology.link_id(node, port);
+                let (here, there) = (CableEnd { node, port }, topology.neighbour(node, port));
+                prop_assert_eq!(topology.link_ends(link), (here, there));
+                prop_assert_eq!(topology.link_ends(link ^ 1), (there, here));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What every topology must satisfy, whoever described it.
+
+use std::collections::HashSet;
+
+use crate::{Topology, TopologyError};
+
+impl Topology {
+    /// Checks names, host ports and reachability of a freshly wired topology.
+    pub(crate) fn check(&self) -> Result<(), TopologyError> {
+        if self.hosts == 0 {
+            return Err(TopologyError::NoHosts);
+        }
+        let mut names = HashSet::with_capacity(self.nodes.len());
+        if let Some(node) = self
+            .nodes
+            .iter()
+            .find(|node| !names.insert(node.name.as_str()))
+        {
+            return Err(TopologyError::DuplicateName {
+                name: node.name.clone(),
+            });
+        }
+        for (number, host) in self.nodes[..self.hosts].iter().enumerate() {
+            if host.ports.len() != 1 {
+                let ports = host.ports.len() as u64;
+                return Err(TopologyError::HostPorts {
+                    host: host.name.clone(),
+                    ports,
+                });
+            }
+            let peer = self.neighbour(number as u32, 0).node;
+            if self.is_host(peer) {
+                let (a, b) = (host.name.clone(), self.nodes[peer as usize].name.clone());
+                return Err(TopologyError::HostToHost { a, b });
+            }
+        }
+        self.hosts_reachable()
+    }
+
+    /// Checks that every host has a path to every other.
+    ///
+    /// # Errors
+    /// [`TopologyError::Unreachable`] with the first pair that has none.
+    pub fn hosts_reachable(&self) -> Result<(), TopologyError> {
+        if self.hosts == 0 {
+            return Ok(());
+        }
+        // Cables carry both ways, so what host 0 reaches reaches everything host 0 does.
+        let mut seen = vec![false; self.nodes.len()];
+        let mut waiting = vec![0_u32];
+        seen[0] = true;
+        while let Some(node) = waiting.pop() {
+            for peer in self.neighbours(node) {
+                if !std::mem::replace(&mut seen[peer.node as usize], true) {
+                    waiting.push(peer.node);
+                }
+            }
+        }
+        match seen[..self.hosts].iter().position(|seen| !seen) {
+            None => Ok(()),
+            Some(lost) => Err(TopologyError::Unreachable {
+                from: self.nodes[0].name.clone(),
+                to: self.nodes[lost].name.clone(),
+            }),
+        }
+    }
+}

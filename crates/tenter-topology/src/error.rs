@@ -1,0 +1,187 @@
+//! Why a topology cannot be built.
+
+/// What is wrong with a topology, where, and what to change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TopologyError {
+    /// A count that must be at least one.
+    #[error("`{parameter}` is 0; give at least 1")]
+    ZeroCount {
+        /// The parameter, with its place in a list.
+        parameter: String,
+    },
+    /// A rate of zero.
+    #[error(
+        "`{parameter}` is 0bps, and a link without a rate sends nothing; give for example `400Gbps`"
+    )]
+    ZeroRate {
+        /// The parameter, with its place in a list.
+        parameter: String,
+    },
+    /// A topology without hosts.
+    #[error("the topology has no host; add a node of kind host")]
+    NoHosts,
+    /// More hosts than [`HOSTS_MAX`](crate::HOSTS_MAX).
+    #[error(
+        "the topology has {hosts} hosts, and at most 1048576 (2^20) are supported; reduce {parameters}"
+    )]
+    TooManyHosts {
+        /// How many there would be.
+        hosts: u128,
+        /// The parameters whose product it is.
+        parameters: &'static str,
+    },
+    /// More cables than [`CABLES_MAX`](crate::CABLES_MAX).
+    #[error(
+        "the topology has {cables} cables, and at most 16777216 (2^24) are supported; reduce {parameters}"
+    )]
+    TooManyCables {
+        /// How many there would be.
+        cables: u128,
+        /// The parameters whose product it is.
+        parameters: &'static str,
+    },
+    /// More ports on one node than [`PORTS_MAX`](crate::PORTS_MAX).
+    #[error(
+        "`{node}` has {ports} ports, and a node has at most 65535; spread its cables over more nodes"
+    )]
+    TooManyPorts {
+        /// Name of the node.
+        node: String,
+        /// How many ports it would have.
+        ports: u64,
+    },
+    /// A host with no cable or with several.
+    #[error(
+        "host `{host}` has {ports} ports, and a host is one NIC with exactly one; give every NIC its own host and one cable"
+    )]
+    HostPorts {
+        /// Name of the host.
+        host: String,
+        /// How many ports it has.
+        ports: u64,
+    },
+    /// A cable between two hosts.
+    #[error("hosts `{a}` and `{b}` are cabled to each other; put a switch between them")]
+    HostToHost {
+        /// Name of one host.
+        a: String,
+        /// Name of the other.
+        b: String,
+    },
+    /// A cable from a node to itself.
+    #[error("a link goes from `{node}` to itself; name two different nodes")]
+    SelfLink {
+        /// Name of the node.
+        node: String,
+    },
+    /// Two nodes of one name.
+    #[error("two nodes are called `{name}`; rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// A node without a name.
+    #[error("node {index} of the list has an empty name; give it one")]
+    EmptyName {
+        /// Its place in the list, from 0.
+        index: usize,
+    },
+    /// A link to a node that is not in the list.
+    #[error("link {link} names a node `{name}` that is not in the list; {remedy}")]
+    UnknownNode {
+        /// The link's place in the list, from 0.
+        link: usize,
+        /// The name it gives.
+        name: String,
+        /// The nearest name, or what to add.
+        remedy: String,
+    },
+    /// Two hosts without a path between them.
+    #[error("host `{from}` cannot reach host `{to}`; add links between their switches")]
+    Unreachable {
+        /// Name of one host.
+        from: String,
+        /// Name of a host in another part.
+        to: String,
+    },
+    /// An override of a leaf or spine that does not exist.
+    #[error(
+        "the override for leaf {leaf} and spine {spine} is out of range; leaves are 0 to {}, spines 0 to {}", .leaves - 1, .spines - 1
+    )]
+    OverrideOutOfRange {
+        /// The leaf it names.
+        leaf: u32,
+        /// The spine it names.
+        spine: u32,
+        /// How many leaves there are.
+        leaves: u32,
+        /// How many spines there are.
+        spines: u32,
+    },
+    /// Two overrides for one pair.
+    #[error("leaf {leaf} and spine {spine} are overridden twice; merge the two overrides")]
+    OverrideTwice {
+        /// The leaf.
+        leaf: u32,
+        /// The spine.
+        spine: u32,
+    },
+    /// An override that changes nothing.
+    #[error(
+        "the override for leaf {leaf} and spine {spine} changes nothing; give `links` or `rate`, or remove it"
+    )]
+    OverrideEmpty {
+        /// The leaf.
+        leaf: u32,
+        /// The spine.
+        spine: u32,
+    },
+    /// A rate for links that the same override removes.
+    #[error(
+        "the override for leaf {leaf} and spine {spine} gives a rate to 0 links; remove the rate, or give links"
+    )]
+    OverrideRateWithoutLinks {
+        /// The leaf.
+        leaf: u32,
+        /// The spine.
+        spine: u32,
+    },
+    /// A cabling map of the wrong length.
+    #[error("`cabling` has {given} entries; give {wanted}, the leaf of every host in rank order")]
+    CablingLength {
+        /// How many it has.
+        given: usize,
+        /// How many it needs, in words where it is a range.
+        wanted: String,
+    },
+    /// A cabling map that names a leaf that does not exist.
+    #[error("`cabling` puts host {host} on leaf {leaf}, which does not exist; leaves are 0 to {}", .leaves - 1)]
+    CablingOutOfRange {
+        /// The host, in rank order.
+        host: usize,
+        /// The leaf it names.
+        leaf: u32,
+        /// How many leaves there are.
+        leaves: u32,
+    },
+    /// A cabling map that fills a leaf beyond its host ports.
+    #[error(
+        "`cabling` puts {hosts} hosts on leaf {leaf}, which has {ports} host ports; move some to another leaf"
+    )]
+    CablingOverfull {
+        /// The leaf.
+        leaf: u32,
+        /// How many hosts are on it.
+        hosts: u32,
+        /// How many host ports it has.
+        ports: u32,
+    },
+    /// A k-ary fat tree of odd or zero k.
+    #[error(
+        "a k-ary fat tree needs an even k of at least 2, not {k}; half of each switch's ports go up"
+    )]
+    OddRadix {
+        /// The k given.
+        k: u32,
+    },
+}

@@ -1,0 +1,52 @@
+//! Graphs, wiring and routing tables of network fabrics: data only, nothing moves here.
+//!
+//! A [`TopologySpec`] holds the few numbers a person gives; [`TopologySpec::build`] turns them into a [`Topology`] of
+//! nodes, ports and cables; [`Routing::build`] finds every equal-cost egress port towards every host.
+//!
+//! ```
+//! use tenter_topology::{LeafSpine, Routing, TopologySpec};
+//! use tenter_units::{Rate, Time};
+//!
+//! let spec = TopologySpec::LeafSpine(LeafSpine {
+//!     leaves: 8,
+//!     hosts_per_leaf: 8,
+//!     spines: 4,
+//!     links_per_pair: 2,
+//!     host_rate: Rate::from_gbps(400),
+//!     uplink_rate: Rate::from_gbps(400),
+//!     host_delay: Time::from_ns(300),
+//!     fabric_delay: Time::from_ns(300),
+//!     overrides: vec![],
+//!     cabling: None,
+//! });
+//! let topology = spec.build()?;
+//! let routing = Routing::build(&topology)?;
+//! // Host 0 is on leaf 0 and host 63 on leaf 7: eight uplinks, behind the eight host ports.
+//! assert_eq!(routing.candidates(0, 63), [8, 9, 10, 11, 12, 13, 14, 15]);
+//! assert_eq!(topology.port_name(64, 8), "leaf0:8");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Numbering.** Hosts come first, in rank order, then leaves, then the upper tiers. The ports of a node are ordered by
+//! the number of the node at the other end, parallel cables by their index: on a leaf the host ports in host order, then
+//! the uplinks spine by spine; on a spine leaf by leaf. Cables are ordered by their lower end, then their upper end, so
+//! cable `h` is the one of host `h`.
+
+mod builders;
+mod capacity;
+mod check;
+mod error;
+mod locality;
+mod routing;
+mod topology;
+mod wiring;
+
+pub use builders::{
+    CoreTier, Explicit, ExplicitLink, ExplicitNode, FatTree, LeafSpine, LinkOverride, Rail,
+    SingleSwitch, TopologySpec,
+};
+pub use capacity::{Oversubscription, TierCapacity};
+pub use error::TopologyError;
+pub use routing::{Path, Routing, RoutingError};
+pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, Topology};
+pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

@@ -1,0 +1,373 @@
+//! Shortest-path routing with all equal-cost ports.
+
+use std::collections::HashMap;
+
+use crate::{CableEnd, Topology};
+
+/// The most switches on a path: what the 8-bit time-to-live of an IP packet survives.
+const PATH_MAX: u8 = 255;
+/// The most entries of the table (1 GiB of them).
+const ENTRIES_MAX: usize = 1 << 28;
+
+/// Why routes cannot be computed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RoutingError {
+    /// A host that is not on a switch.
+    #[error("host `{host}` is not attached to a switch; cable it to one")]
+    Detached {
+        /// Name of the host.
+        host: String,
+    },
+    /// Two hosts without a path between them.
+    #[error("host `{from}` cannot reach host `{to}`; add links between their switches")]
+    Unreachable {
+        /// Name of one host.
+        from: String,
+        /// Name of the other.
+        to: String,
+    },
+    /// A path longer than any packet lives.
+    #[error(
+        "the shortest path from host `{from}` to host `{to}` passes more than 255 switches; add shorter links"
+    )]
+    PathTooLong {
+        /// Name of one host.
+        from: String,
+        /// Name of the other.
+        to: String,
+    },
+    /// A table that would not fit in memory.
+    #[error(
+        "{switches} switches with routes to {groups} leaves need more than 268435456 table entries; use leaves with more host ports"
+    )]
+    TooLarge {
+        /// How many switches there are.
+        switches: usize,
+        /// How many of them have hosts.
+        groups: usize,
+    },
+}
+
+/// For every switch and destination host, the egress ports on a shortest path.
+///
+/// Cost is the number of switches. Routes are kept per *group*, all hosts on one switch, and equal lists of ports are
+/// stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
+#[derive(Clone, Debug)]
+pub struct Routing {
+    /// Per host: the switch it is on.
+    attachment: Vec<u32>,
+    /// Per host: its port there.
+    port_of_host: Vec<u16>,
+    /// Per host: its group.
+    group_of_host: Vec<u32>,
+    groups: usize,
+    /// Per switch and group, switch-major: a list.
+    table: Vec<u32>,
+    lists: PortLists,
+    /// Per pair of groups: switches on a shortest path between them.
+    distances: Vec<u8>,
+}
+
+impl Routing {
+    /// Finds all shortest paths between the switches that have hosts.
+    ///
+    /// # Errors
+    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches, or the table would be
+    /// larger than memory. A topology from [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
+    pub fn build(topology: &Topology) -> Result<Routing, RoutingError> {
+        let mut routing = Routing::attach(topology)?;
+        let graph = SwitchGraph::of(topology);
+        let groups = routing.groups;
+        if graph.switches().saturating_mul(groups) > ENTRIES_MAX {
+            return Err(RoutingError::TooLarge {
+                switches: graph.switches(),
+                groups,
+            });
+        }
+        routing.table = vec![PortLists::EMPTY; graph.switches() * groups];
+        routing.distances = vec![0; groups * groups];
+        let leaders = routing.leaders();
+        let mut search = Search::new(graph.switches());
+        for (group, leader) in leaders.iter().enumerate() {
+            search.run(&graph, routing.attachment[*leader as usize]);
+            for (other, host) in leaders.iter().enumerate() {
+                let links = search.distance[routing.attachment[*host as usize] as usize];
+                routing.distances[group * groups + other] =
+                    switches_on_path(topology, *leader, *host, links)?;
+            }
+            for switch in 0..graph.switches() {
+                let previous = switch * groups + group.saturating_sub(1);
+                let list = search.candidates(&graph, switch);
+                routing.table[switch * groups + group] =
+                    routing.lists.intern(list, routing.table[previous]);
+            }
+        }
+        routing.lists.known = HashMap::new();
+        Ok(routing)
+    }
+
+    /// Finds the switch and port of every host, and numbers the switches that have any.
+    fn attach(topology: &Topology) -> Result<Routing, RoutingError> {
+        let mut routing = Routing {
+            attachment: Vec::with_capacity(topology.hosts),
+            port_of_host: Vec::with_capacity(topology.hosts),
+            group_of_host: Vec::with_capacity(topology.hosts),
+            groups: 0,
+            table: Vec::new(),
+            lists: PortLists::new(),
+            distances: Vec::new(),
+        };
+        let mut group_of_switch = vec![None; topology.switches()];
+        for (number, host) in topology.nodes[..topology.hosts].iter().enumerate() {
+            let peer = topology.neighbours(number as u32).next();
+            let Some(peer) = peer.filter(|peer| !topology.is_host(peer.node)) else {
+                return Err(RoutingError::Detached {
+                    host: host.name.clone(),
+                });
+            };
+            let switch = peer.node - topology.hosts as u32;
+            let group = *group_of_switch[switch as usize].get_or_insert_with(|| {
+                routing.groups += 1;
+                (routing.groups - 1) as u32
+            });
+            routing.attachment.push(switch);
+            routing.port_of_host.push(peer.port);
+            routing.group_of_host.push(group);
+        }
+        Ok(routing)
+    }
+
+    /// The first host of every group.
+    fn leaders(&self) -> Vec<u32> {
+        let mut leaders = Vec::with_capacity(self.groups);
+        for (host, group) in self.group_of_host.iter().enumerate() {
+            if *group as usize == leaders.len() {
+                leaders.push(host as u32);
+            }
+        }
+        leaders
+    }
+
+    /// The switch a host is on, as an index into the switches: node number less the number of hosts.
+    #[inline]
+    pub fn attachment(&self, host: u32) -> u32 {
+        self.attachment[host as usize]
+    }
+
+    /// The equal-cost egress ports of `switch` (an index into the switches) towards `dst_host`, ascending.
+    ///
+    /// One port when the host is on this switch; none from a switch that reaches no host at all.
+    #[inline]
+    pub fn candidates(&self, switch: u32, dst_host: u32) -> &[u16] {
+        let host = dst_host as usize;
+        if self.attachment[host] == switch {
+            return std::slice::from_ref(&self.port_of_host[host]);
+        }
+        let entry = switch as usize * self.groups + self.group_of_host[host] as usize;
+        self.lists.get(self.table[entry])
+    }
+
+    /// How many switches a shortest path between two hosts passes: 1 on one leaf, 3 over a spine.
+    ///
+    /// Zero from a host to itself.
+    pub fn distance(&self, a: u32, b: u32) -> u32 {
+        if a == b {
+            return 0;
+        }
+        let group = |host: u32| self.group_of_host[host as usize] as usize;
+        u32::from(self.distances[group(a) * self.groups + group(b)])
+    }
+
+    /// The shortest path that takes the first candidate everywhere: the egress port of each switch from `a` to `b`.
+    ///
+    /// `topology` is the one the routes were built for.
+    pub fn path<'a>(&'a self, topology: &'a Topology, a: u32, b: u32) -> Path<'a> {
+        let at = (a != b).then(|| topology.hosts as u32 + self.attachment(a));
+        Path {
+            routing: self,
+            topology,
+            at,
+            destination: b,
+        }
+    }
+}
+
+/// The egress ports of a shortest path, switch by switch; made by [`Routing::path`].
+#[derive(Clone, Debug)]
+pub struct Path<'a> {
+    routing: &'a Routing,
+    topology: &'a Topology,
+    /// The switch to leave next.
+    at: Option<u32>,
+    destination: u32,
+}
+
+impl Iterator for Path<'_> {
+    type Item = CableEnd;
+
+    fn next(&mut self) -> Option<CableEnd> {
+        let node = self.at?;
+        let switch = node - self.topology.hosts as u32;
+        let port = *self.routing.candidates(switch, self.destination).first()?;
+        let next = self.topology.neighbour(node, port).node;
+        self.at = (next != self.destination).then_some(next);
+        Some(CableEnd { node, port })
+    }
+}
+
+fn switches_on_path(
+    topology: &Topology,
+    from: u32,
+    to: u32,
+    links: u32,
+) -> Result<u8, RoutingError> {
+    let name = |host: u32| topology.nodes[host as usize].name.clone();
+    if links == Search::UNSEEN {
+        return Err(RoutingError::Unreachable {
+            from: name(from),
+            to: name(to),
+        });
+    }
+    if links >= u32::from(PATH_MAX) {
+        return Err(RoutingError::PathTooLong {
+            from: name(from),
+            to: name(to),
+        });
+    }
+    Ok(links as u8 + 1)
+}
+
+/// Lists of ports, each kept once.
+#[derive(Clone, Debug)]
+struct PortLists {
+    /// Where list `l` begins in `ports`; it ends where the next one begins.
+    starts: Vec<u32>,
+    ports: Vec<u16>,
+    /// Only looked up, never walked; empty once the table is complete.
+    known: HashMap<Box<[u16]>, u32>,
+}
+
+impl PortLists {
+    const EMPTY: u32 = 0;
+
+    fn new() -> PortLists {
+        PortLists {
+            starts: vec![0, 0],
+            ports: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, list: u32) -> &[u16] {
+        let (start, end) = (self.starts[list as usize], self.starts[list as usize + 1]);
+        &self.ports[start as usize..end as usize]
+    }
+
+    /// The number of `list`; `guess` is tried before the hash.
+    fn intern(&mut self, list: &[u16], guess: u32) -> u32 {
+        if list.is_empty() {
+            return PortLists::EMPTY;
+        }
+        if self.get(guess) == list {
+            return guess;
+        }
+        if let Some(known) = self.known.get(list) {
+            return *known;
+        }
+        let number = (self.starts.len() - 1) as u32;
+        self.ports.extend_from_slice(list);
+        self.starts.push(self.ports.len() as u32);
+        self.known.insert(list.into(), number);
+        number
+    }
+}
+
+/// The switches and the cables between them, hosts left out.
+struct SwitchGraph {
+    /// Where the edges of switch `s` begin; they end where the next one's begin.
+    starts: Vec<u32>,
+    /// Neighbour and own port, by port.
+    edges: Vec<(u32, u16)>,
+}
+
+impl SwitchGraph {
+    fn of(topology: &Topology) -> SwitchGraph {
+        let hosts = topology.hosts as u32;
+        let mut graph = SwitchGraph {
+            starts: vec![0],
+            edges: Vec::new(),
+        };
+        for switch in hosts..topology.nodes.len() as u32 {
+            let peers = topology.neighbours(switch).enumerate();
+            let switches = peers.filter(|(_, peer)| !topology.is_host(peer.node));
+            graph
+                .edges
+                .extend(switches.map(|(port, peer)| (peer.node - hosts, port as u16)));
+            graph.starts.push(graph.edges.len() as u32);
+        }
+        graph
+    }
+
+    fn switches(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn edges(&self, switch: usize) -> &[(u32, u16)] {
+        &self.edges[self.starts[switch] as usize..self.starts[switch + 1] as usize]
+    }
+}
+
+/// A breadth-first search backwards from one destination.
+struct Search {
+    /// Per switch: links to the destination.
+    distance: Vec<u32>,
+    queue: Vec<u32>,
+    candidates: Vec<u16>,
+}
+
+impl Search {
+    const UNSEEN: u32 = u32::MAX;
+
+    fn new(switches: usize) -> Search {
+        Search {
+            distance: vec![Search::UNSEEN; switches],
+            queue: Vec::with_capacity(switches),
+            candidates: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, graph: &SwitchGraph, destination: u32) {
+        self.distance.fill(Search::UNSEEN);
+        self.distance[destination as usize] = 0;
+        self.queue.clear();
+        self.queue.push(destination);
+        let mut next = 0;
+        while let Some(&switch) = self.queue.get(next) {
+            next += 1;
+            let beyond = self.distance[switch as usize] + 1;
+            for (peer, _) in graph.edges(switch as usize) {
+                let distance = &mut self.distance[*peer as usize];
+                if *distance == Search::UNSEEN {
+                    *distance = beyond;
+                    self.queue.push(*peer);
+                }
+            }
+        }
+    }
+
+    /// The ports of `switch` one link nearer to the destination.
+    fn candidates(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+        self.candidates.clear();
+        let here = self.distance[switch];
+        if here != Search::UNSEEN && here > 0 {
+            let edges = graph.edges(switch).iter();
+            let nearer = edges.filter(|(peer, _)| self.distance[*peer as usize] == here - 1);
+            self.candidates.extend(nearer.map(|(_, port)| *port));
+        }
+        &self.candidates
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+use proptest::prelude::*;
+use tenter_units::{Rate, Time};
+
+use super::*;
+use crate::{
+    CoreTier, Explicit, ExplicitLink, ExplicitNode, FatTree, LeafSpine, LinkOverride, NodeKind,
+    Rail, SingleSwitch, TopologySpec,
+};
+
+const RATE: Rate = Rate::from_gbps(400);
+const DELAY: Time = Time::from_ns(300);
+
+fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> LeafSpine {
+    LeafSpine {
+        leaves,
+        hosts_per_leaf,
+        spines,
+        links_per_pair,
+        host_rate: RATE,
+        uplink_rate: RATE,
+        host_delay: DELAY,
+        fabric_delay: DELAY,
+        overrides: vec![],
+        cabling: None,
+    }
+}
+
+fn routed(spec: LeafSpine) -> (Topology, Routing) {
+    let topology = TopologySpec::LeafSpine(spec).build().unwrap();
+    let routing = Routing::build(&topology).unwrap();
+    (topology, routing)
+}
+
+#[test]
+fn a_leaf_spreads_over_all_uplinks_and_a_spine_over_parallel_links() {
+    // Leaves are switches 0 and 1, spines 2 and 3; hosts 0–2 on leaf 0.
+    let (topology, routing) = routed(leaf_spine(2, 3, 2, 2));
+    assert_eq!((routing.attachment(2), routing.attachment(3)), (0, 1));
+    assert_eq!(routing.candidates(0, 3), [3, 4, 5, 6]);
+    assert_eq!(routing.candidates(0, 2), [2]);
+    assert_eq!(routing.candidates(2, 0), [0, 1]);
+    assert_eq!(routing.candidates(3, 5), [2, 3]);
+    assert_eq!([0, 1, 3].map(|host| routing.distance(0, host)), [0, 1, 3]);
+    let names: Vec<String> = routing
+        .path(&topology, 0, 4)
+        .map(|hop| topology.port_name(hop.node, hop.port))
+        .collect();
+    assert_eq!(names, ["leaf0:3", "spine0:2", "leaf1:1"]);
+    assert_eq!(routing.path(&topology, 1, 1).count(), 0);
+}
+
+#[test]
+fn a_missing_link_takes_its_spine_out_of_the_choice() {
+    let mut spec = leaf_spine(3, 1, 2, 1);
+    spec.overrides = vec![LinkOverride {
+        leaf: 2,
+        spine: 0,
+        links: Some(0),
+        rate: None,
+    }];
+    let (_, routing) = routed(spec);
+    assert_eq!(routing.candidates(0, 1), [1, 2]);
+    assert_eq!(routing.candidates(0, 2), [2]);
+    // From the spine itself the way is down, up and down again.
+    assert_eq!(routing.candidates(3, 2), [0, 1]);
+}
+
+#[test]
+fn equal_lists_are_stored_once() {
+    let (topology, routing) = routed(leaf_spine(128, 64, 64, 1));
+    assert_eq!((topology.hosts, routing.table.len()), (8192, 192 * 128));
+    // None, all 64 uplinks, and one per spine port.
+    assert_eq!(routing.lists.starts.len() - 1, 1 + 1 + 128);
+}
+
+#[test]
+fn hand_made_topologies_are_checked() {
+    let (mut topology, _) = routed(leaf_spine(2, 1, 1, 1));
+    topology.nodes[1].ports.clear();
+    let detached = RoutingError::Detached {
+        host: "host1".to_owned(),
+    };
+    assert_eq!(Routing::build(&topology).unwrap_err(), detached);
+    let (mut topology, _) = routed(leaf_spine(2, 1, 1, 1));
+    topology.nodes[3].ports.pop();
+    topology.nodes[4].ports.pop();
+    let error = Routing::build(&topology).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("host `host0` cannot reach host `host1`"),
+        "{error}"
+    );
+}
+
+/// A chain of `switches` switches with a host at each end.
+fn chain(switches: usize) -> Topology {
+    let switch = |number| ExplicitNode {
+        name: format!("s{number}"),
+        kind: NodeKind::Switch { tier: 0 },
+    };
+    let host = |name: &str| ExplicitNode {
+        name: name.to_owned(),
+        kind: NodeKind::Host,
+    };
+    let link = |a: String, b: String| ExplicitLink {
+        a,
+        b,
+        rate: RATE,
+        delay: DELAY,
+        count: 1,
+    };
+    let mut links: Vec<ExplicitLink> = (1..switches)
+        .map(|s| link(format!("s{}", s - 1), format!("s{s}")))
+        .collect();
+    links.push(link("a".to_owned(), "s0".to_owned()));
+    links.push(link("b".to_owned(), format!("s{}", switches - 1)));
+    let nodes = (0..switches)
+        .map(switch)
+        .chain([host("a"), host("b")])
+        .collect();
+    TopologySpec::Explicit(Explicit { nodes, links })
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_path_is_no_longer_than_a_packet_lives() {
+    assert_eq!(Routing::build(&chain(255)).unwrap().distance(0, 1), 255);
+    assert!(matches!(
+        Routing::build(&chain(256)),
+        Err(RoutingError::PathTooLong { .. })
+    ));
+}
+
+fn any_leaf_spine() -> impl Strategy<Value = TopologySpec> {
+    let change = (0_u32..2, 0_u32..2, 0_u32..3);
+    (2_u32..6, 1_u32..4, 2_u32..5, 1_u32..4, change).prop_map(
+        |(leaves, hosts, spines, links, change)| {
+            let (leaf, spine, links_there) = change;
+            let mut spec = leaf_spine(leaves, hosts, spines, links);
+            spec.overrides.push(LinkOverride {
+                leaf,
+                spine,
+                links: Some(links_there),
+                rate: None,
+            });
+            spec.cabling = Some((0..leaves * hosts).map(|host| host % leaves).collect());
+            TopologySpec::LeafSpine(spec)
+        },
+    )
+}
+
+fn any_fat_tree() -> impl Strategy<Value = TopologySpec> {
+    let core = prop::option::of((1_u32..4, 1_u32..3, 1_u32..3));
+    (1_u32..3, 1_u32..4, 1_u32..4, 1_u32..3, core).prop_map(|(hosts, leaves, aggs, links, core)| {
+        TopologySpec::FatTree(FatTree {
+            hosts_per_leaf: hosts,
+            leaves_per_pod: leaves,
+            aggs_per_pod: aggs,
+            links_per_leaf_agg: links,
+            host_rate: RATE,
+            leaf_rate: RATE,
+            host_delay: DELAY,
+            leaf_delay: DELAY,
+            core: core.map(|(pods, cores_per_agg, links_per_agg_core)| CoreTier {
+                pods,
+                cores_per_agg,
+                links_per_agg_core,
+                rate: RATE,
+                delay: DELAY,
+            }),
+        })
+    })
+}
+
+fn any_rail() -> impl Strategy<Value = TopologySpec> {
+    (1_u32..6, 1_u32..4, 1_u32..4, 1_u32..4).prop_map(|(servers, nics, group, spines)| {
+        TopologySpec::Rail(Rail {
+            servers,
+            nics_per_server: nics,
+            servers_per_group: group,
+            spines,
+            links_per_pair: 2,
+            host_rate: RATE,
+            uplink_rate: RATE,
+            host_delay: DELAY,
+            fabric_delay: DELAY,
+            cabling: None,
+        })
+    })
+}
+
+/// A random tree of switches with random further links, and a host on every switch.
+fn any_graph() -> impl Strategy<Value = TopologySpec> {
+    let parents = prop::collection::vec(any::<prop::sample::Index>(), 1..10);
+    let further = prop::collection::vec((0_usize..10, 0_usize..10, 1_u32..3), 0..10);
+    (parents, further).prop_map(|(parents, further)| {
+        let switches = parents.len() + 1;
+        let link = |a: String, b: String, count| ExplicitLink {
+            a,
+            b,
+            rate: RATE,
+            delay: DELAY,
+            count,
+        };
+        let mut links = Vec::new();
+        for (child, parent) in parents.iter().enumerate() {
+            links.push(link(
+                format!("s{}", child + 1),
+                format!("s{}", parent.index(child + 1)),
+                1,
+            ));
+        }
+        for (a, b, count) in further {
+            let (a, b) = (a % switches, b % switches);
+            if a != b {
+                links.push(link(format!("s{a}"), format!("s{b}"), count));
+            }
+        }
+        let mut nodes = Vec::new();
+        for number in 0..switches {
+            let kind = NodeKind::Switch {
+                tier: (number % 3) as u8,
+            };
+            nodes.push(ExplicitNode {
+                name: format!("s{number}"),
+                kind,
+            });
+            nodes.push(ExplicitNode {
+                name: format!("h{number}"),
+                kind: NodeKind::Host,
+            });
+            links.push(link(format!("h{number}"), format!("s{number}"), 1));
+        }
+        TopologySpec::Explicit(Explicit { nodes, links })
+    })
+}
+
+fn any_spec() -> impl Strategy<Value = TopologySpec> {
+    let single = (1_u32..9).prop_map(|hosts| {
+        TopologySpec::SingleSwitch(SingleSwitch {
+            hosts,
+            rate: RATE,
+            host_delay: DELAY,
+        })
+    });
+    prop_oneof![
+        1 => single,
+        3 => any_leaf_spine(),
+        3 => any_fat_tree(),
+        2 => any_rail(),
+        3 => any_graph(),
+    ]
+}
+
+/// Walks every candidate from a switch to host `to` and counts the paths; fails on one longer than `switches`.
+fn count_paths(topology: &Topology, routing: &Routing, node: u32, to: u32, switches: u32) -> u64 {
+    if node == to {
+        assert_eq!(switches, 0, "a path is shorter than the distance");
+        return 1;
+    }
+    assert!(switches > 0, "a path is longer than the distance");
+    let ports = routing.candidates(node - topology.hosts as u32, to);
+    assert!(!ports.is_empty() && ports.is_sorted_by(|a, b| a < b));
+    let next = ports
+        .iter()
+        .map(|port| topology.neighbour(node, *port).node);
+    next.map(|next| count_paths(topology, routing, next, to, switches - 1))
+        .sum()
+}
+
+#[test]
+fn the_number_of_paths_is_the_known_one() {
+    let paths = |topology: &Topology, routing: &Routing, to: u32| {
+        let leaf = topology.hosts as u32 + routing.attachment(0);
+        count_paths(topology, routing, leaf, to, routing.distance(0, to))
+    };
+    // 4 spines, 3 links up and 3 down each.
+    let (topology, routing) = routed(leaf_spine(2, 1, 4, 3));
+    assert_eq!(paths(&topology, &routing, 1), 36);
+    // k = 8: one path on a leaf, k/2 within a pod, (k/2)² between pods.
+    let tree = FatTree::k_ary(8, RATE, DELAY).unwrap();
+    let topology = TopologySpec::FatTree(tree).build().unwrap();
+    let routing = Routing::build(&topology).unwrap();
+    assert_eq!(
+        [1, 4, 16, 127].map(|to| paths(&topology, &routing, to)),
+        [1, 4, 16, 16]
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_walk_arrives_within_the_distance_and_as_many_ways_back(spec in any_spec()) {
+        let topology = spec.build().unwrap();
+        let routing = Routing::build(&topology).unwrap();
+        let hosts = topology.hosts as u32;
+        let paths = |a: u32, b: u32| {
+            let switch = hosts + routing.attachment(a);
+            count_paths(&topology, &routing, switch, b, routing.distance(a, b))
+        };
+        for a in 0..hosts {
+            for b in 0..a {
+                let distance = routing.distance(a, b);
+                prop_assert_eq!(distance, routing.distance(b, a));
+                prop_assert_eq!(routing.path(&topology, a, b).count() as u32, distance);
+                prop_assert_eq!(paths(a, b), paths(b, a));
+            }
+        }
+    }
+
+    #[test]
+    fn every_node_has_a_thread_and_a_place(spec in any_spec(), threads in 0_u16..7) {
+        let topology = spec.build().unwrap();
+        let mut order = topology.locality_order();
+        order.sort_unstable();
+        prop_assert!(order.into_iter().eq(0..topology.nodes.len() as u32));
+        let thread = topology.partition(threads);
+        for host in 0..topology.hosts {
+            let switch = topology.neighbour(host as u32, 0).node as usize;
+            prop_assert_eq!(thread[host], thread[switch]);
+            prop_assert!(thread[host] < threads.max(1));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The graph: nodes with ports, and the cables between them.
+
+use tenter_units::{Rate, Time};
+
+/// A fabric as a graph of hosts and switches.
+///
+/// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every reference is in range, every
+/// host has exactly one port, every rate is above zero and every host reaches every other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// Hosts first, then switches by tier.
+    pub nodes: Vec<Node>,
+    /// Every cable once; the two directions are its two links.
+    pub cables: Vec<Cable>,
+    /// How many of the nodes are hosts: `nodes[..hosts]`.
+    pub hosts: usize,
+}
+
+/// A host (one NIC) or a switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Unique in the topology: `host3`, `leaf0`, `pod1/agg0`.
+    pub name: String,
+    /// Host or switch.
+    pub kind: NodeKind,
+    /// The cable end in each port.
+    pub ports: Vec<PortRef>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// One NIC with exactly one port, port 0.
+    Host,
+    /// A switch.
+    Switch {
+        /// Distance from the hosts: 0 for a leaf (`ToR`), 1 for a spine or aggregation switch, 2 for a core switch.
+        tier: u8,
+    },
+}
+
+/// A full-duplex cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// The two plugs. End 0 is at the node with the lower number.
+    pub ends: [CableEnd; 2],
+    /// Line rate of each direction.
+    pub rate: Rate,
+    /// Propagation delay of each direction.
+    pub delay: Time,
+}
+
+/// Where one end of a cable is plugged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CableEnd {
+    /// Node number.
+    pub node: u32,
+    /// Port of that node.
+    pub port: u16,
+}
+
+/// What is plugged into a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRef {
+    /// Cable number.
+    pub cable: u32,
+    /// Which end of it is here: 0 or 1.
+    pub end: u8,
+}
+
+impl Topology {
+    /// How many of the nodes are switches; switch `s` is node `hosts + s`.
+    pub fn switches(&self) -> usize {
+        self.nodes.len() - self.hosts
+    }
+
+    /// Whether `node` is a host.
+    pub fn is_host(&self, node: u32) -> bool {
+        (node as usize) < self.hosts
+    }
+
+    /// The tier of a switch, nothing for a host.
+    pub fn tier(&self, node: u32) -> Option<u8> {
+        match self.nodes[node as usize].kind {
+            NodeKind::Host => None,
+            NodeKind::Switch { tier } => Some(tier),
+        }
+    }
+
+    /// The directed link that leaves `node` by `port`: `2 · cable + end of the sender`.
+    pub fn link_id(&self, node: u32, port: u16) -> u32 {
+        let plugged = self.port(node, port);
+        2 * plugged.cable + u32::from(plugged.end)
+    }
+
+    /// Sender and receiver of a directed link.
+    pub fn link_ends(&self, link: u32) -> (CableEnd, CableEnd) {
+        let ends = self.cables[link as usize / 2].ends;
+        let sender = link as usize % 2;
+        (ends[sender], ends[1 - sender])
+    }
+
+    /// The cable in a port.
+    pub fn cable(&self, node: u32, port: u16) -> &Cable {
+        &self.cables[self.port(node, port).cable as usize]
+    }
+
+    /// The port at the other end of the cable in a port.
+    pub fn neighbour(&self, node: u32, port: u16) -> CableEnd {
+        let plugged = self.port(node, port);
+        self.cables[plugged.cable as usize].ends[1 - plugged.end as usize]
+    }
+
+    /// The ports at the other ends of all cables of a node, in port order.
+    pub fn neighbours(&self, node: u32) -> impl Iterator<Item = CableEnd> + '_ {
+        let ports = self.nodes[node as usize].ports.iter();
+        ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
+    }
+
+    /// The name of a port for people: `leaf0:3`.
+    pub fn port_name(&self, node: u32, port: u16) -> String {
+        format!("{}:{port}", self.nodes[node as usize].name)
+    }
+
+    /// The number of the node called `name`.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.nodes
+            .iter()
+            .position(|node| node.name == name)
+            .map(|node| node as u32)
+    }
+
+    fn port(&self, node: u32, port: u16) -> PortRef {
+        self.nodes[node as usize].ports[port as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::{Rate, Time};
+
+    use crate::{CableEnd, SingleSwitch, TopologySpec};
+
+    #[test]
+    fn names_links_and_neighbours() {
+        let topology = TopologySpec::SingleSwitch(SingleSwitch {
+            hosts: 3,
+            rate: Rate::from_gbps(400),
+            host_delay: Time::from_ns(10),
+        })
+        .build()
+        .unwrap();
+        let switch = topology.find("leaf0").unwrap();
+        assert_eq!(
+            (switch, topology.switches(), topology.tier(switch)),
+            (3, 1, Some(0))
+        );
+        assert_eq!(topology.port_name(switch, 2), "leaf0:2");
+        assert_eq!(topology.neighbour(switch, 2), CableEnd { node: 2, port: 0 });
+        assert_eq!(
+            topology.neighbour(2, 0),
+            CableEnd {
+                node: switch,
+                port: 2
+            }
+        );
+        // Host 2 is the lower end of cable 2, so it sends on link 4 and the switch on link 5.
+        assert_eq!(
+            (topology.link_id(2, 0), topology.link_id(switch, 2)),
+            (4, 5)
+        );
+        let (sender, receiver) = topology.link_ends(5);
+        assert_eq!((sender.node, receiver.node), (switch, 2));
+        assert_eq!(topology.find("leaf1"), None);
+    }
+}

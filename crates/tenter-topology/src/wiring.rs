@@ -1,0 +1,147 @@
+//! Laying cables: from a list of wires to numbered ports.
+
+use tenter_units::{Rate, Time};
+
+use crate::{Cable, CableEnd, Node, NodeKind, PortRef, Topology, TopologyError};
+
+/// The most hosts a topology may have.
+pub const HOSTS_MAX: u32 = 1 << 20;
+/// The most cables a topology may have.
+pub const CABLES_MAX: u32 = 1 << 24;
+/// The most ports a node may have.
+pub const PORTS_MAX: u32 = u16::MAX as u32;
+
+/// Refuses sizes nobody can simulate, before anything is allocated for them.
+///
+/// `parameters` names what the user would reduce.
+pub(crate) fn check_size(
+    hosts: u128,
+    cables: u128,
+    parameters: &'static str,
+) -> Result<(), TopologyError> {
+    if hosts > u128::from(HOSTS_MAX) {
+        return Err(TopologyError::TooManyHosts { hosts, parameters });
+    }
+    if cables > u128::from(CABLES_MAX) {
+        return Err(TopologyError::TooManyCables { cables, parameters });
+    }
+    Ok(())
+}
+
+/// The product of counts, without overflow.
+pub(crate) fn product(counts: &[u32]) -> u128 {
+    counts.iter().fold(1, |total: u128, count| {
+        total.saturating_mul(u128::from(*count))
+    })
+}
+
+/// A topology in the making. Hosts are added before switches, lower tiers before upper ones.
+#[derive(Default)]
+pub(crate) struct Wiring {
+    nodes: Vec<Node>,
+    hosts: usize,
+    wires: Vec<Wire>,
+}
+
+#[derive(Clone, Copy)]
+struct Wire {
+    lower: u32,
+    upper: u32,
+    rate: Rate,
+    delay: Time,
+}
+
+impl Wiring {
+    /// Adds a host and returns its number.
+    pub(crate) fn host(&mut self, name: String) -> u32 {
+        debug_assert_eq!(self.hosts, self.nodes.len(), "hosts come before switches");
+        self.hosts += 1;
+        self.node(name, NodeKind::Host)
+    }
+
+    /// Adds a switch and returns its number.
+    pub(crate) fn switch(&mut self, name: String, tier: u8) -> u32 {
+        self.node(name, NodeKind::Switch { tier })
+    }
+
+    fn node(&mut self, name: String, kind: NodeKind) -> u32 {
+        self.nodes.push(Node {
+            name,
+            kind,
+            ports: Vec::new(),
+        });
+        (self.nodes.len() - 1) as u32
+    }
+
+    /// Lays `count` parallel cables between two nodes.
+    pub(crate) fn connect(&mut self, a: u32, b: u32, count: u32, rate: Rate, delay: Time) {
+        let wire = Wire {
+            lower: a.min(b),
+            upper: a.max(b),
+            rate,
+            delay,
+        };
+        self.wires.extend((0..count).map(|_| wire));
+    }
+
+    /// Numbers cables and ports, and checks the whole.
+    pub(crate) fn finish(mut self) -> Result<Topology, TopologyError> {
+        // In this order every node sees first its cables to lower numbers, ascending, and then those to higher numbers,
+        // ascending: the port order promised in the crate's documentation. The sort is stable for parallel cables.
+        self.wires.sort_by_key(|wire| (wire.lower, wire.upper));
+        self.reserve_ports()?;
+        let Wiring {
+            mut nodes,
+            hosts,
+            wires,
+        } = self;
+        let mut cables = Vec::with_capacity(wires.len());
+        for wire in wires {
+            let cable = cables.len() as u32;
+            let mut plug = |node: u32, end: u8| {
+                let ports = &mut nodes[node as usize].ports;
+                ports.push(PortRef { cable, end });
+                CableEnd {
+                    node,
+                    port: (ports.len() - 1) as u16,
+                }
+            };
+            let ends = [plug(wire.lower, 0), plug(wire.upper, 1)];
+            cables.push(Cable {
+                ends,
+                rate: wire.rate,
+                delay: wire.delay,
+            });
+        }
+        let topology = Topology {
+            nodes,
+            cables,
+            hosts,
+        };
+        topology.check()?;
+        Ok(topology)
+    }
+
+    fn reserve_ports(&mut self) -> Result<(), TopologyError> {
+        let mut counts = vec![0_u32; self.nodes.len()];
+        for wire in &self.wires {
+            if wire.lower == wire.upper {
+                let node = self.nodes[wire.lower as usize].name.clone();
+                return Err(TopologyError::SelfLink { node });
+            }
+            counts[wire.lower as usize] += 1;
+            counts[wire.upper as usize] += 1;
+        }
+        for (node, count) in self.nodes.iter_mut().zip(counts) {
+            if count > PORTS_MAX {
+                let ports = u64::from(count);
+                return Err(TopologyError::TooManyPorts {
+                    node: node.name.clone(),
+                    ports,
+                });
+            }
+            node.ports.reserve_exact(count as usize);
+        }
+        Ok(())
+    }
+}

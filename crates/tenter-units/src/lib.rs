@@ -1,0 +1,14 @@
+//! Exact integer units: time in picoseconds, rates in bits per second, sizes in bytes.
+//!
+//! Nothing here is a float, so adding ten thousand million frame times gives the same result as multiplying one of them.
+//! Parsing (`"400Gbps"`, `"5us"`, `"128KiB"`) insists on a unit; printing picks the one a person would write.
+
+mod bytes;
+mod parse;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use parse::UnitError;
+pub use rate::{Rate, SerialisationTime};
+pub use time::Time;

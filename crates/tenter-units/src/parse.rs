@@ -1,0 +1,372 @@
+//! Reading quantities that carry their unit, and printing them so that they read back the same.
+//!
+//! All arithmetic is on integers: `0.1us` is exactly 100,000 ps, and what is not a whole number of the smallest unit is
+//! refused rather than rounded.
+
+use std::fmt;
+
+/// Why a quantity could not be read. Each message names the text it was given and says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// A number alone.
+    #[error("`{value}` has no unit; write for example `{example}`")]
+    MissingUnit {
+        /// The text as given.
+        value: String,
+        /// The same number with the most usual unit.
+        example: String,
+    },
+    /// Text that does not begin with a decimal number.
+    #[error(
+        "`{value}` is not {expected}: a number followed by a unit; write for example `{example}`"
+    )]
+    NotANumber {
+        /// The text as given.
+        value: String,
+        /// What was to be read: "a time", "a rate", "a size".
+        expected: &'static str,
+        /// A quantity that would be accepted.
+        example: &'static str,
+    },
+    /// A minus sign; no time, rate or size here is below zero.
+    #[error("`{value}` is negative, but {expected} is zero or more; write for example `{example}`")]
+    Negative {
+        /// The text as given.
+        value: String,
+        /// What was to be read.
+        expected: &'static str,
+        /// A quantity that would be accepted.
+        example: &'static str,
+    },
+    /// A unit nobody knows, or one in the wrong letter case.
+    #[error("`{value}`: `{unit}` is not a unit of {dimension}; {remedy}")]
+    UnknownUnit {
+        /// The text as given.
+        value: String,
+        /// The unit in it.
+        unit: String,
+        /// What the unit should measure: "time", "rate", "size".
+        dimension: &'static str,
+        /// "did you mean …?", or the units that fit.
+        remedy: String,
+    },
+    /// A unit of another kind of quantity.
+    #[error("`{value}` is {given}, but {expected} is wanted here; write for example `{example}`")]
+    WrongDimension {
+        /// The text as given.
+        value: String,
+        /// What the unit measures.
+        given: &'static str,
+        /// What was to be read.
+        expected: &'static str,
+        /// A quantity that would be accepted.
+        example: &'static str,
+    },
+    /// A rate in bytes per second; line rates are in bits per second.
+    #[error("`{value}` counts bytes per second, but a rate is in bits per second; {remedy}")]
+    ByteRate {
+        /// The text as given.
+        value: String,
+        /// The same rate in bits per second, where it fits.
+        remedy: String,
+    },
+    /// More decimals than the smallest unit can hold.
+    #[error("`{value}` is not a whole number of {smallest}; write for example `{nearest}`")]
+    NotWhole {
+        /// The text as given.
+        value: String,
+        /// The smallest unit.
+        smallest: &'static str,
+        /// The next whole quantity.
+        nearest: String,
+    },
+    /// More than 64 bits of the smallest unit.
+    #[error("`{value}` is too large; {expected} is at most `{largest}`")]
+    TooLarge {
+        /// The text as given.
+        value: String,
+        /// What was to be read.
+        expected: &'static str,
+        /// The largest quantity that fits.
+        largest: String,
+    },
+}
+
+/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in the smallest.
+pub(crate) struct Dimension {
+    /// "time".
+    pub(crate) noun: &'static str,
+    /// "a time".
+    pub(crate) article: &'static str,
+    /// "picoseconds".
+    pub(crate) smallest: &'static str,
+    /// The unit a bare number most likely meant.
+    pub(crate) usual: &'static str,
+    /// A whole quantity for messages.
+    pub(crate) example: &'static str,
+    /// The units that printing may choose.
+    pub(crate) units: &'static [(&'static str, u64)],
+    /// Further spellings that are read but never printed.
+    pub(crate) spellings: &'static [(&'static str, u64)],
+}
+
+impl Dimension {
+    fn worth(&self, unit: &str) -> Option<u64> {
+        let mut known = self.units.iter().chain(self.spellings);
+        known
+            .find(|(name, _)| *name == unit)
+            .map(|(_, worth)| *worth)
+    }
+
+    /// The unit the writer most likely meant: the same letters in another case first, then one slip of a finger.
+    fn closest(&self, unit: &str) -> Option<&'static str> {
+        let names = || self.units.iter().map(|(name, _)| *name);
+        let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
+        names()
+            .find(|name| name.eq_ignore_ascii_case(&bare))
+            .or_else(|| names().find(|name| strsim::damerau_levenshtein(name, &bare) == 1))
+            .filter(|_| bare.len() > 1)
+    }
+
+    fn listing(&self) -> String {
+        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+}
+
+/// Bytes per second in the spellings people use, with their worth in bits per second.
+const BYTE_RATES: [(&str, u64); 14] = [
+    ("B/s", 8),
+    ("Bps", 8),
+    ("kB/s", 8_000),
+    ("KB/s", 8_000),
+    ("kBps", 8_000),
+    ("KBps", 8_000),
+    ("MB/s", 8_000_000),
+    ("MBps", 8_000_000),
+    ("GB/s", 8_000_000_000),
+    ("GBps", 8_000_000_000),
+    ("TB/s", 8_000_000_000_000),
+    ("TBps", 8_000_000_000_000),
+    ("GiB/s", 8 << 30),
+    ("MiB/s", 8 << 20),
+];
+
+/// Reads `text` as a whole number of the smallest unit of `dimension`; `others` are the kinds it might be mistaken for.
+pub(crate) fn read(
+    text: &str,
+    dimension: &Dimension,
+    others: [&Dimension; 2],
+) -> Result<u64, UnitError> {
+    let value = text.trim();
+    let Decimal {
+        whole,
+        fraction,
+        unit,
+    } = split(value, dimension)?;
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit {
+            value: value.to_owned(),
+            example: format!("{value}{}", dimension.usual),
+        });
+    }
+    let Some(worth) = dimension.worth(unit) else {
+        return Err(misfit(
+            value,
+            &Decimal {
+                whole,
+                fraction,
+                unit,
+            },
+            dimension,
+            others,
+        ));
+    };
+    let too_large = || UnitError::TooLarge {
+        value: value.to_owned(),
+        expected: dimension.article,
+        largest: Printed(u64::MAX, dimension).to_string(),
+    };
+    let (count, exact) = scale(whole, fraction, worth).ok_or_else(too_large)?;
+    if exact {
+        return Ok(count);
+    }
+    let nearest = count.checked_add(1).ok_or_else(too_large)?;
+    Err(UnitError::NotWhole {
+        value: value.to_owned(),
+        smallest: dimension.smallest,
+        nearest: Printed(nearest, dimension).to_string(),
+    })
+}
+
+/// A quantity cut into its three parts.
+struct Decimal<'a> {
+    whole: &'a str,
+    fraction: &'a str,
+    unit: &'a str,
+}
+
+fn split<'a>(value: &'a str, dimension: &Dimension) -> Result<Decimal<'a>, UnitError> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (expected, example) = (dimension.article, dimension.example);
+    if value.starts_with(['-', '\u{2212}']) {
+        return Err(UnitError::Negative {
+            value: value.to_owned(),
+            expected,
+            example,
+        });
+    }
+    let not_a_number = || UnitError::NotANumber {
+        value: value.to_owned(),
+        expected,
+        example,
+    };
+    let (whole, rest) = value.split_at(digits(value));
+    let (fraction, unit) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(digits(rest)),
+        None => ("", rest),
+    };
+    let dangling_point = rest.starts_with('.') && fraction.is_empty();
+    let unit = unit.trim_start();
+    let unit_is_word = unit.is_empty() || unit.starts_with(char::is_alphabetic);
+    if whole.is_empty() || dangling_point || !unit_is_word {
+        return Err(not_a_number());
+    }
+    Ok(Decimal {
+        whole,
+        fraction,
+        unit,
+    })
+}
+
+/// `whole.fraction × worth` rounded down, and whether nothing was lost; nothing where it exceeds 64 bits.
+fn scale(whole: &str, fraction: &str, worth: u64) -> Option<(u64, bool)> {
+    let digit = |byte: u8| u64::from(byte - b'0');
+    let mut count = 0_u64;
+    for byte in whole.bytes() {
+        count = count.checked_mul(10)?.checked_add(digit(byte))?;
+    }
+    // Long multiplication of the decimals from the last one; what is carried out of the first is whole.
+    let mut carried = 0_u128;
+    let mut exact = true;
+    for byte in fraction.bytes().rev() {
+        let column = u128::from(digit(byte)) * u128::from(worth) + carried;
+        exact &= column.is_multiple_of(10);
+        carried = column / 10;
+    }
+    let total = u128::from(count) * u128::from(worth) + carried;
+    Some((u64::try_from(total).ok()?, exact))
+}
+
+/// The error for a unit that does not fit: of another dimension, a byte rate, or unknown.
+fn misfit(
+    value: &str,
+    decimal: &Decimal<'_>,
+    dimension: &Dimension,
+    others: [&Dimension; 2],
+) -> UnitError {
+    let unit = decimal.unit;
+    if let Some(other) = others.into_iter().find(|other| other.worth(unit).is_some()) {
+        return UnitError::WrongDimension {
+            value: value.to_owned(),
+            given: other.article,
+            expected: dimension.article,
+            example: dimension.example,
+        };
+    }
+    if let Some((_, worth)) = BYTE_RATES.iter().find(|(name, _)| *name == unit) {
+        return byte_rate(value, decimal, *worth, dimension);
+    }
+    let remedy = match dimension.closest(unit) {
+        Some(near) => {
+            let number = value.strip_suffix(unit).unwrap_or(value).trim_end();
+            format!("did you mean `{number}{near}`?")
+        }
+        None => format!("use one of {}", dimension.listing()),
+    };
+    UnitError::UnknownUnit {
+        value: value.to_owned(),
+        unit: unit.to_owned(),
+        dimension: dimension.noun,
+        remedy,
+    }
+}
+
+fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimension) -> UnitError {
+    if dimension.usual != crate::rate::RATE.usual {
+        return UnitError::WrongDimension {
+            value: value.to_owned(),
+            given: "a rate",
+            expected: dimension.article,
+            example: dimension.example,
+        };
+    }
+    let remedy = match scale(decimal.whole, decimal.fraction, worth) {
+        Some((bits, true)) => format!("write `{}`", Printed(bits, dimension)),
+        _ => format!("write for example `{}`", dimension.example),
+    };
+    UnitError::ByteRate {
+        value: value.to_owned(),
+        remedy,
+    }
+}
+
+/// A count of the smallest unit, printed in the unit that gives the shortest exact decimal of at least one; the larger
+/// unit where two are equally short.
+pub(crate) struct Printed<'a>(pub(crate) u64, pub(crate) &'a Dimension);
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Printed(count, dimension) = *self;
+        let forms = dimension.units.iter().rev().filter_map(|(name, worth)| {
+            let whole = count / worth;
+            if whole == 0 && count > 0 {
+                return None;
+            }
+            Some(format!("{whole}{}{name}", decimals(count % worth, *worth)))
+        });
+        let shortest = forms
+            .min_by_key(String::len)
+            .expect("a unit worth one fits any count");
+        formatter.pad(&shortest)
+    }
+}
+
+/// `remainder / worth` as decimals with their point, empty for zero; every worth is a product of twos and fives, so it ends.
+fn decimals(mut remainder: u64, worth: u64) -> String {
+    let mut text = String::new();
+    while remainder > 0 {
+        if text.is_empty() {
+            text.push('.');
+        }
+        let shifted = u128::from(remainder) * 10;
+        text.push(char::from(b'0' + (shifted / u128::from(worth)) as u8));
+        remainder = (shifted % u128::from(worth)) as u64;
+    }
+    text
+}
+
+/// `FromStr` and `Display` of a unit type over its [`Dimension`].
+macro_rules! read_and_print {
+    ($type:ident, $count:ident, $dimension:expr, $others:expr) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::UnitError;
+            fn from_str(text: &str) -> Result<$type, $crate::UnitError> {
+                $crate::parse::read(text, &$dimension, $others).map($type)
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(
+                    &$crate::parse::Printed(self.$count(), &$dimension),
+                    formatter,
+                )
+            }
+        }
+    };
+}
+pub(crate) use read_and_print;
+
+#[cfg(test)]
+mod tests;

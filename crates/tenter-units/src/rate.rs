@@ -1,0 +1,189 @@
+//! Line rates, and the exact time a byte takes at one.
+
+use crate::Time;
+use crate::parse::{Dimension, read_and_print};
+
+pub(crate) const RATE: Dimension = Dimension {
+    noun: "rate",
+    article: "a rate",
+    smallest: "bits per second",
+    usual: "Gbps",
+    example: "400Gbps",
+    units: &[
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+    spellings: &[],
+};
+
+read_and_print!(
+    Rate,
+    bits_per_second,
+    RATE,
+    [&crate::time::TIME, &crate::bytes::SIZE]
+);
+
+/// A line rate in whole bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// From bits per second.
+    pub const fn from_bits_per_second(bits: u64) -> Rate {
+        Rate(bits)
+    }
+    /// From gigabits (10⁹ bits) per second.
+    pub const fn from_gbps(gbps: u64) -> Rate {
+        Rate(gbps * 1_000_000_000)
+    }
+    /// In bits per second.
+    pub const fn bits_per_second(self) -> u64 {
+        self.0
+    }
+    /// In bytes per second, as a float for tables only.
+    pub fn bytes_per_second(self) -> f64 {
+        self.0 as f64 / 8.0
+    }
+    /// The time one byte takes on the wire at this rate.
+    ///
+    /// `parts_per_million` is the offset of the sender's clock: at +100 the sender is 0.01 % faster than nominal.
+    ///
+    /// # Panics
+    /// When the rate is zero or the offset is −1,000,000 or less; scenarios are checked for both before.
+    pub fn serialisation(self, parts_per_million: i32) -> SerialisationTime {
+        assert!(self.0 > 0, "a rate of zero sends nothing");
+        let speed = 1_000_000 + i64::from(parts_per_million);
+        assert!(speed > 0, "a clock cannot run backwards");
+        // ps per byte = 8·10¹² / (rate · speed / 10⁶), reduced.
+        let ps = 8_000_000_000_000_000_000_u128;
+        let bits = u128::from(self.0) * speed as u128;
+        let divisor = greatest_common_divisor(ps, bits);
+        SerialisationTime::from_fraction(ps / divisor, bits / divisor)
+    }
+}
+
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Picoseconds per byte as an exact fraction.
+///
+/// The remainder of one frame is carried into the next by the port that sends them back to back, so a link that is
+/// always busy never drifts from its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SerialisationTime {
+    numerator: u64,
+    denominator: u32,
+}
+
+/// The largest numerator: 14 bits are left for the bytes of a frame.
+const LONGEST_PER_BYTE: u128 = (u64::MAX >> 14) as u128;
+
+impl SerialisationTime {
+    /// The fraction itself where it fits, and else the last convergent of its continued fraction that does.
+    ///
+    /// Only a rate that is no multiple of 1 kbit/s, or a very slow one, with an odd clock offset is rounded so; a convergent
+    /// p/q errs by less than 1/(q · next q), which is 2⁻³² relative at the most: far below the tolerance of any oscillator.
+    fn from_fraction(numerator: u128, denominator: u128) -> SerialisationTime {
+        let (mut last, mut before) = ((1_u128, 0_u128), (0_u128, 1_u128));
+        let (mut dividend, mut divisor) = (numerator, denominator);
+        while divisor > 0 {
+            let quotient = dividend / divisor;
+            (dividend, divisor) = (divisor, dividend % divisor);
+            let next = (
+                quotient.saturating_mul(last.0).saturating_add(before.0),
+                quotient.saturating_mul(last.1).saturating_add(before.1),
+            );
+            if next.0 > LONGEST_PER_BYTE || next.1 > u128::from(u32::MAX) {
+                break;
+            }
+            (last, before) = (next, last);
+        }
+        if last.1 == 0 {
+            // Slower than a bit in 140 s; nothing is sent at such a rate, so the longest time stands for it.
+            last = (LONGEST_PER_BYTE, 1);
+        }
+        SerialisationTime {
+            numerator: last.0 as u64,
+            denominator: last.1 as u32,
+        }
+    }
+
+    /// The wire time of `bytes` and the remainder (in 1/denominator ps) to carry into the frame that follows without a gap.
+    ///
+    /// Frames may have up to 16,000 bytes; `carried` is what the frame before left, or zero after a gap.
+    #[inline]
+    pub fn of(self, bytes: u32, carried: u32) -> (Time, u32) {
+        if self.denominator == 1 {
+            return (Time::from_ps(u64::from(bytes) * self.numerator), 0);
+        }
+        let total = u64::from(bytes) * self.numerator + u64::from(carried);
+        let denominator = u64::from(self.denominator);
+        (
+            Time::from_ps(total / denominator),
+            (total % denominator) as u32,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_frame_at_400g_is_exact() {
+        // 8·10¹² ps·bit/B / 400·10⁹ bit/s = 20 ps/B; 4178 B · 20 = 83,560 ps.
+        let wire = Rate::from_gbps(400).serialisation(0);
+        assert_eq!(wire.of(4178, 0), (Time::from_ps(83_560), 0));
+        // 8·10¹² / 1.6·10¹² = 5 ps/B.
+        assert_eq!(
+            Rate::from_gbps(1600).serialisation(0).of(64, 0),
+            (Time::from_ps(320), 0)
+        );
+    }
+
+    #[test]
+    fn back_to_back_frames_never_drift() {
+        // 300G is 80/3 ps/B; at +37 ppm the sender is faster: 80/3 · 10⁶/1,000,037 ps/B.
+        let wire = Rate::from_gbps(300).serialisation(37);
+        let (mut carried, mut sum) = (0, Time::ZERO);
+        for _ in 0..1_000_000 {
+            let (time, rest) = wire.of(4178, carried);
+            carried = rest;
+            sum += time;
+        }
+        let exact = 4178_u128 * 1_000_000 * 80 * 1_000_000 / (3 * 1_000_037);
+        assert!(
+            u128::from(sum.ps()).abs_diff(exact) <= 1,
+            "{sum} against {exact} ps"
+        );
+        // 4178 · 26.6657 ps is no whole number: without the carry every frame would lose its fraction.
+        let (alone, rest) = wire.of(4178, 0);
+        assert!(rest > 0 && alone * 1_000_000 < sum);
+    }
+
+    #[test]
+    fn odd_rates_are_close_and_whole_ones_exact() {
+        for (bits, ppm) in [
+            (999_999_937, 99),
+            (1_000, 37),
+            (123, -500),
+            (u64::MAX, 1),
+            (10_000_019, -3),
+        ] {
+            let wire = Rate::from_bits_per_second(bits).serialisation(ppm);
+            let exact = 8e12 / (bits as f64 * (1.0 + f64::from(ppm) / 1e6));
+            let got = wire.numerator as f64 / f64::from(wire.denominator);
+            assert!(
+                (got / exact - 1.0).abs() < 1e-9,
+                "{bits} {ppm}: {got} against {exact}"
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Instants and durations.
+
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use crate::parse::{Dimension, read_and_print};
+
+pub(crate) const TIME: Dimension = Dimension {
+    noun: "time",
+    article: "a time",
+    smallest: "picoseconds",
+    usual: "us",
+    example: "5us",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+    ],
+    // The micro sign and the Greek letter look alike and are different characters.
+    spellings: &[("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)],
+};
+
+read_and_print!(Time, ps, TIME, [&crate::rate::RATE, &crate::bytes::SIZE]);
+
+/// An instant since the start of the simulation, or a duration: whole picoseconds in 64 bits (213 days).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The start of the simulation, or no delay at all.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens.
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// From picoseconds.
+    pub const fn from_ps(ps: u64) -> Time {
+        Time(ps)
+    }
+    /// From nanoseconds.
+    pub const fn from_ns(ns: u64) -> Time {
+        Time(ns * 1_000)
+    }
+    /// From microseconds.
+    pub const fn from_us(us: u64) -> Time {
+        Time(us * 1_000_000)
+    }
+    /// In picoseconds.
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+    /// In nanoseconds, as a float for tables and plots only.
+    pub fn as_ns(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+    /// In milliseconds, as a float for tables and plots only.
+    pub fn as_ms(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+    /// In seconds, as a float for rates in tables only.
+    pub fn as_s(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+    /// Whether this is no time at all.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+    /// The difference, or zero where `earlier` is in fact later.
+    #[must_use]
+    pub const fn saturating_sub(self, earlier: Time) -> Time {
+        Time(self.0.saturating_sub(earlier.0))
+    }
+    /// The sum, or [`Time::MAX`] where it does not fit.
+    #[must_use]
+    pub const fn saturating_add(self, other: Time) -> Time {
+        Time(self.0.saturating_add(other.0))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    fn add(self, other: Time) -> Time {
+        Time(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Time {
+    fn add_assign(&mut self, other: Time) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Time;
+    fn sub(self, other: Time) -> Time {
+        Time(self.0 - other.0)
+    }
+}
+
+impl Mul<u64> for Time {
+    type Output = Time;
+    fn mul(self, times: u64) -> Time {
+        Time(self.0 * times)
+    }
+}

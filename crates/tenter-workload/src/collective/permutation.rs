@@ -1,0 +1,180 @@
+//! Permutation: each rank sends its whole buffer to one other rank, and each receives one.
+//!
+//! Origin: the random permutation traffic matrix of the load-balancing literature, e.g.
+//! "Re-architecting datacenter networks and stacks for low latency and high performance" (Handley
+//! et al., 2017). Parameter: the seed of the derangement, 0 by default.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{CollectiveKind, CollectiveMember};
+use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "permutation",
+    algorithm: "random",
+    summary: "each rank sends everything to one other rank, each receives from one",
+    model_page: "docs/models/collective-permutation.md",
+    ranks_max: u32::MAX,
+    default: CollectiveKind::Permutation { seed: 0 },
+};
+
+/// That of send-recv: every byte crosses one port each way.
+pub(super) const BUSBW_FACTOR: f64 = 1.0;
+
+/// Transfer id and chunk are the sender's rank.
+pub(super) struct Permutation {
+    destination: Box<[u32]>,
+    size_bytes: u64,
+}
+
+impl Permutation {
+    pub(super) fn new(ranks: u32, size_bytes: u64, seed: u64) -> Permutation {
+        Permutation {
+            destination: derangement(ranks, seed),
+            size_bytes,
+        }
+    }
+}
+
+impl Schedule for Permutation {
+    fn ranks(&self) -> u32 {
+        self.destination.len() as u32
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.ranks()
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let dst = self.destination[id as usize];
+        Transfer {
+            src: id,
+            dst,
+            bytes: self.size_bytes,
+            chunk: id,
+            step: 0,
+            reduce: false,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        out.push(rank);
+    }
+
+    fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
+
+    fn dependencies(&self, _id: u32) -> u32 {
+        0
+    }
+
+    fn nth(&self, src: u32, _: Destination, _: QueuePairScope, nth: u32) -> Option<u32> {
+        (nth == 0).then_some(src)
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        out.push(Destination {
+            dst: self.destination[rank as usize],
+            lane: scope.lane(rank),
+        });
+    }
+}
+
+/// A permutation of `0..ranks` (at least 2) without a fixed point, every one of them equally
+/// likely.
+///
+/// A Fisher–Yates shuffle that starts afresh as soon as it settles a rank on itself; e ≈ 2.7
+/// attempts on average.
+fn derangement(ranks: u32, seed: u64) -> Box<[u32]> {
+    let mut random = stream(seed);
+    let mut destination: Box<[u32]> = (0..ranks).collect();
+    while !shuffle_without_fixed_point(&mut destination, &mut random) {
+        // Which order an attempt starts from does not matter, but a fixed one keeps it independent
+        // of the failures before.
+        for (rank, slot) in (0..).zip(&mut destination) {
+            *slot = rank;
+        }
+    }
+    destination
+}
+
+/// Shuffles `slots`, or gives up at the first position that is left holding its own number.
+fn shuffle_without_fixed_point(slots: &mut [u32], random: &mut ChaCha8Rng) -> bool {
+    for last in (1..slots.len()).rev() {
+        let other = below(last as u32 + 1, random) as usize;
+        slots.swap(last, other);
+        if slots[last] as usize == last {
+            return false;
+        }
+    }
+    slots[0] != 0
+}
+
+/// The stream's key is spelled out here, so that no release of the generator's crate changes the
+/// derangements.
+fn stream(seed: u64) -> ChaCha8Rng {
+    let mut key = *b"\0\0\0\0\0\0\0\0collective permutation\0\0";
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    ChaCha8Rng::from_seed(key)
+}
+
+/// A number below `bound` (at least 1), each equally likely: Lemire's multiplication with
+/// rejection.
+fn below(bound: u32, random: &mut ChaCha8Rng) -> u32 {
+    // 2³² mod bound of the products would make some numbers likelier than others.
+    let surplus = bound.wrapping_neg() % bound;
+    loop {
+        let product = u64::from(random.next_u32()) * u64::from(bound);
+        if product as u32 >= surplus {
+            return (product >> 32) as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_permutation_without_fixed_points(ranks in 2_u32..400, seed: u64) {
+            let destination = derangement(ranks, seed);
+            prop_assert!((0..ranks).all(|rank| destination[rank as usize] != rank));
+            let mut hit = destination.to_vec();
+            hit.sort_unstable();
+            prop_assert!(hit.into_iter().eq(0..ranks));
+        }
+    }
+
+    #[test]
+    fn every_derangement_is_equally_likely() {
+        // 4 ranks have 9 derangements. Of 9,000 draws each gets 1,000 ± 5 standard deviations of
+        // √(9,000·1/9·8/9) ≈ 30.
+        let mut seen = BTreeMap::new();
+        for seed in 0..9_000 {
+            *seen.entry(derangement(4, seed)).or_insert(0_u32) += 1;
+        }
+        assert_eq!(seen.len(), 9);
+        assert!(
+            seen.values().all(|&count| (850..=1_150).contains(&count)),
+            "{seen:?}"
+        );
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        assert_eq!(derangement(64, 7), derangement(64, 7));
+        assert_ne!(derangement(64, 7), derangement(64, 8));
+        assert_eq!(*derangement(2, 123), [1, 0]);
+    }
+
+    #[test]
+    fn the_stream_stays_what_it_is() {
+        // Not derived by hand: a change here changes the results of every scenario with a
+        // permutation.
+        assert_eq!(*derangement(8, 1), [7, 6, 0, 4, 2, 1, 3, 5]);
+    }
+}

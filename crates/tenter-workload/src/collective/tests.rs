@@ -1,0 +1,175 @@
+//! What holds for the list of members as a whole.
+
+use super::*;
+use crate::{Destination, QueuePairScope, Transfer};
+
+/// A member's schedule with nothing said about its pairs, to compare what it says with what it
+/// does.
+struct Unhinted(Box<dyn Schedule>);
+
+impl Schedule for Unhinted {
+    fn ranks(&self) -> u32 {
+        self.0.ranks()
+    }
+    fn transfer_count(&self) -> u32 {
+        self.0.transfer_count()
+    }
+    fn transfer(&self, id: u32) -> Transfer {
+        self.0.transfer(id)
+    }
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        self.0.initial(rank, out);
+    }
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        self.0.released_by(id, out);
+    }
+    fn dependencies(&self, id: u32) -> u32 {
+        self.0.dependencies(id)
+    }
+}
+
+#[test]
+fn every_member_says_the_pairs_it_uses() {
+    for member in CollectiveKind::MEMBERS {
+        for ranks in 2..=17 {
+            let direct = member.default.schedule(ranks, 1_000).unwrap();
+            let walked = Unhinted(member.default.schedule(ranks, 1_000).unwrap());
+            for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
+                for rank in 0..ranks {
+                    // What is in the list before must stay there.
+                    let before = Destination { dst: 99, lane: 99 };
+                    let (mut said, mut used) = (vec![before], vec![before]);
+                    direct.pairs(rank, scope, &mut said);
+                    walked.pairs(rank, scope, &mut used);
+                    assert_eq!(
+                        said, used,
+                        "{member}, {ranks} ranks, rank {rank}, {scope:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_member_knows_the_nth_transfer_of_a_way() {
+    for member in CollectiveKind::MEMBERS {
+        for ranks in 2..=9 {
+            let direct = member.default.schedule(ranks, 1_000).unwrap();
+            let walked = Unhinted(member.default.schedule(ranks, 1_000).unwrap());
+            for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
+                for src in 0..ranks {
+                    let mut ways = Vec::new();
+                    direct.pairs(src, scope, &mut ways);
+                    for (way, nth) in ways
+                        .into_iter()
+                        .flat_map(|way| (0..2 * ranks).map(move |n| (way, n)))
+                    {
+                        assert_eq!(
+                            direct.nth(src, way, scope, nth),
+                            walked.nth(src, way, scope, nth),
+                            "{member}, {ranks} ranks, {src} to {way:?}, number {nth}, {scope:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_lead_to_their_member_and_back() {
+    for member in CollectiveKind::MEMBERS {
+        let kind = CollectiveKind::parse(member.collective, member.algorithm).unwrap();
+        assert_eq!(kind, member.default);
+        assert_eq!(kind.member(), member);
+        assert_eq!(
+            (kind.name(), kind.algorithm()),
+            (member.collective, member.algorithm)
+        );
+        assert!(
+            CollectiveKind::algorithms_of(member.collective).any(|name| name == member.algorithm)
+        );
+    }
+    assert_eq!(CollectiveKind::algorithms_of("sorting").count(), 0);
+}
+
+#[test]
+fn wrong_names_get_a_suggestion() {
+    let refused = |collective, algorithm| {
+        CollectiveKind::parse(collective, algorithm)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        refused("alltoall", "parallel"),
+        "there is no collective `alltoall` (did you mean `all-to-all`?); \
+         known are all-to-all, all-reduce, permutation, incast"
+    );
+    assert_eq!(
+        refused("all-reduce", "rign"),
+        "all-reduce has no algorithm `rign`; known are ring"
+    );
+    assert_eq!(
+        refused("all-to-all", "Paralel"),
+        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel"
+    );
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_a_remedy() {
+    for member in CollectiveKind::MEMBERS {
+        for ranks in [0, 1] {
+            let refused = member.default.schedule(ranks, 1_000).err().unwrap();
+            assert!(matches!(refused, WorkloadError::TooFewRanks { .. }));
+            assert!(
+                refused.to_string().contains("bind at least 2 ranks"),
+                "{refused}"
+            );
+        }
+        let refused = member.default.schedule(8, 0).err().unwrap();
+        assert!(matches!(refused, WorkloadError::ZeroSize { .. }));
+    }
+}
+
+#[test]
+fn ranks_are_limited_where_ids_run_out() {
+    let limited = [
+        CollectiveKind::AllToAllParallel,
+        CollectiveKind::AllReduceRing,
+    ];
+    for kind in limited {
+        let most = u64::from(kind.member().ranks_max);
+        let per_pair = if kind == CollectiveKind::AllReduceRing {
+            2
+        } else {
+            1
+        };
+        let transfers = |ranks: u64| per_pair * ranks * (ranks - 1);
+        assert!(u32::try_from(transfers(most)).is_ok());
+        assert!(u32::try_from(transfers(most + 1)).is_err());
+
+        let schedule = kind.schedule(most as u32, 1 << 40).unwrap();
+        assert_eq!(u64::from(schedule.transfer_count()), transfers(most));
+        let last = schedule.transfer(schedule.transfer_count() - 1);
+        assert!(last.src < schedule.ranks() && last.dst < schedule.ranks());
+
+        let refused = kind.schedule(most as u32 + 1, 1 << 40).err().unwrap();
+        assert!(matches!(refused, WorkloadError::TooManyTransfers { .. }));
+    }
+}
+
+#[test]
+fn bus_bandwidth_factors_are_those_of_nccl_tests() {
+    let factor = |kind: CollectiveKind, ranks| kind.busbw_factor(ranks);
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    // n = 8: 2·7/8, 7/8, 7/8, 1.
+    assert!(close(factor(CollectiveKind::AllReduceRing, 8), 1.75));
+    assert!(close(factor(CollectiveKind::AllToAllParallel, 8), 0.875));
+    assert!(close(factor(CollectiveKind::Incast { root: 3 }, 8), 0.875));
+    assert!(close(
+        factor(CollectiveKind::Permutation { seed: 3 }, 8),
+        1.0
+    ));
+    assert!(close(factor(CollectiveKind::AllReduceRing, 2), 1.0));
+}

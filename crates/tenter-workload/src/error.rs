@@ -1,0 +1,100 @@
+//! Why a collective cannot be run as it was asked for.
+
+/// Why a collective cannot be run as it was asked for.
+///
+/// Each message names the collective, the value at fault and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WorkloadError {
+    /// Fewer than two ranks.
+    #[error("{collective}: {ranks} rank(s) have nobody to send to; bind at least 2 ranks")]
+    TooFewRanks {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+    },
+    /// A size of zero.
+    #[error("{collective}: a size of 0 bytes moves nothing; give a size of at least 1 byte")]
+    ZeroSize {
+        /// The collective and its algorithm.
+        collective: String,
+    },
+    /// More transfers than ids.
+    #[error(
+        "{collective}: {ranks} ranks make more than 4,294,967,295 transfers, which is what one \
+         collective may have; use at most {ranks_max} ranks, or several jobs"
+    )]
+    TooManyTransfers {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+        /// How many this algorithm can have.
+        ranks_max: u32,
+    },
+    /// A root that is none of the ranks.
+    #[error(
+        "{collective}: root {root} is not one of the {ranks} ranks; \
+         give a root from 0 to {}", .ranks - 1
+    )]
+    RootOutOfRange {
+        /// The collective and its algorithm.
+        collective: String,
+        /// The root asked for.
+        root: u32,
+        /// How many ranks there are; at least 2.
+        ranks: u32,
+    },
+    /// A name that is no collective.
+    #[error("there is no collective `{given}`{}; known are {known}", hint(*.suggestion))]
+    UnknownCollective {
+        /// The name as given.
+        given: String,
+        /// The known name nearest to it, if one is near.
+        suggestion: Option<&'static str>,
+        /// All known names.
+        known: String,
+    },
+    /// A name that is no algorithm of a known collective.
+    #[error("{collective} has no algorithm `{given}`{}; known are {known}", hint(*.suggestion))]
+    UnknownAlgorithm {
+        /// The collective.
+        collective: &'static str,
+        /// The name as given.
+        given: String,
+        /// The known name nearest to it, if one is near.
+        suggestion: Option<&'static str>,
+        /// All algorithms of this collective.
+        known: String,
+    },
+    /// No queue pairs at all.
+    #[error("0 queue pairs per rank pair can carry nothing; give at least 1")]
+    ZeroQueuePairs,
+    /// More queue pairs than slots can be numbered.
+    #[error(
+        "{ranks} ranks with {queue_pairs} queue pairs each need more than 4,294,967,295 slots; \
+         use fewer queue pairs per rank pair, or several jobs"
+    )]
+    TooManyQueuePairs {
+        /// How many ranks there are.
+        ranks: u32,
+        /// Queue pairs per rank pair (or per chunk and hop).
+        queue_pairs: u16,
+    },
+    /// Schedules of one job that do not agree on its ranks.
+    #[error(
+        "a schedule of {found} ranks cannot run in a job of {ranks}; build all of them for {ranks}"
+    )]
+    RanksDisagree {
+        /// Ranks of the job.
+        ranks: u32,
+        /// Ranks of the schedule.
+        found: u32,
+    },
+}
+
+fn hint(suggestion: Option<&'static str>) -> String {
+    suggestion
+        .map(|name| format!(" (did you mean `{name}`?)"))
+        .unwrap_or_default()
+}

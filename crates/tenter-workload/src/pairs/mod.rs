@@ -1,0 +1,195 @@
+//! The queue pairs of a job, numbered from both ends.
+//!
+//! Each rank numbers the queue pairs it sends on (*send slots*, in order of destination and lane)
+//! and those it receives on (*receive slots*, in order of source and lane). A simulation keeps
+//! per-flow state in flat arrays under these numbers, and a packet can carry the number its
+//! receiver knows it by.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::collective::CollectiveKind;
+use crate::job::{Job, QueuePairScope};
+use crate::{Schedule, Transfer, WorkloadError};
+use table::{Table, TableBuilder};
+
+/// The first of the queue pairs from one rank to another on one lane; the q-th has q added to both
+/// numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendSlot {
+    /// Its number at the sender.
+    pub index: u32,
+    /// Its number at the receiver.
+    pub receive_slot: u32,
+}
+
+/// What is at the other end of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarEnd {
+    /// The rank there.
+    pub rank: u32,
+    /// The slot the queue pair has there: a receive slot seen from the sender, a send slot seen
+    /// from the receiver.
+    pub slot: u32,
+    /// The lane: 0 in the scope of a rank pair, else the chunk.
+    pub lane: u32,
+    /// Which of the lane's queue pairs it is, from 0.
+    pub queue_pair: u16,
+}
+
+/// All queue pairs of a job: a table of at most 16 bytes per (source, destination, lane), and none
+/// at all when every rank sends to every other, where numbers are arithmetic.
+#[derive(Debug)]
+pub struct QueuePairs {
+    scope: QueuePairScope,
+    per_lane: u16,
+    table: Table,
+}
+
+impl QueuePairs {
+    /// The queue pairs all collectives of a job need together.
+    ///
+    /// Two collectives that send between the same ranks on the same lane share the queue pairs
+    /// there.
+    ///
+    /// # Errors
+    /// Those of [`CollectiveKind::schedule`] and of [`QueuePairs::build`].
+    pub fn for_job(job: &Job) -> Result<QueuePairs, WorkloadError> {
+        // Pairs do not depend on the size, so a list of sizes is looked at once.
+        let mut kinds: Vec<&CollectiveKind> = Vec::new();
+        let mut schedules = Vec::new();
+        for run in &job.sequence {
+            if !kinds.contains(&&run.kind) {
+                kinds.push(&run.kind);
+                schedules.push(run.kind.schedule(job.ranks(), run.size_bytes)?);
+            }
+        }
+        let schedules: Vec<&dyn Schedule> = schedules.iter().map(|schedule| &**schedule).collect();
+        QueuePairs::build(
+            job.ranks(),
+            &schedules,
+            job.queue_pair_scope,
+            job.queue_pairs,
+        )
+    }
+
+    /// The queue pairs that `schedules` over `ranks` ranks need together, `queue_pairs` of them per
+    /// lane.
+    ///
+    /// # Errors
+    /// No queue pairs at all, a schedule over another number of ranks, or slots that 32 bits cannot
+    /// number.
+    pub fn build(
+        ranks: u32,
+        schedules: &[&dyn Schedule],
+        scope: QueuePairScope,
+        queue_pairs: u16,
+    ) -> Result<QueuePairs, WorkloadError> {
+        if queue_pairs == 0 {
+            return Err(WorkloadError::ZeroQueuePairs);
+        }
+        if let Some(other) = schedules.iter().find(|schedule| schedule.ranks() != ranks) {
+            return Err(WorkloadError::RanksDisagree {
+                ranks,
+                found: other.ranks(),
+            });
+        }
+        let too_many = WorkloadError::TooManyQueuePairs { ranks, queue_pairs };
+        let mut builder = TableBuilder::new(ranks);
+        let mut row = Vec::new();
+        for rank in 0..ranks {
+            row.clear();
+            for schedule in schedules {
+                schedule.pairs(rank, scope, &mut row);
+            }
+            if !row.is_sorted_by(|a, b| a < b) {
+                row.sort_unstable();
+                row.dedup();
+            }
+            builder.push_row(&row).ok_or_else(|| too_many.clone())?;
+        }
+        let table = builder.finish();
+        let busiest = (0..ranks)
+            .map(|rank| table.sends(rank).max(table.receives(rank)))
+            .max();
+        let slots = u64::from(busiest.unwrap_or(0)) * u64::from(queue_pairs);
+        if slots > u64::from(u32::MAX) {
+            return Err(too_many);
+        }
+        Ok(QueuePairs {
+            scope,
+            per_lane: queue_pairs,
+            table,
+        })
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.table.ranks()
+    }
+
+    /// How many queue pairs each lane has.
+    pub fn per_lane(&self) -> u16 {
+        self.per_lane
+    }
+
+    /// How many queue pairs the rank sends on.
+    pub fn send_slots(&self, rank: u32) -> usize {
+        self.table.sends(rank) as usize * usize::from(self.per_lane)
+    }
+
+    /// How many queue pairs the rank receives on.
+    pub fn receive_slots(&self, rank: u32) -> usize {
+        self.table.receives(rank) as usize * usize::from(self.per_lane)
+    }
+
+    /// The first queue pair from `src` to `dst` on `lane`, or none when nothing is ever sent there.
+    pub fn find(&self, src: u32, dst: u32, lane: u32) -> Option<SendSlot> {
+        let (send, receive) = self.table.find(src, dst, lane)?;
+        let per_lane = u32::from(self.per_lane);
+        Some(SendSlot {
+            index: send * per_lane,
+            receive_slot: receive * per_lane,
+        })
+    }
+
+    /// The first queue pair a transfer is sent on, or none when no schedule given to the build has
+    /// it.
+    pub fn find_for(&self, transfer: &Transfer) -> Option<SendSlot> {
+        self.find(transfer.src, transfer.dst, self.scope.lane(transfer.chunk))
+    }
+
+    /// Where the queue pair in a rank's send slot leads.
+    ///
+    /// # Panics
+    /// When the rank has no such slot.
+    pub fn peer_of(&self, rank: u32, send_slot: u32) -> FarEnd {
+        self.far_end(send_slot, |send| self.table.peer_of(rank, send))
+    }
+
+    /// Where the queue pair in a rank's receive slot comes from.
+    ///
+    /// # Panics
+    /// When the rank has no such slot.
+    pub fn source_of(&self, rank: u32, receive_slot: u32) -> FarEnd {
+        self.far_end(receive_slot, |receive| self.table.source_of(rank, receive))
+    }
+
+    fn far_end(&self, slot: u32, look_up: impl Fn(u32) -> table::FarEntry) -> FarEnd {
+        let per_lane = u32::from(self.per_lane);
+        let queue_pair = slot % per_lane;
+        let far = look_up(slot / per_lane);
+        FarEnd {
+            rank: far.rank,
+            slot: far.entry * per_lane + queue_pair,
+            lane: far.lane,
+            queue_pair: queue_pair as u16,
+        }
+    }
+
+    /// The memory the table takes, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.table.memory_bytes()
+    }
+}

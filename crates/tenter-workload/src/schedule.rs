@@ -1,0 +1,111 @@
+//! What a collective algorithm answers: its transfers, and which arrivals release which of them.
+
+use crate::job::QueuePairScope;
+
+/// One send from a rank to another.
+///
+/// `src` and `dst` are ranks of the job, not hosts. `bytes` may be 0 when the size is smaller than
+/// the number of chunks: such a transfer carries nothing but still has to arrive, because others
+/// may wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The rank that sends.
+    pub src: u32,
+    /// The rank that receives; never `src`.
+    pub dst: u32,
+    /// Payload in bytes.
+    pub bytes: u64,
+    /// The data chunk it carries, numbered as the algorithm's page says.
+    pub chunk: u32,
+    /// The algorithm's step it belongs to, from 0.
+    pub step: u32,
+    /// Whether the receiver adds the data to its own instead of storing it.
+    pub reduce: bool,
+}
+
+/// A place a rank sends to: another rank, and the lane on the way there.
+///
+/// The lane is what keeps apart transfers of one rank pair that do not share queue pairs; see
+/// [`QueuePairScope::lane`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Destination {
+    /// The rank that receives.
+    pub dst: u32,
+    /// 0 in the scope of a rank pair, the chunk in the scope of a chunk.
+    pub lane: u32,
+}
+
+/// A collective algorithm over `ranks()` ranks as a graph of transfers with dense ids
+/// `0..transfer_count()`.
+///
+/// The graph is answered by arithmetic and not stored. It is acyclic, each transfer waits for
+/// arrivals at its own source only (a rank needs no news from elsewhere to go on), and the numbers
+/// of [`dependencies`] and of [`released_by`] agree: every transfer is named by exactly as many
+/// arrivals as it waits for.
+///
+/// Ids and ranks out of range are a caller's mistake: the answer is then meaningless, or a panic.
+///
+/// [`dependencies`]: Schedule::dependencies
+/// [`released_by`]: Schedule::released_by
+pub trait Schedule: Send + Sync {
+    /// How many ranks take part; at least 2.
+    fn ranks(&self) -> u32;
+
+    /// How many transfers there are.
+    fn transfer_count(&self) -> u32;
+
+    /// The transfer of that id.
+    fn transfer(&self, id: u32) -> Transfer;
+
+    /// Appends the ids `rank` may send at once, in posting order.
+    fn initial(&self, rank: u32, out: &mut Vec<u32>);
+
+    /// Appends the ids that lose one dependency when `id` has arrived; the source of each is the
+    /// destination of `id`.
+    fn released_by(&self, id: u32, out: &mut Vec<u32>);
+
+    /// How many arrivals the transfer waits for; 0 for the initial ones.
+    fn dependencies(&self, id: u32) -> u32;
+
+    /// Appends every destination `rank` ever sends to, each once and in ascending order.
+    ///
+    /// This default walks all transfers, which is quadratic when asked for every rank. An algorithm
+    /// that knows its neighbours says so directly, as all members of [`crate::collective`] do.
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let start = out.len();
+        for id in 0..self.transfer_count() {
+            let transfer = self.transfer(id);
+            if transfer.src == rank {
+                out.push(Destination {
+                    dst: transfer.dst,
+                    lane: scope.lane(transfer.chunk),
+                });
+            }
+        }
+        let mut found = out.split_off(start);
+        found.sort_unstable();
+        found.dedup();
+        out.append(&mut found);
+    }
+
+    /// The id of the `nth` transfer (from 0) on the way from `src` to a destination, in ascending order of ids.
+    ///
+    /// Queue pairs keep their order, so this is how a receiver knows what has just arrived: transfers of one way must
+    /// become ready in ascending order of their ids.
+    ///
+    /// This default walks all transfers; an algorithm that knows the answer says so directly, as all members of
+    /// [`crate::collective`] do.
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let on_the_way = |id: &u32| {
+            let transfer = self.transfer(*id);
+            let way = Destination {
+                dst: transfer.dst,
+                lane: scope.lane(transfer.chunk),
+            };
+            transfer.src == src && way == to
+        };
+        (0..self.transfer_count())
+            .filter(on_the_way)
+            .nth(nth as usize)
+    }
+}

@@ -1,0 +1,114 @@
+//! How a transfer becomes work for queue pairs: shares of bytes, and the RDMA messages of a share.
+
+/// The bytes queue pair `index` of `queue_pairs` carries of a transfer: an even share, the
+/// remainder going to the first ones.
+///
+/// Source: parallel queue pairs per rank pair in "AI Fabric Test Methodology" (Keysight).
+///
+/// # Panics
+/// When `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
+pub fn share(bytes: u64, queue_pairs: u16, index: u16) -> u64 {
+    let count = u64::from(queue_pairs);
+    bytes / count + u64::from(u64::from(index) < bytes % count)
+}
+
+/// How many of the queue pairs, from the first, have something to send for a transfer of `bytes`.
+///
+/// All of them, unless there are fewer bytes than queue pairs. A transfer of 0 bytes goes over the
+/// first one, as one message without payload: whoever waits for it has to be told.
+pub fn sharers(bytes: u64, queue_pairs: u16) -> u16 {
+    bytes.clamp(1, u64::from(queue_pairs)) as u16
+}
+
+/// The shares of all queue pairs that have something to send, from the first.
+///
+/// # Panics
+/// When `queue_pairs` is 0, which [`crate::QueuePairs`] refuses.
+pub fn shares(bytes: u64, queue_pairs: u16) -> impl Iterator<Item = u64> {
+    (0..sharers(bytes, queue_pairs)).map(move |index| share(bytes, queue_pairs, index))
+}
+
+/// The RDMA messages that carry one share: all of one size but for the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// How many; at least 1.
+    pub count: u64,
+    /// Payload of each but the last, in bytes.
+    pub full_bytes: u64,
+    /// Payload of the last, in bytes: 1 to `full_bytes`, or 0 when there is nothing to carry.
+    pub last_bytes: u64,
+}
+
+impl Messages {
+    /// The payload of one of them, in bytes.
+    pub fn bytes(&self, index: u64) -> u64 {
+        if index + 1 < self.count {
+            self.full_bytes
+        } else {
+            self.last_bytes
+        }
+    }
+}
+
+/// Cuts `bytes` into messages of `message_bytes`; 0 bytes are one message without payload.
+///
+/// # Panics
+/// When `message_bytes` is 0; scenarios are checked for it before.
+pub fn messages(bytes: u64, message_bytes: u64) -> Messages {
+    let count = bytes.div_ceil(message_bytes).max(1);
+    Messages {
+        count,
+        full_bytes: message_bytes,
+        last_bytes: bytes - (count - 1) * message_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_queue_pairs_take_the_remainder() {
+        assert_eq!(shares(10, 4).collect::<Vec<_>>(), [3, 3, 2, 2]);
+        assert_eq!(shares(2, 4).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(shares(0, 4).collect::<Vec<_>>(), [0]);
+        // 25 MiB over 4 queue pairs: 6,553,600 bytes each.
+        assert_eq!(shares(25 << 20, 4).collect::<Vec<_>>(), [6_553_600; 4]);
+    }
+
+    #[test]
+    fn messages_of_128_kib() {
+        let messages_128k = |bytes| messages(bytes, 128 << 10);
+        let expect = |count, last_bytes| Messages {
+            count,
+            full_bytes: 131_072,
+            last_bytes,
+        };
+        assert_eq!(messages_128k(2 << 20), expect(16, 131_072));
+        assert_eq!(messages_128k(25 << 20), expect(200, 131_072));
+        assert_eq!(messages_128k(131_073), expect(2, 1));
+        assert_eq!(messages_128k(5), expect(1, 5));
+        assert_eq!(messages_128k(0), expect(1, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(
+            bytes in 0_u64..1 << 24,
+            queue_pairs in 1_u16..300,
+            size in 1_u64..1 << 20,
+        ) {
+            let shares: Vec<_> = shares(bytes, queue_pairs).collect();
+            prop_assert_eq!(shares.iter().sum::<u64>(), bytes);
+            prop_assert!(bytes == 0 || shares.iter().all(|&share| share > 0));
+            prop_assert!((sharers(bytes, queue_pairs)..queue_pairs)
+                .all(|index| share(bytes, queue_pairs, index) == 0));
+
+            let cut = messages(bytes, size);
+            prop_assert_eq!((cut.count - 1) * cut.full_bytes + cut.last_bytes, bytes);
+            prop_assert!(cut.last_bytes <= size && (bytes == 0 || cut.last_bytes > 0));
+            prop_assert_eq!(cut.bytes(cut.count - 1), cut.last_bytes);
+        }
+    }
+}
