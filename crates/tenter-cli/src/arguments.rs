@@ -35,7 +35,8 @@ pub(crate) struct Run {
     /// Threads to simulate on; the results are the same for any number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
-    /// Print the life of the packets between two hosts (`flow=host0-host9`) or at a port (`port=leaf0:8`)
+    /// Print the life of the packets between two hosts (`flow=host0-host9`) or at a port
+    /// (`port=leaf0:8`)
     #[arg(long, value_name = "flow=A-B|port=NODE:PORT")]
     pub(crate) watch: Option<String>,
     /// How many events `--watch` prints at most

@@ -1,4 +1,5 @@
-//! How a command ends that could not do what it was asked, and the one place that writes to the terminal.
+//! How a command ends that could not do what it was asked, and the one place that writes to the
+//! terminal.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,17 +14,27 @@ pub(crate) struct Failure {
 impl Failure {
     /// The input is at fault: scenario, flag, file.
     pub(crate) fn input(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: 2 }
+        Failure {
+            message: message.into(),
+            code: 2,
+        }
     }
 
     /// Something else is: a full disk, a defect.
     pub(crate) fn other(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: 3 }
+        Failure {
+            message: message.into(),
+            code: 3,
+        }
     }
 
     pub(crate) fn report(self) -> ExitCode {
         let message = self.message.trim_end();
-        let prefix = if message.starts_with("error") { "" } else { "error: " };
+        let prefix = if message.starts_with("error") {
+            ""
+        } else {
+            "error: "
+        };
         say(&format!("{prefix}{message}\n"));
         ExitCode::from(self.code)
     }

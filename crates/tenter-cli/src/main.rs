@@ -6,7 +6,8 @@
 //!                     └ exit code: 0 done, 1 an answer of "no", 2 bad input, 130 interrupted
 //! ```
 //!
-//! This crate parses arguments, reads and writes files, measures wall time and talks to the terminal. It contains no model.
+//! This crate parses arguments, reads and writes files, measures wall time and talks to the
+//! terminal. It contains no model.
 
 mod arguments;
 mod failure;

@@ -24,8 +24,8 @@ pub(crate) struct Watched<'a, S> {
 pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
-    // A second Ctrl-C ends the process at once, for whoever does not want to wait for the partial trial. Where no handler can
-    // be set, Ctrl-C ends the process as it always does.
+    // A second Ctrl-C ends the process at once, for whoever does not want to wait for the partial
+    // trial. Where no handler can be set, Ctrl-C ends the process as it always does.
     let _ = ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -36,7 +36,12 @@ pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
 
 impl<'a, S> Watched<'a, S> {
     pub(crate) fn new(inner: &'a mut S, interrupted: Arc<AtomicBool>) -> Self {
-        Watched { inner, interrupted, started: Instant::now(), line: None }
+        Watched {
+            inner,
+            interrupted,
+            started: Instant::now(),
+            line: None,
+        }
     }
 
     fn show(&mut self, progress: &Progress) {

@@ -5,9 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use tenter_record::Names;
-use tenter_report::{
-    RunIdentity, TrialFolder, TrialReport, claim_free_folder, peak_rss_bytes,
-};
+use tenter_report::{RunIdentity, TrialFolder, TrialReport, claim_free_folder, peak_rss_bytes};
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
 
@@ -21,7 +19,9 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let loaded = source::read(&arguments.scenario)?;
-    let options = Options { threads: arguments.threads };
+    let options = Options {
+        threads: arguments.threads,
+    };
     let started = Instant::now();
     match &arguments.watch {
         None => {
@@ -38,7 +38,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
             );
             let simulation = simulation.map_err(unrunnable)?;
             let limit = arguments.watch_limit;
-            conduct(simulation, &loaded, arguments, started, |driver| watch::print(driver, limit))
+            conduct(simulation, &loaded, arguments, started, |driver| {
+                watch::print(driver, limit)
+            })
         }
     }
 }
@@ -81,7 +83,11 @@ fn finish(
     let summary = &outcome.summary;
     let written = folder.finish(summary, &outcome.ports);
     let fabric = describe(&loaded.plan);
-    let report = TrialReport { summary, fabric: &fabric, folder: Some(path) };
+    let report = TrialReport {
+        summary,
+        fabric: &fabric,
+        folder: Some(path),
+    };
     print(&report.render(match arguments.format {
         OutputFormat::Table => tenter_report::Format::Table,
         OutputFormat::Json => tenter_report::Format::Json,
@@ -93,10 +99,17 @@ fn finish(
     }
     for job in &summary.jobs {
         if let Some(failure) = &job.job.failure {
-            say(&format!("error: job `{}` was not completed: {failure}\n", job.job.name));
+            say(&format!(
+                "error: job `{}` was not completed: {failure}\n",
+                job.job.name
+            ));
         }
     }
-    Ok(ExitCode::from(if summary.stopped.is_some() { INTERRUPTED } else { 1 }))
+    Ok(ExitCode::from(if summary.stopped.is_some() {
+        INTERRUPTED
+    } else {
+        1
+    }))
 }
 
 /// The folder asked for, or a new one under `trials/`.
@@ -105,7 +118,13 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
         return Ok(path.clone());
     }
     let name = if plan.name.is_empty() {
-        arguments.scenario.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        arguments
+            .scenario
+            .file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
     } else {
         plan.name.clone()
     };
@@ -116,7 +135,12 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
 fn names(plan: &Plan) -> Names {
     Names {
         jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),
-        nodes: plan.topology.nodes.iter().map(|node| node.name.clone()).collect(),
+        nodes: plan
+            .topology
+            .nodes
+            .iter()
+            .map(|node| node.name.clone())
+            .collect(),
     }
 }
 

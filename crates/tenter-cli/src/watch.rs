@@ -66,21 +66,30 @@ fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
     if plan.topology.is_host(node) {
         return Ok(node);
     }
-    Err(Failure::input(format!("--watch {text}: `{name}` is a switch; a flow runs between hosts")))
+    Err(Failure::input(format!(
+        "--watch {text}: `{name}` is a switch; a flow runs between hosts"
+    )))
 }
 
 /// Prints what the watchers of all parts have seen, in the order of time.
 pub(crate) fn print<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) {
     let topology = driver.fabric(0).context().topology();
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
-    let mut events: Vec<Event> = logs.clone().flat_map(|log| log.notes.iter().copied()).collect();
+    let mut events: Vec<Event> = logs
+        .clone()
+        .flat_map(|log| log.notes.iter().copied())
+        .collect();
     let mut omitted: u64 = logs.map(|log| log.omitted).sum();
     events.sort_by_key(|event| (event.at, event.node, event.port, event.kind));
     omitted += events.len().saturating_sub(limit) as u64;
     events.truncate(limit);
     let mut text = String::new();
     for event in &events {
-        let _ = writeln!(text, "{}", line(event, &topology.port_name(event.node, event.port)));
+        let _ = writeln!(
+            text,
+            "{}",
+            line(event, &topology.port_name(event.node, event.port))
+        );
     }
     if omitted > 0 {
         let _ = writeln!(text, "… and {omitted} more events (--watch-limit)");

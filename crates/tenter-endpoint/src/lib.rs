@@ -1,11 +1,13 @@
 //! NICs and `RoCEv2` reliable connections.
 //!
-//! A [`Nic`] holds queue pairs. The workload posts work requests (so many bytes) to a send queue pair; the NIC cuts them into
-//! RDMA write messages and packets, interleaves its queue pairs packet by packet, and reports when a request has arrived
-//! ([`Delivery`]) and when it has been acknowledged ([`Acknowledged`]). Lost packets are recovered by go-back-N.
+//! A [`Nic`] holds queue pairs. The workload posts work requests (so many bytes) to a send queue
+//! pair; the NIC cuts them into RDMA write messages and packets, interleaves its queue pairs packet
+//! by packet, and reports when a request has arrived ([`Delivery`]) and when it has been
+//! acknowledged ([`Acknowledged`]). Lost packets are recovered by go-back-N.
 //!
-//! Like a switch, a NIC knows no engine: it is told what happens and when, and puts its packets onto a
-//! [`Medium`](tenter_net::Medium). The driver serves it in the order *departures, arrivals, timers* at equal times.
+//! Like a switch, a NIC knows no engine: it is told what happens and when, and puts its packets
+//! onto a [`Medium`](tenter_net::Medium). The driver serves it in the order *departures, arrivals,
+//! timers* at equal times.
 
 mod message;
 mod nic;

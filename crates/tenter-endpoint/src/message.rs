@@ -25,7 +25,11 @@ impl MessageCut {
     /// Messages of `message_bytes`, packets of at most `mtu_bytes` of payload.
     pub fn new(message_bytes: u64, mtu_bytes: u32) -> MessageCut {
         let packets_per_message = message_bytes.div_ceil(u64::from(mtu_bytes));
-        MessageCut { message_bytes, mtu_bytes, packets_per_message }
+        MessageCut {
+            message_bytes,
+            mtu_bytes,
+            packets_per_message,
+        }
     }
 
     /// Payload bytes of a full message.
@@ -41,10 +45,12 @@ impl MessageCut {
         (full + rest).max(1)
     }
 
-    /// Frame bytes (FCS included, without preamble and gap) of the packets `from..to` of a request of `bytes`.
+    /// Frame bytes (FCS included, without preamble and gap) of the packets `from..to` of a request
+    /// of `bytes`.
     pub fn frame_bytes(self, bytes: u64, from: u64, to: u64) -> u64 {
         let payload = self.offset(bytes, to) - self.offset(bytes, from);
-        let firsts = to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
+        let firsts =
+            to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
         payload + (to - from) * u64::from(DATA_OVERHEAD_BYTES) + firsts * u64::from(RETH_BYTES)
     }
 
@@ -56,7 +62,7 @@ impl MessageCut {
         Position {
             left: bytes - offset,
             message_left: message_end - offset,
-            starts_message: packet % self.packets_per_message == 0,
+            starts_message: packet.is_multiple_of(self.packets_per_message),
         }
     }
 
@@ -74,25 +80,36 @@ mod tests {
 
     #[test]
     fn published_frame_counts_and_bytes() {
-        // 128-KiB messages at a 4,096-byte MTU: 32 packets a message, 62 bytes of headers each, 16 more on the first.
+        // 128-KiB messages at a 4,096-byte MTU: 32 packets a message, 62 bytes of headers each, 16
+        // more on the first.
         let cut = MessageCut::new(128 * 1024, 4096);
         let two_mib = 2 << 20;
         assert_eq!(cut.packets(two_mib), 512);
         assert_eq!(cut.frame_bytes(two_mib, 0, 512), 2_129_152);
         let twenty_five_mib = 25 << 20;
-        assert_eq!(cut.frame_bytes(twenty_five_mib, 0, cut.packets(twenty_five_mib)), 26_614_400);
+        assert_eq!(
+            cut.frame_bytes(twenty_five_mib, 0, cut.packets(twenty_five_mib)),
+            26_614_400
+        );
     }
 
     #[test]
     fn ragged_requests_are_cut_at_message_ends() {
-        // Messages of 10,000 bytes at MTU 4,096: 4,096 + 4,096 + 1,808; 23,000 bytes: two of them, then 3,000.
+        // Messages of 10,000 bytes at MTU 4,096: 4,096 + 4,096 + 1,808; 23,000 bytes: two of them,
+        // then 3,000.
         let cut = MessageCut::new(10_000, 4096);
         assert_eq!(cut.packets(23_000), 7);
         let fifth = cut.position(23_000, 4);
-        assert_eq!((fifth.left, fifth.message_left), (23_000 - 14_096, 20_000 - 14_096));
+        assert_eq!(
+            (fifth.left, fifth.message_left),
+            (23_000 - 14_096, 20_000 - 14_096)
+        );
         assert!(!fifth.starts_message);
         let last = cut.position(23_000, 6);
-        assert_eq!((last.left, last.message_left, last.starts_message), (3_000, 3_000, true));
+        assert_eq!(
+            (last.left, last.message_left, last.starts_message),
+            (3_000, 3_000, true)
+        );
         assert_eq!(cut.frame_bytes(23_000, 0, 7), 23_000 + 7 * 62 + 3 * 16);
         assert_eq!(cut.frame_bytes(23_000, 2, 4), 1_808 + 4_096 + 2 * 62 + 16);
     }

@@ -14,7 +14,8 @@ use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::send::{Acknowledged, Connection, NONE, SendPeer, SendQueuePair, WorkRequest};
 use crate::spec::NicSpec;
 
-/// Knows who is at the other end of a receive slot; asked once per slot, when its first packet arrives.
+/// Knows who is at the other end of a receive slot; asked once per slot, when its first packet
+/// arrives.
 pub trait Directory {
     /// The way back from a receive slot of a host.
     fn reply_path(&self, host: u32, slot: u32) -> ReplyPath;
@@ -118,7 +119,8 @@ impl Nic {
         if spec.connection_set_up {
             queue_pair.connection = Connection::Requested;
             queue_pair.last_progress = now;
-            self.control.push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
+            self.control
+                .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
             self.arm(spec, slot, now);
         } else {
             queue_pair.connection = Connection::Ready;
@@ -326,7 +328,8 @@ impl Nic {
     /// Starts the retransmission timer of a queue pair that has none running.
     fn arm(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         self.send[slot as usize].timer_armed = true;
-        self.timeouts.push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        self.timeouts
+            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
     }
 
     /// When the next timer fires.
@@ -337,7 +340,9 @@ impl Nic {
 
     /// Fires the timer that is due at `now`.
     pub fn timeout(&mut self, spec: &NicSpec, now: u64) {
-        let Some(Reverse((_, slot))) = self.timeouts.pop() else { return };
+        let Some(Reverse((_, slot))) = self.timeouts.pop() else {
+            return;
+        };
         let queue_pair = &mut self.send[slot as usize];
         let waits = queue_pair.outstanding() > 0 || queue_pair.connection == Connection::Requested;
         if !waits || queue_pair.connection == Connection::Failed {
@@ -357,13 +362,15 @@ impl Nic {
         queue_pair.retries += 1;
         queue_pair.last_progress = now;
         if queue_pair.connection == Connection::Requested {
-            self.control.push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
+            self.control
+                .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             let oldest = queue_pair.acknowledged;
             queue_pair.rewind(oldest, self.cut);
             self.join_round(spec, slot);
         }
-        self.timeouts.push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        self.timeouts
+            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
     }
 
     fn fail(&mut self, slot: u32, now: u64) {
@@ -371,7 +378,11 @@ impl Nic {
         queue_pair.connection = Connection::Failed;
         queue_pair.timer_armed = false;
         let destination = queue_pair.destination();
-        self.errors.push(QueuePairError { slot, at: now, destination });
+        self.errors.push(QueuePairError {
+            slot,
+            at: now,
+            destination,
+        });
         if queue_pair.in_round {
             let mut before = slot;
             while self.send[before as usize].next_active != slot {
@@ -412,7 +423,13 @@ impl Nic {
     #[inline]
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
         if M::WATCHED {
-            medium.note(Event { at: packet.at, node: self.host, port: 0, kind, packet: *packet });
+            medium.note(Event {
+                at: packet.at,
+                node: self.host,
+                port: 0,
+                kind,
+                packet: *packet,
+            });
         }
     }
 }

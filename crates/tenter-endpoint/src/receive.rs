@@ -18,7 +18,8 @@ pub struct ReplyPath {
 pub struct Delivery {
     /// The receive slot.
     pub slot: u32,
-    /// How many transfers had been delivered through the slot before, since the count was last reset.
+    /// How many transfers had been delivered through the slot before, since the count was last
+    /// reset.
     pub nth: u32,
     /// When the last packet arrived, in ps.
     pub at: u64,
@@ -40,7 +41,8 @@ pub(crate) enum Verdict {
     Accepted,
     /// Received before; the acknowledgement must have been lost.
     Duplicate,
-    /// A packet before it is missing; the first of its kind since the gap opened asks for that packet.
+    /// A packet before it is missing; the first of its kind since the gap opened asks for that
+    /// packet.
     OutOfSequence {
         first: bool,
     },
@@ -83,8 +85,11 @@ impl ReceiveQueuePair {
         self.expected = self.expected.wrapping_add(1);
         self.gap_reported = false;
         let latency = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
-        self.latency_min =
-            if self.accepted == 0 { latency } else { self.latency_min.min(latency) };
+        self.latency_min = if self.accepted == 0 {
+            latency
+        } else {
+            self.latency_min.min(latency)
+        };
         self.latency_max = self.latency_max.max(latency);
         self.latency_sum += u64::from(latency);
         self.accepted += 1;

@@ -107,8 +107,16 @@ struct Peer {
 
 impl SendQueuePair {
     pub(crate) fn open(&mut self, peer: SendPeer) {
-        let SendPeer { destination, slot, hash } = peer;
-        self.peer = Peer { destination, slot, hash };
+        let SendPeer {
+            destination,
+            slot,
+            hash,
+        } = peer;
+        self.peer = Peer {
+            destination,
+            slot,
+            hash,
+        };
     }
 
     pub(crate) fn post(&mut self, request: WorkRequest, cut: MessageCut) {
@@ -227,8 +235,8 @@ impl SendQueuePair {
         self.starts_message = position.starts_message;
     }
 
-    /// Takes a cumulative acknowledgement of everything before `sequence`; hands finished requests to `done`.
-    /// Returns whether it was news.
+    /// Takes a cumulative acknowledgement of everything before `sequence`; hands finished requests
+    /// to `done`. Returns whether it was news.
     pub(crate) fn acknowledge(
         &mut self,
         (slot, sequence): (u32, u32),
@@ -242,7 +250,8 @@ impl SendQueuePair {
         }
         self.last_progress = now;
         self.retries = 0;
-        // After a rewind, packets that were on their way all the same may be acknowledged before they are sent again.
+        // After a rewind, packets that were on their way all the same may be acknowledged before
+        // they are sent again.
         if self.outstanding() < news {
             self.count_repeats(self.next_sequence, sequence, cut, false);
             self.go_to(sequence, cut);
@@ -250,7 +259,9 @@ impl SendQueuePair {
         self.acknowledged = sequence;
         while let Some(oldest) = self.requests.front() {
             let end = oldest.first_sequence.wrapping_add(oldest.packets);
-            if end.wrapping_sub(oldest.first_sequence) > sequence.wrapping_sub(oldest.first_sequence) {
+            if end.wrapping_sub(oldest.first_sequence)
+                > sequence.wrapping_sub(oldest.first_sequence)
+            {
                 break;
             }
             done(oldest.acknowledged(slot, now, cut));
@@ -274,7 +285,9 @@ impl SendQueuePair {
     /// Counts the packets `from..to` as sent for nothing, or takes that back.
     fn count_repeats(&mut self, from: u32, to: u32, cut: MessageCut, more: bool) {
         for index in 0..self.requests.len() {
-            self.requests.get_mut(index).repeat((from, to), self.acknowledged, cut, more);
+            self.requests
+                .get_mut(index)
+                .repeat((from, to), self.acknowledged, cut, more);
         }
     }
 
@@ -305,10 +318,12 @@ impl SendQueuePair {
 impl Posted {
     /// Counts the packets of this request among `from..to` as sent for nothing, or takes that back.
     fn repeat(&mut self, (from, to): (u32, u32), base: u32, cut: MessageCut, more: bool) {
-        // Sequence numbers wrap, so all are compared by their distance from the oldest one outstanding.
-        let first = i64::from(self.first_sequence.wrapping_sub(base) as i32);
+        // Sequence numbers wrap, so all are compared by their distance from the oldest one
+        // outstanding.
+        let first = i64::from(self.first_sequence.wrapping_sub(base).cast_signed());
         let within = |sequence: u32| {
-            (i64::from(sequence.wrapping_sub(base)) - first).clamp(0, i64::from(self.packets)) as u64
+            (i64::from(sequence.wrapping_sub(base)) - first).clamp(0, i64::from(self.packets))
+                as u64
         };
         let (from, to) = (within(from), within(to));
         let bytes = cut.frame_bytes(self.request.bytes, from, to);
@@ -338,6 +353,6 @@ impl Posted {
 fn acknowledges(policy: AckPolicy, sequence: u32) -> bool {
     match policy {
         AckPolicy::PerMessage => false,
-        AckPolicy::EveryPackets(packets) => sequence.wrapping_add(1) % packets == 0,
+        AckPolicy::EveryPackets(packets) => sequence.wrapping_add(1).is_multiple_of(packets),
     }
 }

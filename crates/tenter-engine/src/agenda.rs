@@ -6,8 +6,9 @@ const BUCKET_BITS: u32 = 9;
 
 /// The arrivals of one visit, in the order (time, input, FIFO order).
 ///
-/// Arrivals are gathered input by input in ascending order, each input already sorted by time, so the position at which
-/// an item was gathered breaks ties by input and FIFO order. Sorting the pairs (time, position) is all that is left.
+/// Arrivals are gathered input by input in ascending order, each input already sorted by time, so
+/// the position at which an item was gathered breaks ties by input and FIFO order. Sorting the
+/// pairs (time, position) is all that is left.
 #[derive(Debug)]
 pub(crate) struct Agenda<T> {
     pub(crate) items: Vec<(T, u16)>,
@@ -18,7 +19,11 @@ pub(crate) struct Agenda<T> {
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {
-        Agenda { items: Vec::new(), keys: Vec::new(), sorted: Vec::new() }
+        Agenda {
+            items: Vec::new(),
+            keys: Vec::new(),
+            sorted: Vec::new(),
+        }
     }
 }
 
@@ -53,8 +58,8 @@ impl<T: Copy> Agenda<T> {
         }
     }
 
-    /// Spreads the keys over buckets of equal time, then repairs the order within buckets by insertion: linear, because
-    /// a bucket holds a few keys.
+    /// Spreads the keys over buckets of equal time, then repairs the order within buckets by
+    /// insertion: linear, because a bucket holds a few keys.
     fn counting_sort(&mut self, length: u64) {
         let shift = 32 + (64 - length.leading_zeros()).saturating_sub(BUCKET_BITS);
         let mut starts = [0_u32; (1 << BUCKET_BITS) + 1];
@@ -100,8 +105,9 @@ mod tests {
                 let mut agenda = Agenda::default();
                 let mut expected = Vec::new();
                 for input in 0..7_u16 {
-                    let mut times: Vec<u64> =
-                        (0..count).map(|i| mix64(i * 7 + u64::from(input)) % length).collect();
+                    let mut times: Vec<u64> = (0..count)
+                        .map(|i| mix64(i * 7 + u64::from(input)) % length)
+                        .collect();
                     times.sort_unstable();
                     for (order, &time) in times.iter().enumerate() {
                         agenda.add(time, input, order);

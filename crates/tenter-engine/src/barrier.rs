@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Spins this often before it gives the processor away: on a shared machine the thread one waits for may not be running.
+/// Spins this often before it gives the processor away: on a shared machine the thread one waits
+/// for may not be running.
 const SPINS: u32 = 256;
 
 /// A reusable barrier whose last arriver runs a step while the others still wait.
@@ -33,12 +34,16 @@ impl Barrier {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             lead();
             self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            self.generation
+                .store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
-            assert!(!self.failed.load(Ordering::Relaxed), "another engine thread panicked");
+            assert!(
+                !self.failed.load(Ordering::Relaxed),
+                "another engine thread panicked"
+            );
             if spins < SPINS {
                 spins += 1;
                 std::hint::spin_loop();

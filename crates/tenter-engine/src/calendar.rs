@@ -9,8 +9,9 @@ const BUCKETS: usize = 256;
 
 /// A ring of bitmaps, one per time bucket, with one bit per node; and a heap for the far future.
 ///
-/// A set bit may be stale (its node has since been given another time): `wake` is the truth. That makes every update one
-/// comparison and one bit, and a node that gets fifty packets in a window costs one entry.
+/// A set bit may be stale (its node has since been given another time): `wake` is the truth. That
+/// makes every update one comparison and one bit, and a node that gets fifty packets in a window
+/// costs one entry.
 #[derive(Debug)]
 pub(crate) struct Calendar {
     /// Length of a bucket in ps; the engine's windows end at multiples of it.
@@ -74,7 +75,8 @@ impl Calendar {
         (at / self.bucket_ps + 1).saturating_mul(self.bucket_ps)
     }
 
-    /// A lower bound of the next time any node must be visited, tight to a bucket; `None` when no node has work.
+    /// A lower bound of the next time any node must be visited, tight to a bucket; `None` when no
+    /// node has work.
     ///
     /// `now` must be no later than any node's next visit; buckets before it are forgotten.
     pub(crate) fn next(&mut self, now: u64) -> Option<u64> {
@@ -87,7 +89,8 @@ impl Calendar {
                 }
                 continue;
             }
-            // The ring must not move ahead of `now`: something may still be sent to arrive before `at`.
+            // The ring must not move ahead of `now`: something may still be sent to arrive before
+            // `at`.
             let &Reverse((at, node)) = self.far.peek()?;
             if self.wake[node as usize] == at {
                 return Some(at - at % self.bucket_ps);

@@ -17,9 +17,10 @@ pub trait Nodes: Send {
 
     /// Brings a node to the end of the visit's window.
     ///
-    /// The node must handle everything that happens to it before [`Visit::end`], in the order *departures, arrivals by
-    /// input, timers* at equal times; whatever it sends must arrive at or after the end; and it must ask for its next
-    /// visit with [`Visit::wake`] where it has work of its own (a queue, a timer) then.
+    /// The node must handle everything that happens to it before [`Visit::end`], in the order
+    /// *departures, arrivals by input, timers* at equal times; whatever it sends must arrive at or
+    /// after the end; and it must ask for its next visit with [`Visit::wake`] where it has work of
+    /// its own (a queue, a timer) then.
     fn visit(&mut self, node: u32, visit: &mut Visit<'_, Self::Item>);
 }
 
@@ -64,7 +65,8 @@ pub struct LaneBuilder {
 }
 
 impl LaneBuilder {
-    /// Adds a node with this many inputs; returns its number within the part and the number of its first input.
+    /// Adds a node with this many inputs; returns its number within the part and the number of its
+    /// first input.
     pub fn add_node(&mut self, inputs: u16) -> (u32, u32) {
         let first = self.inputs;
         self.inputs_per_node.push(inputs);
@@ -102,7 +104,8 @@ impl LaneBuilder {
                 lane.homes.push((node as u32, index));
             }
             lane.first_input.push(lane.inputs.len() as u32);
-            lane.occupied.resize(lane.occupied.len() + usize::from(count).div_ceil(64), 0);
+            lane.occupied
+                .resize(lane.occupied.len() + usize::from(count).div_ceil(64), 0);
             lane.first_word.push(lane.occupied.len() as u32);
         }
         lane
@@ -129,7 +132,9 @@ impl<T: Arrival> Lane<T> {
     pub fn in_flight(&self, node: u32) -> impl Iterator<Item = (u16, &T)> {
         let inputs = self.first_input[node as usize]..self.first_input[node as usize + 1];
         inputs.enumerate().flat_map(|(index, input)| {
-            self.inputs[input as usize].iter().map(move |item| (index as u16, item))
+            self.inputs[input as usize]
+                .iter()
+                .map(move |item| (index as u16, item))
         })
     }
 
@@ -164,20 +169,30 @@ impl<T: Arrival> Lane<T> {
     fn visit<N: Nodes<Item = T>>(&mut self, nodes: &mut N, node: u32, start: u64, end: u64) {
         self.visits += 1;
         let next_arrival = self.gather(node, start, end);
-        let mut visit = Visit { lane: self, start, end, own_next: u64::MAX };
+        let mut visit = Visit {
+            lane: self,
+            start,
+            end,
+            own_next: u64::MAX,
+        };
         nodes.visit(node, &mut visit);
         let next = visit.own_next.min(next_arrival);
-        debug_assert!(next >= end, "node {node} left work undone before the end of its window");
+        debug_assert!(
+            next >= end,
+            "node {node} left work undone before the end of its window"
+        );
         if next < u64::MAX {
             self.calendar.wake(node, next);
         }
     }
 
-    /// Moves the node's arrivals before `end` into the agenda; returns the time of the first one after it.
+    /// Moves the node's arrivals before `end` into the agenda; returns the time of the first one
+    /// after it.
     fn gather(&mut self, node: u32, start: u64, end: u64) -> u64 {
         self.agenda.clear();
         let first = self.first_input[node as usize] as usize;
-        let words = self.first_word[node as usize] as usize..self.first_word[node as usize + 1] as usize;
+        let words =
+            self.first_word[node as usize] as usize..self.first_word[node as usize + 1] as usize;
         let mut next = u64::MAX;
         for (index, place) in words.enumerate() {
             let mut inputs = self.occupied[place];
@@ -242,7 +257,10 @@ impl<T: Arrival> Visit<'_, T> {
     /// Sends an item through an output of the part.
     #[inline]
     pub fn send(&mut self, output: u32, item: T) {
-        debug_assert!(item.at() >= self.end, "an item would arrive within the window that sends it");
+        debug_assert!(
+            item.at() >= self.end,
+            "an item would arrive within the window that sends it"
+        );
         let Output { part, input } = self.lane.outputs[output as usize];
         if part == self.lane.part {
             self.lane.deliver(input, item);

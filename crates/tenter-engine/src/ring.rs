@@ -13,7 +13,11 @@ const FIRST_CAPACITY: usize = 1;
 
 impl<T> Default for Ring<T> {
     fn default() -> Self {
-        Ring { slots: Vec::new(), head: 0, len: 0 }
+        Ring {
+            slots: Vec::new(),
+            head: 0,
+            len: 0,
+        }
     }
 }
 
@@ -33,7 +37,11 @@ impl<T: Copy> Ring<T> {
     /// The value that has waited longest.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.len == 0 { None } else { Some(&self.slots[self.head as usize]) }
+        if self.len == 0 {
+            None
+        } else {
+            Some(&self.slots[self.head as usize])
+        }
     }
 
     /// The value with `index` older ones before it.

@@ -5,8 +5,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A random stream that belongs to one component and one purpose.
 ///
-/// Streams of different names are independent, and drawing from one never changes another: adding a job or a link does
-/// not move anybody else's random numbers.
+/// Streams of different names are independent, and drawing from one never changes another: adding a
+/// job or a link does not move anybody else's random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
@@ -40,7 +40,8 @@ impl Stream {
     }
 }
 
-/// A bijective mix of 64 bits (the finaliser of `SplitMix64`): every input bit reaches every output bit.
+/// A bijective mix of 64 bits (the finaliser of `SplitMix64`): every input bit reaches every output
+/// bit.
 #[inline]
 pub const fn mix64(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -20,17 +20,18 @@ pub struct Part<N: Nodes> {
 pub enum Windows {
     /// Windows as long as a calendar bucket, which is no longer than the lookahead.
     Buckets,
-    /// Each window starts at the very next thing that happens and lasts no longer than the lookahead in ps: for lookaheads
-    /// so short that fixed windows would mostly be empty.
+    /// Each window starts at the very next thing that happens and lasts no longer than the
+    /// lookahead in ps: for lookaheads so short that fixed windows would mostly be empty.
     Central(u64),
 }
 
 /// What decides between windows whether to stop.
 ///
-/// It is asked by one thread while all others wait, so everything the nodes have published up to the end of the window
-/// is there, and nothing later.
+/// It is asked by one thread while all others wait, so everything the nodes have published up to
+/// the end of the window is there, and nothing later.
 pub trait Control: Sync {
-    /// The earliest instant, no earlier than `window_end`, at which an edge has become necessary; `u64::MAX` for none.
+    /// The earliest instant, no earlier than `window_end`, at which an edge has become necessary;
+    /// `u64::MAX` for none.
     fn edge_after(&self, window_end: u64) -> u64;
 }
 
@@ -43,7 +44,8 @@ pub enum RunOutcome {
     Empty,
 }
 
-/// Runs all parts from `from` until an edge, or until nothing is left to happen. One thread per part.
+/// Runs all parts from `from` until an edge, or until nothing is left to happen. One thread per
+/// part.
 ///
 /// # Panics
 /// When there is no part, or when a node breaks its contract (see [`Nodes::visit`]).
@@ -58,7 +60,14 @@ pub fn run_windowed<N: Nodes>(
         return run_single(part, from, edge, windows, control);
     }
     let shared = Shared::new(parts.len(), edge);
-    shared.plan(parts.iter_mut().map(|part| part.lane.next(from, windows)).min(), &parts[0].lane, windows);
+    shared.plan(
+        parts
+            .iter_mut()
+            .map(|part| part.lane.next(from, windows))
+            .min(),
+        &parts[0].lane,
+        windows,
+    );
     std::thread::scope(|scope| {
         for (index, part) in parts.iter_mut().enumerate() {
             let shared = &shared;
@@ -91,7 +100,8 @@ fn run_single<N: Nodes>(
 }
 
 impl<T: Arrival> Lane<T> {
-    /// When something next happens at a node of this part, no earlier than `now`; `u64::MAX` for never.
+    /// When something next happens at a node of this part, no earlier than `now`; `u64::MAX` for
+    /// never.
     fn next(&mut self, now: u64, windows: Windows) -> u64 {
         let next = match windows {
             Windows::Buckets => self.calendar.next(now),
@@ -121,14 +131,18 @@ struct Shared<T> {
     finished: AtomicBool,
     /// When something next happens at a node of each part, items in its outboxes included.
     next: Vec<AtomicU64>,
-    /// `mailboxes[parity][receiver][sender]`: the parity changes every window, so a thread that is already in the next
-    /// one does not disturb those that still collect.
+    /// `mailboxes[parity][receiver][sender]`: the parity changes every window, so a thread that is
+    /// already in the next one does not disturb those that still collect.
     mailboxes: [Vec<Vec<Mailbox<T>>>; 2],
 }
 
 impl<T: Arrival> Shared<T> {
     fn new(parts: usize, edge: u64) -> Shared<T> {
-        let boxes = || (0..parts).map(|_| (0..parts).map(|_| Mutex::default()).collect()).collect();
+        let boxes = || {
+            (0..parts)
+                .map(|_| (0..parts).map(|_| Mutex::default()).collect())
+                .collect()
+        };
         Shared {
             barrier: Barrier::new(parts),
             start: AtomicU64::new(0),
@@ -148,7 +162,8 @@ impl<T: Arrival> Shared<T> {
         if next >= edge || next == u64::MAX {
             self.finished.store(true, Ordering::Relaxed);
         } else {
-            self.end.store(lane.window_end(next, windows).min(edge), Ordering::Relaxed);
+            self.end
+                .store(lane.window_end(next, windows).min(edge), Ordering::Relaxed);
         }
     }
 
@@ -178,8 +193,13 @@ impl<T: Arrival> Shared<T> {
             let next = part.lane.next(end, windows).min(outgoing);
             self.next[me].store(next, Ordering::Relaxed);
             self.barrier.wait(|| {
-                self.edge.fetch_min(control.edge_after(end), Ordering::Relaxed);
-                let next = self.next.iter().map(|next| next.load(Ordering::Relaxed)).min();
+                self.edge
+                    .fetch_min(control.edge_after(end), Ordering::Relaxed);
+                let next = self
+                    .next
+                    .iter()
+                    .map(|next| next.load(Ordering::Relaxed))
+                    .min();
                 self.plan(next, &part.lane, windows);
             });
             self.collect(me, &mut part.lane, parity);
@@ -187,7 +207,8 @@ impl<T: Arrival> Shared<T> {
         }
     }
 
-    /// Empties the outboxes into the mailboxes of the other parts; returns the earliest arrival among the items.
+    /// Empties the outboxes into the mailboxes of the other parts; returns the earliest arrival
+    /// among the items.
     fn post(&self, me: usize, lane: &mut Lane<T>, parity: usize) -> u64 {
         for (receiver, outbox) in lane.outboxes.iter_mut().enumerate() {
             if !outbox.is_empty() {
@@ -209,5 +230,7 @@ impl<T: Arrival> Shared<T> {
 
 /// A poisoned mailbox means that a thread panicked; the barrier stops the others.
 fn lock<T>(mailbox: &Mailbox<T>) -> std::sync::MutexGuard<'_, Vec<(u32, T)>> {
-    mailbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mailbox
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -6,11 +6,13 @@
 //!                                                      equal-cost ports)
 //! ```
 //!
-//! The functions here are driven by an engine, but they know none: a switch is handed a packet and an instant, and puts
-//! what it sends onto a [`Medium`]. The windowed engine and the reference engine of the test kit drive the same functions.
+//! The functions here are driven by an engine, but they know none: a switch is handed a packet and
+//! an instant, and puts what it sends onto a [`Medium`]. The windowed engine and the reference
+//! engine of the test kit drive the same functions.
 //!
-//! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought forward when it is next touched
-//! ([`Port::advance`]). That is exact because a departure at d matters to nobody before d + serialisation + latency.
+//! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought forward when
+//! it is next touched ([`Port::advance`]). That is exact because a departure at d matters to nobody
+//! before d + serialisation + latency.
 
 pub mod load_balancing;
 mod medium;

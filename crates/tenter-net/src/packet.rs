@@ -4,15 +4,18 @@ use tenter_engine::Arrival;
 
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
-/// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
+/// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
+/// ICRC 4, FCS 4.
 pub const DATA_OVERHEAD_BYTES: u32 = 62;
 /// The RDMA extended header, on the first packet of a write message.
 pub const RETH_BYTES: u32 = 16;
 /// Frame bytes of an ACK or NAK: a data packet without payload, with the 4-byte AETH.
 pub const ACK_FRAME_BYTES: u16 = 66;
-/// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte management payload.
+/// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
+/// management payload.
 pub const CONNECT_FRAME_BYTES: u16 = 326;
-/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 68 ms, longer than any packet lives.
+/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 68 ms, longer than any packet
+/// lives.
 pub const SENT_UNIT_PS: u64 = 16;
 
 /// What a packet is for.
@@ -51,7 +54,8 @@ impl PacketKind {
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
-    /// The queue pair at the destination NIC: a receive slot for data, a send slot for everything else.
+    /// The queue pair at the destination NIC: a receive slot for data, a send slot for everything
+    /// else.
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK).
     pub sequence: u32,

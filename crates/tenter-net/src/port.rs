@@ -23,15 +23,16 @@ pub struct PortCounters {
 
 /// Puts frames onto a wire, one after the other.
 ///
-/// A frame occupies the wire for its frame bytes and [`WIRE_OVERHEAD_BYTES`], at an exact rate: back to back, the
-/// fraction of a picosecond left over from one frame is carried into the next.
+/// A frame occupies the wire for its frame bytes and [`WIRE_OVERHEAD_BYTES`], at an exact rate:
+/// back to back, the fraction of a picosecond left over from one frame is carried into the next.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
     free_at: u64,
     serialisation: SerialisationTime,
     carried: u32,
     output: u32,
-    /// From the wire (its first bit, or its last if the other end stores and forwards) to the other end's agenda.
+    /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
+    /// end's agenda.
     latency: u64,
     arrives_whole: bool,
     node: u32,
@@ -45,8 +46,8 @@ pub struct Transmitter {
 impl Transmitter {
     /// The transmitter of `port` of `node`, sending through `output` of the engine.
     ///
-    /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half; with `arrives_whole`
-    /// it counts from the end of the frame, else (cut-through) from its start.
+    /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
+    /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
     pub fn new(
         (node, port): (u32, u16),
         output: u32,
@@ -86,7 +87,8 @@ impl Transmitter {
         (self.sent_frames, self.sent_bytes)
     }
 
-    /// Frames and frame bytes sent so far that carried no payload: acknowledgements and connection set-up.
+    /// Frames and frame bytes sent so far that carried no payload: acknowledgements and connection
+    /// set-up.
     pub fn sent_control(&self) -> (u64, u64) {
         (self.control_frames, self.control_bytes)
     }
@@ -97,11 +99,19 @@ impl Transmitter {
         self.free_at += gap;
     }
 
-    /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is free.
+    /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
+    /// free.
     #[inline]
     pub fn transmit(&mut self, mut packet: Packet, start: u64, medium: &mut impl Medium) {
-        debug_assert!(start >= self.free_at, "a frame starts before the last one has ended");
-        let carried = if start == self.free_at { self.carried } else { 0 };
+        debug_assert!(
+            start >= self.free_at,
+            "a frame starts before the last one has ended"
+        );
+        let carried = if start == self.free_at {
+            self.carried
+        } else {
+            0
+        };
         let wire_bytes = u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES;
         let (duration, carried) = self.serialisation.of(wire_bytes, carried);
         self.carried = carried;
@@ -112,7 +122,11 @@ impl Transmitter {
             self.control_frames += 1;
             self.control_bytes += u64::from(packet.frame_bytes);
         }
-        let from = if self.arrives_whole { self.free_at } else { start };
+        let from = if self.arrives_whole {
+            self.free_at
+        } else {
+            start
+        };
         packet.at = from + self.latency;
         self.note(EventKind::Sent, start, &packet, medium);
         medium.send(self.output, packet);
@@ -121,7 +135,13 @@ impl Transmitter {
     #[inline]
     fn note<M: Medium>(&self, kind: EventKind, at: u64, packet: &Packet, medium: &mut M) {
         if M::WATCHED {
-            medium.note(Event { at, node: self.node, port: self.port, kind, packet: *packet });
+            medium.note(Event {
+                at,
+                node: self.node,
+                port: self.port,
+                kind,
+                packet: *packet,
+            });
         }
     }
 }
@@ -154,7 +174,8 @@ impl Port {
         }
     }
 
-    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to `now` first.
+    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to
+    /// `now` first.
     #[inline]
     pub fn offer(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         self.advance(now, medium);
@@ -171,12 +192,14 @@ impl Port {
         if bytes > self.capacity_bytes {
             self.dropped_frames += 1;
             self.dropped_bytes += u64::from(packet.frame_bytes);
-            self.transmitter.note(EventKind::Dropped, now, &packet, medium);
+            self.transmitter
+                .note(EventKind::Dropped, now, &packet, medium);
             return;
         }
         self.queue_bytes = bytes;
         self.queue_high_water_bytes = self.queue_high_water_bytes.max(bytes);
-        self.transmitter.note(EventKind::Queued, now, &packet, medium);
+        self.transmitter
+            .note(EventKind::Queued, now, &packet, medium);
         self.queue.push(packet);
     }
 
@@ -184,7 +207,9 @@ impl Port {
     #[inline]
     pub fn advance(&mut self, until: u64, medium: &mut impl Medium) {
         while self.transmitter.free_at <= until {
-            let Some(packet) = self.queue.pop() else { return };
+            let Some(packet) = self.queue.pop() else {
+                return;
+            };
             self.queue_bytes -= u64::from(packet.frame_bytes);
             let start = self.transmitter.free_at;
             self.transmitter.transmit(packet, start, medium);

@@ -9,8 +9,9 @@ use crate::load_balancing::LoadBalancing;
 pub enum Forwarding {
     /// The frame is received whole before it may leave.
     StoreAndForward,
-    /// The frame may leave as soon as its head has passed the pipeline, on inputs no slower than any output of the switch;
-    /// other inputs store and forward, for a faster output would run dry in mid-frame.
+    /// The frame may leave as soon as its head has passed the pipeline, on inputs no slower than
+    /// any output of the switch; other inputs store and forward, for a faster output would run dry
+    /// in mid-frame.
     CutThrough,
 }
 

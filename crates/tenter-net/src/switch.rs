@@ -24,7 +24,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// The switch at `node` of the topology, number `index` among the switches, with its ports in order.
+    /// The switch at `node` of the topology, number `index` among the switches, with its ports in
+    /// order.
     pub fn new(
         node: u32,
         index: u32,
@@ -34,7 +35,15 @@ impl Switch {
     ) -> Switch {
         let received = vec![(0, 0); ports.len()];
         let active = vec![0; ports.len().div_ceil(64)];
-        Switch { node, index, seed, load_balancing, ports, received, active }
+        Switch {
+            node,
+            index,
+            seed,
+            load_balancing,
+            ports,
+            received,
+            active,
+        }
     }
 
     /// The node of the topology it is.
@@ -52,7 +61,8 @@ impl Switch {
         self.received[usize::from(port)]
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`; returns the port it was offered to.
+    /// Takes a packet that arrives through `input` at `packet.at`; returns the port it was offered
+    /// to.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
@@ -67,17 +77,26 @@ impl Switch {
         received.1 += u64::from(packet.frame_bytes);
         if M::WATCHED {
             let kind = EventKind::Arrived;
-            medium.note(Event { at: now, node: self.node, port: input, kind, packet });
+            medium.note(Event {
+                at: now,
+                node: self.node,
+                port: input,
+                kind,
+                packet,
+            });
         }
         let candidates = routing.candidates(self.index, packet.destination);
-        let chosen = self.load_balancing.choose(packet.hash, self.seed, candidates.len());
+        let chosen = self
+            .load_balancing
+            .choose(packet.hash, self.seed, candidates.len());
         let port = candidates[chosen];
         self.ports[usize::from(port)].offer(packet, now, medium);
         self.active[usize::from(port) / 64] |= 1 << (port % 64);
         port
     }
 
-    /// Starts every waiting frame whose turn comes before `end`; returns when the next one starts, if any waits.
+    /// Starts every waiting frame whose turn comes before `end`; returns when the next one starts,
+    /// if any waits.
     #[inline]
     pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
         let mut next = None;
@@ -99,7 +118,8 @@ impl Switch {
         next
     }
 
-    /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit departures).
+    /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit
+    /// departures).
     pub fn advance_port(&mut self, port: u16, now: u64, medium: &mut impl Medium) {
         self.ports[usize::from(port)].advance(now, medium);
     }

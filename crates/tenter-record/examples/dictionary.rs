@@ -1,4 +1,5 @@
-//! Prints the data dictionary: `cargo run -p tenter-record --example dictionary > docs/data-dictionary.md`.
+//! Prints the data dictionary: `cargo run -p tenter-record --example dictionary >
+//! docs/data-dictionary.md`.
 
 use std::io::Write as _;
 

@@ -6,7 +6,8 @@ use tenter_units::Time;
 /// What a column holds, the same in Parquet, JSON and CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A signed 64-bit integer; every count, size and index, so that differences of columns cannot wrap around.
+    /// A signed 64-bit integer; every count, size and index, so that differences of columns cannot
+    /// wrap around.
     Integer,
     /// A 64-bit float; times in nanoseconds and everything that is a ratio.
     Float,
@@ -93,7 +94,8 @@ pub struct Column<R: 'static> {
     pub unit: &'static str,
     /// What the value is, in a sentence.
     pub meaning: &'static str,
-    /// Whether the value is looked up in [`Names`]; such a column is in the tables but not in the row's own JSON.
+    /// Whether the value is looked up in [`Names`]; such a column is in the tables but not in the
+    /// row's own JSON.
     pub joined: bool,
     /// The value of one row.
     pub cell: for<'a> fn(&'a R, &'a Names) -> Cell<'a>,
@@ -150,7 +152,8 @@ macro_rules! integer_value {
         impl Value for $integer {
             const KIND: Kind = Kind::Integer;
             fn cell(&self) -> Cell<'_> {
-                // A count beyond 2⁶³ does not occur in a simulation; saturating keeps the column's sign right all the same.
+                // A count beyond 2⁶³ does not occur in a simulation; saturating keeps the column's
+                // sign right all the same.
                 Cell::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
             }
             fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -177,8 +180,9 @@ macro_rules! plain_value {
 }
 plain_value!(f64 => Float, value, *value; bool => Flag, value, *value; String => Text, value, value);
 
-/// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back by rounding
-/// as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text and multiplying each lose up to 2⁻⁵³ or 2⁻⁵² of it.
+/// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back
+/// by rounding as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text
+/// and multiplying each lose up to 2⁻⁵³ or 2⁻⁵² of it.
 impl Value for Time {
     const KIND: Kind = Kind::Float;
     fn cell(&self) -> Cell<'_> {
@@ -211,8 +215,9 @@ impl<T: Value> Value for Option<T> {
 
 /// Declares a row type once: the struct, its columns, its dictionary entries and its JSON.
 ///
-/// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one. `derived` columns are computed
-/// from the row (and are methods of it); `joined` ones are looked up in [`Names`].
+/// The doc comment of a field is its meaning in the data dictionary, so a column cannot lack one.
+/// `derived` columns are computed from the row (and are methods of it); `joined` ones are looked up
+/// in [`Names`].
 macro_rules! rows {
     (
         $(#[doc = $about:literal])+

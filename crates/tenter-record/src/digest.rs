@@ -4,9 +4,10 @@ use std::fmt;
 
 /// A 128-bit digest of a multiset of records.
 ///
-/// Each record is hashed to two independent 64-bit lanes, which are summed. Threads can therefore keep a digest each and
-/// [merge](Digest::merge) them at the end. It tells accidental differences apart; it is no defence against someone who looks for a
-/// collision. A caller with several kinds of records gives each kind a first word of its own.
+/// Each record is hashed to two independent 64-bit lanes, which are summed. Threads can therefore
+/// keep a digest each and [merge](Digest::merge) them at the end. It tells accidental differences
+/// apart; it is no defence against someone who looks for a collision. A caller with several kinds
+/// of records gives each kind a first word of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     lanes: [u64; 2],
@@ -50,10 +51,12 @@ impl fmt::Display for Digest {
     }
 }
 
-/// 2⁶⁴ over the golden ratio; it keeps a chain of zero words from staying at the mixers' fixed point, zero.
+/// 2⁶⁴ over the golden ratio; it keeps a chain of zero words from staying at the mixers' fixed
+/// point, zero.
 const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" of David Stafford).
+/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014; constants "variant 13" of David
+/// Stafford).
 const fn stafford_mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -83,7 +86,8 @@ mod tests {
 
     #[test]
     fn pinned_values() {
-        // The digest is part of every trial's manifest: changing the function would make old and new trials look different.
+        // The digest is part of every trial's manifest: changing the function would make old and
+        // new trials look different.
         assert_eq!(Digest::new().to_hex(), "00000000000000000000000000000000");
         assert_eq!(digest(&[&[0]]).to_hex(), PINNED_ZERO);
         assert_eq!(digest(&[&[1, 2, 3], &[4]]).to_hex(), PINNED_TWO);
@@ -115,8 +119,8 @@ mod tests {
 
     #[test]
     fn one_bit_flips_half_the_digest() {
-        // 128 output bits, each flipping with probability ½: mean 64, standard deviation √32 ≈ 5.7 for one flip. The mean over 512
-        // flips is within 64 ± 2 unless mixing is broken.
+        // 128 output bits, each flipping with probability ½: mean 64, standard deviation √32 ≈ 5.7
+        // for one flip. The mean over 512 flips is within 64 ± 2 unless mixing is broken.
         let base = digest(&[&[5, 6, 7, 8, 9, 10, 11, 12]]);
         let mut flipped = 0;
         for bit in 0..512 {

@@ -1,7 +1,9 @@
-//! What a trial leaves: rows, their columns and dictionary, digests, percentiles, and the sink they are given to.
+//! What a trial leaves: rows, their columns and dictionary, digests, percentiles, and the sink they
+//! are given to.
 //!
-//! Nothing here does I/O. The simulation fills rows and hands them to a [`Sink`] of the caller's; a row type declares its columns once,
-//! and the tables, the JSON and the data dictionary all come from that declaration.
+//! Nothing here does I/O. The simulation fills rows and hands them to a [`Sink`] of the caller's; a
+//! row type declares its columns once, and the tables, the JSON and the data dictionary all come
+//! from that declaration.
 
 mod column;
 pub mod dictionary;

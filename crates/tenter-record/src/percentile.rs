@@ -2,10 +2,11 @@
 
 use tenter_units::Time;
 
-/// The value at `per_mille` of `sorted` by nearest rank: the smallest value with at least that share of all values at or below it.
+/// The value at `per_mille` of `sorted` by nearest rank: the smallest value with at least that
+/// share of all values at or below it.
 ///
-/// It is always a value that occurred, never an interpolation, so a digest over it is exact. `None` when `sorted` is empty; a
-/// `per_mille` of 0 is the least value, of 1,000 or more the greatest.
+/// It is always a value that occurred, never an interpolation, so a digest over it is exact. `None`
+/// when `sorted` is empty; a `per_mille` of 0 is the least value, of 1,000 or more the greatest.
 pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
     let count = sorted.len() as u64;
     let rank = (count * u64::from(per_mille.min(1_000)))

@@ -1,7 +1,7 @@
 //! The rows a trial leaves, one type per table.
 //!
-//! Times are exact [`Time`]s here and become `_ns` columns in files. Frame bytes are Ethernet frames with their FCS,
-//! without preamble and inter-frame gap.
+//! Times are exact [`Time`]s here and become `_ns` columns in files. Frame bytes are Ethernet
+//! frames with their FCS, without preamble and inter-frame gap.
 
 use tenter_units::Time;
 
@@ -54,7 +54,8 @@ rows! {
         rx_bytes: u64 => "rx_bytes", "bytes";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
-        /// Least latency of an accepted frame, from its first bit on the wire to its last bit at the receiver.
+        /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
+        /// the receiver.
         latency_min: Time => "latency_min_ns", "ns";
         /// Mean latency of the accepted frames, rounded down to a picosecond.
         latency_avg: Time => "latency_avg_ns", "ns";
@@ -96,7 +97,8 @@ rows! {
         start: Time => "start_ns", "ns";
         /// Instant at which the last rank was done; missing when the trial ended before.
         end: Option<Time> => "end_ns", "ns";
-        /// From the start of the first rank to the end of the last; missing when the trial ended before.
+        /// From the start of the first rank to the end of the last; missing when the trial ended
+        /// before.
         completion_time: Option<Time> => "completion_time_ns", "ns";
         /// Algorithm bandwidth: size over completion time.
         algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
@@ -106,7 +108,8 @@ rows! {
         ideal_percent: Option<f64> => "ideal_percent", "%";
         /// Completion time over the time the payload alone takes at line rate.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
-        /// Least flow completion time; missing, like the five that follow, when no flow has completed.
+        /// Least flow completion time; missing, like the five that follow, when no flow has
+        /// completed.
         fct_min: Option<Time> => "fct_min_ns", "ns";
         /// Median flow completion time (nearest rank, as all percentiles).
         fct_p50: Option<Time> => "fct_p50_ns", "ns";
@@ -188,7 +191,8 @@ rows! {
         dropped_bytes: u64 => "dropped_bytes", "bytes";
         /// Most bytes ever waiting in the port's queue.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
-        /// Share of the busy span of the fabric (first to last frame) in which the port was sending, preamble and gap included.
+        /// Share of the busy span of the fabric (first to last frame) in which the port was
+        /// sending, preamble and gap included.
         utilisation: f64 => "utilisation", "";
     }
 }

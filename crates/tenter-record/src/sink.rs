@@ -6,11 +6,13 @@ use tenter_units::Time;
 
 use crate::rows::{FlowRow, SampleRow};
 
-/// Takes what a running trial produces; the caller decides whether that is a file, memory or nothing.
+/// Takes what a running trial produces; the caller decides whether that is a file, memory or
+/// nothing.
 ///
 /// All calls come from one thread, between windows of the engine. An error ends the trial.
 pub trait Sink {
-    /// Takes the rows of chunks that have ended since the last call, in an order that is the same on any number of threads.
+    /// Takes the rows of chunks that have ended since the last call, in an order that is the same
+    /// on any number of threads.
     ///
     /// # Errors
     /// When the rows cannot be kept.

@@ -65,7 +65,8 @@ rows! {
 }
 
 rows! {
-    /// How the engine ran: work done, time taken, and the digest that any other run of the same scenario must reproduce.
+    /// How the engine ran: work done, time taken, and the digest that any other run of the same
+    /// scenario must reproduce.
     pub struct EngineStats in "engine" {
         /// Which loop drove the nodes: `windowed` or `central`.
         engine: EngineKind => "engine", "";

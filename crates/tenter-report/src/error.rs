@@ -62,7 +62,8 @@ impl TrialError {
         }
     }
 
-    /// For `map_err` on Parquet operations; file errors inside are taken out, so that a full disk reads as one.
+    /// For `map_err` on Parquet operations; file errors inside are taken out, so that a full disk
+    /// reads as one.
     pub(crate) fn parquet(
         action: &'static str,
         path: &Path,

@@ -1,7 +1,8 @@
 //! Trials on disk and on screen: the trial folder, and the tables people read.
 //!
-//! A [`TrialFolder`] takes rows while a trial runs and is finished with its summary; [`read_summary`], [`read_manifest`] and
-//! [`read_rows`] take a folder back in. A [`TrialReport`] turns a summary into text; nothing here prints.
+//! A [`TrialFolder`] takes rows while a trial runs and is finished with its summary;
+//! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
+//! turns a summary into text; nothing here prints.
 
 mod csv;
 mod error;

@@ -9,7 +9,8 @@ use crate::utc::rfc_3339;
 
 /// `manifest.json` of a trial folder.
 ///
-/// It is written when the folder is created, saying that the trial is not complete, and again as the very last file of the trial.
+/// It is written when the folder is created, saying that the trial is not complete, and again as
+/// the very last file of the trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of Tenter.
@@ -29,7 +30,8 @@ pub struct Manifest {
     pub started_utc: String,
     /// Wall time from there to the last file; `None` until then.
     pub wall_s: Option<f64>,
-    /// Peak resident memory of the process; `None` until the end, and where the system does not say.
+    /// Peak resident memory of the process; `None` until the end, and where the system does not
+    /// say.
     pub peak_rss_bytes: Option<u64>,
 }
 

@@ -15,13 +15,15 @@ use tenter_record::{Cell, Column, Kind, Names, Row};
 
 use crate::TrialError;
 
-/// Rows per row group: small enough that a partial trial has lost little, large enough for columns to compress.
+/// Rows per row group: small enough that a partial trial has lost little, large enough for columns
+/// to compress.
 const ROW_GROUP_ROWS: usize = 65_536;
 
 /// Writes rows of one type to a Parquet file.
 ///
-/// Rows are kept until a row group is full. A table that is dropped without [`ParquetTable::finish`] (the trial failed, or the
-/// program panicked) still writes what it has and the file's footer as well as it can, so that the file stays readable.
+/// Rows are kept until a row group is full. A table that is dropped without
+/// [`ParquetTable::finish`] (the trial failed, or the program panicked) still writes what it has
+/// and the file's footer as well as it can, so that the file stays readable.
 pub struct ParquetTable<R: Row + Clone, W: Write + Send = File> {
     path: PathBuf,
     names: Arc<Names>,
@@ -115,8 +117,9 @@ impl<R: Row + Clone, W: Write + Send> Drop for ParquetTable<R, W> {
     }
 }
 
-/// Snappy, and an encoding per kind. Numbers have no dictionary: they seldom repeat, and for a million flow rows building
-/// dictionaries took about half of the writing time and made a larger file.
+/// Snappy, and an encoding per kind. Numbers have no dictionary: they seldom repeat, and for a
+/// million flow rows building dictionaries took about half of the writing time and made a larger
+/// file.
 fn properties<R: Row>() -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
@@ -199,7 +202,8 @@ fn write_column<R: Row>(
     }
 }
 
-/// Writes the values that are there and, for an optional column, the level (0 or 1) that says which are.
+/// Writes the values that are there and, for an optional column, the level (0 or 1) that says which
+/// are.
 fn put<T: DataType>(
     target: &mut SerializedColumnWriter<'_>,
     optional: bool,

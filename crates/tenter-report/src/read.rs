@@ -58,7 +58,8 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {
     serde_json::from_str(&text).map_err(TrialError::content(path))
 }
 
-/// A value of one of the four types Tenter writes; any other reads as missing, which the row type then refuses.
+/// A value of one of the four types Tenter writes; any other reads as missing, which the row type
+/// then refuses.
 fn json_value(field: Field) -> Value {
     match field {
         Field::Bool(value) => value.into(),

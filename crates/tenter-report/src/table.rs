@@ -245,7 +245,8 @@ fn milliseconds(time: Time, decimals: usize) -> String {
     format!("{:.decimals$}", time.as_ms())
 }
 
-/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three digits, down to a nanosecond.
+/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three
+/// digits, down to a nanosecond.
 fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
     let least = times
         .into_iter()

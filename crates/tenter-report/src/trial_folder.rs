@@ -20,10 +20,12 @@ pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 
 /// A trial folder that is being written.
 ///
-/// `config.yaml` and a `manifest.json` that says the trial is not complete are there from the start; flows and samples are streamed
-/// in row groups; [`TrialFolder::finish`] writes the rest and the final manifest. A trial that was stopped is finished in the same way,
-/// with a summary that says so; one that was dropped without `finish` keeps its first manifest. Only a process
-/// that is killed outright leaves `flows.parquet` and `samples.parquet` without the footer that readers need.
+/// `config.yaml` and a `manifest.json` that says the trial is not complete are there from the
+/// start; flows and samples are streamed in row groups; [`TrialFolder::finish`] writes the rest and
+/// the final manifest. A trial that was stopped is finished in the same way, with a summary that
+/// says so; one that was dropped without `finish` keeps its first manifest. Only a process that is
+/// killed outright leaves `flows.parquet` and `samples.parquet` without the footer that readers
+/// need.
 pub struct TrialFolder {
     path: PathBuf,
     names: Arc<Names>,
@@ -34,10 +36,11 @@ pub struct TrialFolder {
 }
 
 impl TrialFolder {
-    /// Creates the folder, or takes over one that is empty or holds a trial, whose files are replaced.
+    /// Creates the folder, or takes over one that is empty or holds a trial, whose files are
+    /// replaced.
     ///
-    /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is created for a scenario that does not
-    /// hold: check it first.
+    /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is
+    /// created for a scenario that does not hold: check it first.
     ///
     /// # Errors
     /// When the folder holds something else than a trial, or cannot be written.
@@ -135,9 +138,11 @@ impl Sink for TrialFolder {
     }
 }
 
-/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and returns its path.
+/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and
+/// returns its path.
 ///
-/// Two programs that ask at the same time get two folders. Characters of `name` that mean something in a path become hyphens.
+/// Two programs that ask at the same time get two folders. Characters of `name` that mean something
+/// in a path become hyphens.
 ///
 /// # Errors
 /// When the folder cannot be created.
@@ -223,7 +228,8 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
     write_whole(path, &text)
 }
 
-/// Writes a text file beside its final name and moves it there, so that a reader sees the old text or the new one, never half of it.
+/// Writes a text file beside its final name and moves it there, so that a reader sees the old text
+/// or the new one, never half of it.
 fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");

@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// An instant as RFC 3339 in UTC, to the second: `2026-11-20T09:30:00Z`. Times before 1970 read as 1970.
+/// An instant as RFC 3339 in UTC, to the second: `2026-11-20T09:30:00Z`. Times before 1970 read as
+/// 1970.
 pub(crate) fn rfc_3339(instant: SystemTime) -> String {
     let since = instant
         .duration_since(UNIX_EPOCH)
@@ -15,7 +16,8 @@ pub(crate) fn rfc_3339(instant: SystemTime) -> String {
 
 /// The Gregorian date of a day counted from 1970-01-01.
 ///
-/// Years are counted from March, so that the leap day is the last of its year, and in cycles of 400 years of 146,097 days.
+/// Years are counted from March, so that the leap day is the last of its year, and in cycles of 400
+/// years of 146,097 days.
 fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
     /// From 0000-03-01 to 1970-01-01.
     const DAYS_TO_1970: u64 = 719_468;

@@ -61,8 +61,6 @@ fn flow(n: u32) -> FlowRow {
         latency_min: time(5),
         latency_avg: time(6),
         latency_max: time(7),
-        ecn_ce_frames: 12,
-        cnp_frames: 13,
     }
 }
 

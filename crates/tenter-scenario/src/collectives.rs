@@ -144,7 +144,8 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
     let collective = section.choice("collective", &choices);
     let algorithm_field = section.take("algorithm");
     let Some(collective) = collective else {
-        // Which parameters and algorithms belong to it is not known: take them all, so that none is called unknown.
+        // Which parameters and algorithms belong to it is not known: take them all, so that none is
+        // called unknown.
         section.skip(&PERMUTATION);
         section.skip(&INCAST);
         return None;

@@ -1,4 +1,5 @@
-//! From the tree to values: sections, fields and their checks. Every problem is noted and reading goes on.
+//! From the tree to values: sections, fields and their checks. Every problem is noted and reading
+//! goes on.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -112,7 +113,8 @@ impl<'p> Section<'p> {
         );
     }
 
-    /// One of two keys that say the same thing in two ways; an override wins over the file, otherwise both are a problem.
+    /// One of two keys that say the same thing in two ways; an override wins over the file,
+    /// otherwise both are a problem.
     pub(crate) fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
         let place = |name| {
             let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
@@ -310,7 +312,8 @@ impl<'p> Field<'p> {
         Some(items.iter().enumerate().map(field).collect())
     }
 
-    /// The items of a list one by one: what `read` makes of them, and the list with everything filled in.
+    /// The items of a list one by one: what `read` makes of them, and the list with everything
+    /// filled in.
     pub(crate) fn each<T>(
         &self,
         mut read: impl FnMut(usize, Field<'p>) -> (Option<T>, Node),

@@ -1,4 +1,5 @@
-//! What is wrong with a scenario: every problem with its place and a remedy, and how they are shown.
+//! What is wrong with a scenario: every problem with its place and a remedy, and how they are
+//! shown.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -70,7 +71,8 @@ impl Diagnostics {
         self.problems.is_empty()
     }
 
-    /// The problems as a person reads them: message, place, source line, carets and remedy, as errors.
+    /// The problems as a person reads them: message, place, source line, carets and remedy, as
+    /// errors.
     pub fn render(&self) -> String {
         self.render_as("error")
     }
@@ -149,7 +151,8 @@ fn line_at(text: &str, at: usize) -> (usize, Range<usize>) {
     (number, start..end)
 }
 
-/// The part of a line round a location: tabs as four blanks, control characters as `·`, long lines cut with `…`.
+/// The part of a line round a location: tabs as four blanks, control characters as `·`, long lines
+/// cut with `…`.
 fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     let end = location
         .end
@@ -270,7 +273,8 @@ impl Problems {
     }
 }
 
-/// A location moved onto character boundaries within its text, so that rendering can slice without looking.
+/// A location moved onto character boundaries within its text, so that rendering can slice without
+/// looking.
 fn clamped(at: Location, text: &str) -> Location {
     let mut start = at.start.min(text.len());
     while !text.is_char_boundary(start) {
@@ -328,7 +332,8 @@ mod tests {
 
     #[test]
     fn counts_characters_and_expands_tabs() {
-        // Two two-byte letters and a tab stand before the word: column 5, carets after 2 + 4 + 1 blanks.
+        // Two two-byte letters and a tab stand before the word: column 5, carets after 2 + 4 + 1
+        // blanks.
         let text = "éé\t x";
         assert_eq!(
             rendered(text, 6, 7, None),

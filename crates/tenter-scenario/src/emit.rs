@@ -1,4 +1,5 @@
-//! YAML out: the effective configuration as a file a person can read and a scenario reader can read back.
+//! YAML out: the effective configuration as a file a person can read and a scenario reader can read
+//! back.
 
 use std::fmt::Write as _;
 
@@ -89,7 +90,8 @@ fn inline(node: &Node, out: &mut String) {
     }
 }
 
-/// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's escapes.
+/// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's
+/// escapes.
 fn scalar(text: &str, quoted: bool, out: &mut String) {
     if !quoted && is_plain(text) {
         out.push_str(text);

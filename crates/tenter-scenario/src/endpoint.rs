@@ -71,17 +71,17 @@ const NIC: KeyTable = KeyTable {
         key(
             "retransmission_timeout",
             "time",
-            Default("1ms"),
+            Default("67.108864ms"),
             "How long the oldest unacknowledged packet may stay so before the QP goes back to it",
         )
-        .from("port settings in AI Fabric Test Methodology (Keysight)"),
+        .from("timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14"),
         key(
             "retry_count",
             "count",
-            Default("3"),
+            Default("7"),
             "Timeouts in a row without progress after which the QP gives up",
         )
-        .from("port settings in AI Fabric Test Methodology (Keysight)"),
+        .from("the largest the InfiniBand Architecture Specification allows, and what collective libraries set"),
         key(
             "transmit_latency",
             "time",
@@ -152,7 +152,8 @@ const HOST: KeyTable = KeyTable {
 /// The tables of this section for the reference.
 pub(crate) const TABLES: [&KeyTable; 4] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &HOST];
 
-/// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the longest packet.
+/// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
+/// longest packet.
 const HEADER_BYTES: u64 = 60;
 /// Ethernet header and check sequence, which an Ethernet MTU does not count.
 pub(crate) const FRAME_BYTES: u64 = 18;

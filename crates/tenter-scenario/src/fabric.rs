@@ -55,10 +55,10 @@ const SWITCH: KeyTable = KeyTable {
         key(
             "queue_capacity",
             "size or `none`",
-            Default("16MiB"),
+            Default("64MiB"),
             "Frame bytes one output queue holds before it drops the tail; `none` never drops",
         )
-        .from("the order of what one port of a 51.2 Tb/s switch chip can take of its shared buffer"),
+        .from("what one queue of a 51.2 Tb/s switch chip can take of its 165-MB shared buffer with alpha = 1, rounded down"),
     ],
 };
 

@@ -90,7 +90,8 @@ impl<'t> HostNames<'t> {
         None
     }
 
-    /// Adds the numbers of the hosts meant to `out`; a problem, which begins with `prelude`, when one is not there.
+    /// Adds the numbers of the hosts meant to `out`; a problem, which begins with `prelude`, when
+    /// one is not there.
     pub(crate) fn expand(
         &self,
         host: &HostRef,
@@ -130,7 +131,8 @@ impl<'t> HostNames<'t> {
             self.name(0),
             self.name(last)
         );
-        // Another number of the same row of names is no slip of the finger: then the row is the better help.
+        // Another number of the same row of names is no slip of the finger: then the row is the
+        // better help.
         let stem = host.trim_end_matches(|c: char| c.is_ascii_digit());
         let in_row = self
             .numbers

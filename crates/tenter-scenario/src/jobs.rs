@@ -59,7 +59,8 @@ const JOBS_MAX: usize = 10_000;
 const RANKS_MAX: u64 = 1 << 22;
 /// Entries of a list of hosts that are reported before the rest is passed over.
 const MISTAKES_MAX: u32 = 20;
-/// No window of the engine is longer than the shortest gap; a shorter one than this would cost speed and describes no machine.
+/// No window of the engine is longer than the shortest gap; a shorter one than this would cost
+/// speed and describes no machine.
 const GAP_MIN: Time = Time::from_us(2);
 /// A thousand seconds are far beyond what anyone simulates packet by packet.
 const LATEST: Time = Time::from_us(1_000_000_000);
@@ -198,7 +199,8 @@ fn read_ranks(field: &Field<'_>) -> Option<Ranks> {
     }
 }
 impl JobDraft {
-    /// Binds the ranks to the hosts of a fabric and asks the collectives whether they can run on that many.
+    /// Binds the ranks to the hosts of a fabric and asks the collectives whether they can run on
+    /// that many.
     fn bind(mut self, names: &HostNames<'_>) -> Option<Job> {
         let hosts = match &self.ranks {
             Ranks::All => (0..names.count()).collect(),
@@ -210,7 +212,8 @@ impl JobDraft {
         Some(self.job)
     }
 
-    /// Sizes are checked already; what remains depends on the algorithm and the number of ranks alone.
+    /// Sizes are checked already; what remains depends on the algorithm and the number of ranks
+    /// alone.
     fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
         let mut checked: Vec<CollectiveKind> = Vec::new();
         for (kind, at) in &self.kinds {

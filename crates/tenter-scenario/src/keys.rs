@@ -1,7 +1,8 @@
-//! What a key is: one table per section says which keys there are, what they mean and what holds when they are left out.
+//! What a key is: one table per section says which keys there are, what they mean and what holds
+//! when they are left out.
 //!
-//! The tables are the one source of truth: the reader refuses every key that is not in them and takes defaults from them as
-//! text, and the tables of `docs/scenario.md` are printed from them.
+//! The tables are the one source of truth: the reader refuses every key that is not in them and
+//! takes defaults from them as text, and the tables of `docs/scenario.md` are printed from them.
 
 use std::fmt::Write as _;
 

@@ -7,7 +7,8 @@
 //!
 //! Invariants:
 //!
-//! - No input makes this crate panic, recurse without bound or allocate out of proportion to it: texts are at most
+//! - No input makes this crate panic, recurse without bound or allocate out of proportion to it:
+//!   texts are at most
 //!   [`MAX_SOURCE_BYTES`] long and nest at most 64 deep, YAML aliases are refused, and topologies have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.

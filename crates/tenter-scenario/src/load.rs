@@ -4,7 +4,8 @@ use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::plan::Plan;
 use crate::{emit, endpoint, overrides, scenario, toml, yaml};
 
-/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a hundredth of it.
+/// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
+/// hundredth of it.
 pub const MAX_SOURCE_BYTES: usize = 8 << 20;
 /// The longest override, in bytes.
 const MAX_OVERRIDE_BYTES: usize = 64 << 10;
@@ -35,7 +36,8 @@ impl Format {
 pub struct Loaded {
     /// Everything the simulation needs.
     pub plan: Plan,
-    /// The scenario as YAML with overrides applied and every default filled in; read again, it gives the same plan.
+    /// The scenario as YAML with overrides applied and every default filled in; read again, it
+    /// gives the same plan.
     pub effective: String,
     /// What is odd but does not stop anyone; may be empty.
     pub warnings: Diagnostics,
@@ -57,8 +59,8 @@ pub fn text_of<'b>(bytes: &'b [u8], source_name: &str) -> Result<&'b str, Diagno
 
 /// Reads a scenario and resolves it into a plan.
 ///
-/// `source_name` is what messages call the text. Each of `overrides` is `PATH=VALUE`, applied in order. `seed` replaces
-/// the seed of the scenario.
+/// `source_name` is what messages call the text. Each of `overrides` is `PATH=VALUE`, applied in
+/// order. `seed` replaces the seed of the scenario.
 ///
 /// # Errors
 /// Every problem of the text and the overrides, together.

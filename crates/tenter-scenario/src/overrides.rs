@@ -1,4 +1,5 @@
-//! `PATH=VALUE`: single values replaced from outside the file, such as `jobs[0].collectives[0].size=1GiB`.
+//! `PATH=VALUE`: single values replaced from outside the file, such as
+//! `jobs[0].collectives[0].size=1GiB`.
 
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value};
@@ -16,7 +17,8 @@ struct PlacedStep<'t> {
     at: Location,
 }
 
-/// Applies one override, which is source `source`, to the tree. Keys that are not there yet are added; list items are not.
+/// Applies one override, which is source `source`, to the tree. Keys that are not there yet are
+/// added; list items are not.
 pub(crate) fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let whole = Location {
         source,

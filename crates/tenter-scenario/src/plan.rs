@@ -25,8 +25,8 @@ pub struct Plan {
     pub nic: NicSpec,
     /// The addresses of each NIC, in the order of the hosts.
     pub addresses: Vec<NicAddress>,
-    /// The jobs, with names all different and every rank on a host of its own within its job. Gaps are at least 2 us, and
-    /// the engine's window must not be longer than the shortest of them.
+    /// The jobs, with names all different and every rank on a host of its own within its job. Gaps
+    /// are at least 2 us, and the engine's window must not be longer than the shortest of them.
     pub jobs: Vec<Job>,
     /// How often queues and rates are sampled; `None` for never. At least 1 us.
     pub sample_interval: Option<Time>,

@@ -130,7 +130,8 @@ struct Draft {
     window_cap: Read<Option<Time>>,
 }
 
-/// From the tree to the plan and the effective configuration. There is a plan exactly when no problem was noted.
+/// From the tree to the plan and the effective configuration. There is a plan exactly when no
+/// problem was noted.
 pub(crate) fn resolve(
     root: Node,
     seed: Option<u64>,

@@ -1,4 +1,5 @@
-//! A scenario as it was written: a tree of mappings, lists and words, each with its place in the text.
+//! A scenario as it was written: a tree of mappings, lists and words, each with its place in the
+//! text.
 
 use crate::diagnostics::Location;
 

@@ -1,7 +1,8 @@
 //! YAML in: events of the parser to a tree with places.
 //!
-//! The tree is built from the parser's events rather than by its own loader, because duplicate keys, aliases, tags and
-//! deep nesting are to be refused with their place while the text is still being read.
+//! The tree is built from the parser's events rather than by its own loader, because duplicate
+//! keys, aliases, tags and deep nesting are to be refused with their place while the text is still
+//! being read.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::tree::{DEPTH_MAX, Entry, Node, VALUES_MAX, Value};
 
 /// Reads one YAML document (JSON is YAML) out of `text[offset..]` of source `source`.
 ///
-/// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to `problems` and reading goes on.
+/// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to
+/// `problems` and reading goes on.
 pub(crate) fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
     let part = &text[offset..];
     let offsets = ByteOffsets::of(part, source, offset);

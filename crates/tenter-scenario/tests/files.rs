@@ -1,7 +1,8 @@
-//! The scenarios of the repository: the good ones load, the broken ones say so in exactly the expected words, and the
-//! reference names every key.
+//! The scenarios of the repository: the good ones load, the broken ones say so in exactly the
+//! expected words, and the reference names every key.
 //!
-//! With `UPDATE_EXPECTED=1` in the environment the expected texts are written instead of compared; review the diff.
+//! With `UPDATE_EXPECTED=1` in the environment the expected texts are written instead of compared;
+//! review the diff.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! No input makes the reader panic or take long: random bytes, mutated scenarios, and texts made to hurt.
+//! No input makes the reader panic or take long: random bytes, mutated scenarios, and texts made to
+//! hurt.
 
 use std::time::{Duration, Instant};
 

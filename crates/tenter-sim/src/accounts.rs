@@ -44,8 +44,12 @@ impl Accounts {
         let mut flows_total = 0;
         for plan in &context.jobs {
             for turn in &plan.turns {
-                let schedule = turn.run.kind.schedule(plan.job.ranks(), turn.run.size_bytes)?;
-                flows_total += u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
+                let schedule = turn
+                    .run
+                    .kind
+                    .schedule(plan.job.ranks(), turn.run.size_bytes)?;
+                flows_total +=
+                    u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
             }
         }
         let tallies = |plan: &JobPlan| plan.turns.iter().map(|_| Tally::default()).collect();
@@ -83,15 +87,18 @@ impl Accounts {
         }
     }
 
-    /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for every part: what is
-    /// acknowledged has been delivered.
+    /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for
+    /// every part: what is acknowledged has been delivered.
     pub(crate) fn take_acknowledged(&mut self, context: &Context, ledger: &mut Ledger) {
         for half in ledger.acknowledged.drain(..) {
             self.last_event = self.last_event.max(half.done.at);
             let received = self.waiting.remove(&(half.key, half.turn));
             let received = received.expect("what is acknowledged has been delivered");
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
-            let schedule = tally.schedule.as_deref().expect("flows belong to collectives that began");
+            let schedule = tally
+                .schedule
+                .as_deref()
+                .expect("flows belong to collectives that began");
             let row = flow_row(context, schedule, &half, &received);
             tally.completion_times.push(row.fct());
             tally.sent_frames += row.tx_frames;
@@ -104,7 +111,14 @@ impl Accounts {
     pub(crate) fn complete_rows(&mut self) -> Vec<FlowRow> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.sort_unstable_by_key(|row| {
-            (row.received, row.job, row.iteration, row.collective, row.transfer, row.queue_pair)
+            (
+                row.received,
+                row.job,
+                row.iteration,
+                row.collective,
+                row.transfer,
+                row.queue_pair,
+            )
         });
         rows
     }
@@ -129,7 +143,11 @@ fn flow_row(
     sent: &AcknowledgedHalf,
     received: &DeliveredHalf,
 ) -> FlowRow {
-    let FlowKey { job, queue_pair, transfer: id } = sent.key;
+    let FlowKey {
+        job,
+        queue_pair,
+        transfer: id,
+    } = sent.key;
     let plan = &context.jobs[usize::from(job)];
     let turn = &plan.turns[sent.turn as usize];
     let transfer = schedule.transfer(id);

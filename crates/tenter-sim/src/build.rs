@@ -19,7 +19,8 @@ use crate::ledger::Ledger;
 use crate::run::SimulationError;
 use crate::watch::Watcher;
 
-/// Windows are never longer, whatever the lookahead: a barrier of a job fires no sooner after its cause.
+/// Windows are never longer, whatever the lookahead: a barrier of a job fires no sooner after its
+/// cause.
 pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
 /// Below this lookahead, fixed windows would mostly be empty.
 const CENTRAL_BELOW: Time = Time::from_ns(50);
@@ -68,8 +69,10 @@ impl Context {
                 for slot in 0..plan.pairs.send_slots(here.rank) as u32 {
                     let peer = plan.pairs.peer_of(here.rank, slot);
                     if plan.job.hosts[peer.rank as usize] == to {
-                        let forth = self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
-                        let back = self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
+                        let forth =
+                            self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
+                        let back =
+                            self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
                         hashes.extend([forth, back]);
                     }
                 }
@@ -102,7 +105,8 @@ impl Context {
         })
     }
 
-    /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic range.
+    /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic
+    /// range.
     pub(crate) fn udp_source_port(
         &self,
         job: u16,
@@ -116,17 +120,20 @@ impl Context {
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 
-    /// Latency of the link behind a port, from the wire to the other end's agenda, and whether frames arrive there whole.
+    /// Latency of the link behind a port, from the wire to the other end's agenda, and whether
+    /// frames arrive there whole.
     fn link(&self, node: u32, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
-        let leave = match self.topology.is_host(node) {
-            true => self.nic.transmit_latency,
-            false => self.switch.egress_latency,
+        let leave = if self.topology.is_host(node) {
+            self.nic.transmit_latency
+        } else {
+            self.switch.egress_latency
         };
-        let enter = match self.topology.is_host(peer) {
-            true => self.nic.receive_latency,
-            false => self.switch.ingress_latency,
+        let enter = if self.topology.is_host(peer) {
+            self.nic.receive_latency
+        } else {
+            self.switch.ingress_latency
         };
         (leave + cable.delay + enter, self.arrives_whole(node, port))
     }
@@ -139,7 +146,9 @@ impl Context {
         }
         let rate = self.topology.cable(node, port).rate;
         let ports = 0..self.topology.nodes[peer as usize].ports.len() as u16;
-        ports.into_iter().any(|port| self.topology.cable(peer, port).rate > rate)
+        ports
+            .into_iter()
+            .any(|port| self.topology.cable(peer, port).rate > rate)
     }
 }
 
@@ -151,7 +160,12 @@ impl Directory for Context {
         ReplyPath {
             destination: plan.job.hosts[source.rank as usize],
             slot: plan.places[source.rank as usize].send_base + source.slot,
-            hash: self.hash(here.job, (here.rank, source.rank), source.lane, source.queue_pair),
+            hash: self.hash(
+                here.job,
+                (here.rank, source.rank),
+                source.lane,
+                source.queue_pair,
+            ),
         }
     }
 }
@@ -162,7 +176,10 @@ pub(crate) struct Schedules(Vec<Option<(u32, Arc<dyn Schedule>)>>);
 
 impl std::fmt::Debug for Schedules {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.0.iter().map(|now| now.as_ref().map(|n| n.0))).finish()
+        formatter
+            .debug_list()
+            .entries(self.0.iter().map(|now| now.as_ref().map(|n| n.0)))
+            .finish()
     }
 }
 
@@ -182,7 +199,9 @@ impl Schedules {
     }
 
     fn running(&self, job: u16) -> &(u32, Arc<dyn Schedule>) {
-        self.0[usize::from(job)].as_ref().expect("packets move only while a collective runs")
+        self.0[usize::from(job)]
+            .as_ref()
+            .expect("packets move only while a collective runs")
     }
 }
 
@@ -198,12 +217,24 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         let mut places = Vec::with_capacity(job.hosts.len());
         for (rank, &host) in (0..).zip(&job.hosts) {
             let (send_base, receive_base) = slots[host as usize];
-            ranks[host as usize].push(RankHere { job: index, rank, receive_base });
-            places.push(Place { send_base, receive_base });
+            ranks[host as usize].push(RankHere {
+                job: index,
+                rank,
+                receive_base,
+            });
+            places.push(Place {
+                send_base,
+                receive_base,
+            });
             slots[host as usize].0 += pairs.send_slots(rank) as u32;
             slots[host as usize].1 += pairs.receive_slots(rank) as u32;
         }
-        jobs.push(JobPlan { job: job.clone(), pairs, turns: JobPlan::turns(job), places });
+        jobs.push(JobPlan {
+            job: job.clone(),
+            pairs,
+            turns: JobPlan::turns(job),
+            places,
+        });
     }
     let homes = homes(&topology, threads);
     Ok(Context {
@@ -242,7 +273,10 @@ pub fn lookahead(context: &Context) -> u64 {
     });
     let shortest = ports.map(|(node, port)| {
         let (latency, whole) = context.link(node, port);
-        let serialisation = context.serialisation(node, port).of(SMALLEST_WIRE_BYTES, 0).0;
+        let serialisation = context
+            .serialisation(node, port)
+            .of(SMALLEST_WIRE_BYTES, 0)
+            .0;
         latency.ps() + if whole { serialisation.ps() } else { 0 }
     });
     shortest.min().unwrap_or(u64::MAX)
@@ -269,13 +303,20 @@ pub(crate) fn build<W: Watcher>(
             watcher: watcher(&context),
             context: Arc::clone(&context),
         };
-        Part { lane, nodes: fabric }
+        Part {
+            lane,
+            nodes: fabric,
+        }
     });
     let window_ps = match windows {
         Windows::Buckets => bucket,
         Windows::Central(lookahead) => lookahead,
     };
-    Ok(WindowedDriver { parts: parts.collect(), windows, window_ps })
+    Ok(WindowedDriver {
+        parts: parts.collect(),
+        windows,
+        window_ps,
+    })
 }
 
 /// How windows are laid, and how long a calendar bucket is.
@@ -308,13 +349,18 @@ fn wire(context: &Context, bucket: u64, threads: u16) -> Vec<Wired> {
         let transmitters = ports.map(|port| {
             let peer = context.topology.neighbour(node, port);
             let input = first_input[peer.node as usize] + u32::from(peer.port);
-            let target = Output { part: context.homes[peer.node as usize].0, input };
+            let target = Output {
+                part: context.homes[peer.node as usize].0,
+                input,
+            };
             context.transmitter(node, port, builders[part].add_output(target))
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));
     }
-    let lanes = (0..threads).zip(builders).map(|(part, builder)| builder.build(part, threads, bucket));
+    let lanes = (0..threads)
+        .zip(builders)
+        .map(|(part, builder)| builder.build(part, threads, bucket));
     lanes.zip(nodes).collect()
 }
 
@@ -324,7 +370,8 @@ impl Context {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 
-    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured by.
+    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured
+    /// by.
     fn clock_offset_ppm(&self, node: u32) -> i32 {
         let most = self.nic.clock_offset_max_ppm;
         if most == 0 || !self.topology.is_host(node) {
@@ -332,32 +379,52 @@ impl Context {
         }
         let name = &self.topology.nodes[node as usize].name;
         let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
-        drawn as i32 - most as i32
+        (drawn as u32).cast_signed() - most.cast_signed()
     }
 
     fn transmitter(&self, node: u32, port: u16, output: u32) -> Transmitter {
         let (latency, whole) = self.link(node, port);
-        Transmitter::new((node, port), output, self.serialisation(node, port), latency, whole)
+        Transmitter::new(
+            (node, port),
+            output,
+            self.serialisation(node, port),
+            latency,
+            whole,
+        )
     }
 
     fn node(&self, node: u32, transmitters: Vec<Transmitter>) -> NodeModel {
         if self.topology.is_host(node) {
             let [transmitter] = transmitters.try_into().expect("a NIC has one port");
-            return NodeModel::Host(self.host(node, transmitter));
+            return NodeModel::Host(Box::new(self.host(node, transmitter)));
         }
         let index = node - self.topology.hosts as u32;
         let capacity = self.switch.queue_capacity_bytes;
-        let ports = transmitters.into_iter().map(|transmitter| Port::new(transmitter, capacity));
+        let ports = transmitters
+            .into_iter()
+            .map(|transmitter| Port::new(transmitter, capacity));
         let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
         let load_balancing = self.switch.load_balancing.clone();
-        NodeModel::Switch(Switch::new(node, index, seed, load_balancing, ports.collect()))
+        NodeModel::Switch(Switch::new(
+            node,
+            index,
+            seed,
+            load_balancing,
+            ports.collect(),
+        ))
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {
-        let slots = self.ranks_on(node).iter().fold((0, 0), |(send, receive), here| {
-            let pairs = &self.jobs[usize::from(here.job)].pairs;
-            (send + pairs.send_slots(here.rank), receive + pairs.receive_slots(here.rank))
-        });
+        let slots = self
+            .ranks_on(node)
+            .iter()
+            .fold((0, 0), |(send, receive), here| {
+                let pairs = &self.jobs[usize::from(here.job)].pairs;
+                (
+                    send + pairs.send_slots(here.rank),
+                    receive + pairs.receive_slots(here.rank),
+                )
+            });
         let nic = Nic::new(node, &self.nic, transmitter, slots);
         let skewed = !self.nic.start_skew_max.is_zero();
         let name = &self.topology.nodes[node as usize].name;

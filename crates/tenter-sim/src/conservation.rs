@@ -3,10 +3,12 @@
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
-/// Compares what every node sent with what its neighbours received, and what every switch received with what became of it.
+/// Compares what every node sent with what its neighbours received, and what every switch received
+/// with what became of it.
 ///
 /// # Errors
-/// A sentence that names the first node or link where frames do not add up. That is a defect of the simulator.
+/// A sentence that names the first node or link where frames do not add up. That is a defect of the
+/// simulator.
 pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
     let context = driver.fabric(0).context();
     let topology = context.topology();
@@ -18,7 +20,10 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
             let peer = topology.neighbour(node, port);
             let sent = sent(driver, peer.node, peer.port);
             let under_way = in_flight.iter().filter(|(input, _)| *input == port);
-            let bytes: u64 = under_way.clone().map(|(_, p)| u64::from(p.frame_bytes)).sum();
+            let bytes: u64 = under_way
+                .clone()
+                .map(|(_, p)| u64::from(p.frame_bytes))
+                .sum();
             let arrived = received(driver, node, port);
             let found = (arrived.0 + under_way.count() as u64, arrived.1 + bytes);
             if sent != found {
@@ -54,15 +59,21 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     }
 }
 
-/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its packets.
+/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its
+/// packets.
 fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
-    let NodeModel::Switch(switch) = model(driver, node) else { return Ok(()) };
+    let NodeModel::Switch(switch) = model(driver, node) else {
+        return Ok(());
+    };
     let name = &driver.fabric(0).context().topology().nodes[node as usize].name;
     let mut balance = (0_i128, 0_i128);
     for (number, port) in (0..).zip(switch.ports()) {
         let received = switch.received(number);
         let counters = port.counters();
-        let waiting: u64 = port.waiting().map(|packet| u64::from(packet.frame_bytes)).sum();
+        let waiting: u64 = port
+            .waiting()
+            .map(|packet| u64::from(packet.frame_bytes))
+            .sum();
         if waiting != port.queue_bytes() {
             return Err(format!(
                 "port {number} of {name} accounts {} bytes for {waiting} in its queue",
@@ -77,6 +88,8 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     if balance == (0, 0) {
         Ok(())
     } else {
-        Err(format!("{name} received {balance:?} (frames, bytes) more than it sent, dropped and holds"))
+        Err(format!(
+            "{name} received {balance:?} (frames, bytes) more than it sent, dropped and holds"
+        ))
     }
 }

@@ -12,7 +12,8 @@ pub trait Driver {
     /// The watcher of its nodes.
     type Watcher: Watcher;
 
-    /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to happen.
+    /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to
+    /// happen.
     fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome;
 
     /// How many parts the nodes are spread over.
@@ -79,13 +80,22 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
     }
 
     fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)> {
-        self.parts[part].lane.in_flight(node).map(|(input, packet)| (input, *packet)).collect()
+        self.parts[part]
+            .lane
+            .in_flight(node)
+            .map(|(input, packet)| (input, *packet))
+            .collect()
     }
 
     fn stats(&self) -> DriverStats {
         DriverStats {
             node_visits: self.parts.iter().map(|part| part.lane.visits()).sum(),
-            windows: self.parts.iter().map(|part| part.lane.windows()).max().unwrap_or(0),
+            windows: self
+                .parts
+                .iter()
+                .map(|part| part.lane.windows())
+                .max()
+                .unwrap_or(0),
             window_ps: self.window_ps,
             central: matches!(self.windows, Windows::Central(_)),
         }

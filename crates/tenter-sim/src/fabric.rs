@@ -14,7 +14,7 @@ use crate::watch::Watcher;
 #[derive(Debug)]
 pub enum NodeModel {
     /// A host with its NIC.
-    Host(Host),
+    Host(Box<Host>),
     /// A switch.
     Switch(Switch),
 }
@@ -35,11 +35,21 @@ impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
 
     fn visit(&mut self, node: u32, visit: &mut Visit<'_, Packet>) {
-        let Fabric { nodes, context, schedules, ledger, watcher } = self;
+        let Fabric {
+            nodes,
+            context,
+            schedules,
+            ledger,
+            watcher,
+        } = self;
         match &mut nodes[node as usize] {
             NodeModel::Switch(switch) => visit_switch(switch, context, visit, watcher),
             NodeModel::Host(host) => {
-                let mut scope = HostScope { context, schedules, ledger };
+                let mut scope = HostScope {
+                    context,
+                    schedules,
+                    ledger,
+                };
                 visit_host(host, &mut scope, visit, watcher);
             }
         }
@@ -97,7 +107,11 @@ fn visit_host<W: Watcher>(
     loop {
         let departure = host.next_departure(now).unwrap_or(NEVER);
         let timer = host.next_timer().unwrap_or(NEVER);
-        let arrival = if rank < visit.arrivals() { visit.arrival(rank).0.at } else { NEVER };
+        let arrival = if rank < visit.arrivals() {
+            visit.arrival(rank).0.at
+        } else {
+            NEVER
+        };
         let next = departure.min(arrival).min(timer);
         if next >= end {
             visit.wake(next);
@@ -105,7 +119,8 @@ fn visit_host<W: Watcher>(
         }
         now = next;
         if departure == now {
-            host.nic.depart(&scope.context.nic, now, &mut Links { visit, watcher });
+            host.nic
+                .depart(&scope.context.nic, now, &mut Links { visit, watcher });
         } else if arrival == now {
             let packet = visit.arrival(rank).0;
             rank += 1;
@@ -141,20 +156,35 @@ impl<W: Watcher> Fabric<W> {
 
     /// One timer of a host, for an engine with explicit events.
     pub fn host_fires(&mut self, node: u32, now: u64) {
-        let Fabric { nodes, context, schedules, ledger, .. } = self;
+        let Fabric {
+            nodes,
+            context,
+            schedules,
+            ledger,
+            ..
+        } = self;
         if let NodeModel::Host(host) = &mut nodes[node as usize] {
-            host.fire(now, &mut HostScope { context, schedules, ledger });
+            host.fire(
+                now,
+                &mut HostScope {
+                    context,
+                    schedules,
+                    ledger,
+                },
+            );
         }
     }
 
-    /// The departures of one port of a switch up to and including `now`, for an engine with explicit departures.
+    /// The departures of one port of a switch up to and including `now`, for an engine with
+    /// explicit departures.
     pub fn port_departs(&mut self, node: u32, port: u16, now: u64, medium: &mut impl Medium) {
         if let NodeModel::Switch(switch) = &mut self.nodes[node as usize] {
             switch.advance_port(port, now, medium);
         }
     }
 
-    /// One arrival at any node, for an engine with explicit events; the port of a switch it was offered to.
+    /// One arrival at any node, for an engine with explicit events; the port of a switch it was
+    /// offered to.
     pub fn arrives(
         &mut self,
         node: u32,
@@ -162,13 +192,27 @@ impl<W: Watcher> Fabric<W> {
         packet: Packet,
         medium: &mut impl Medium,
     ) -> Option<u16> {
-        let Fabric { nodes, context, schedules, ledger, .. } = self;
+        let Fabric {
+            nodes,
+            context,
+            schedules,
+            ledger,
+            ..
+        } = self;
         match &mut nodes[node as usize] {
             NodeModel::Switch(switch) => {
                 Some(switch.arrive(packet, input, &context.routing, medium))
             }
             NodeModel::Host(host) => {
-                host.arrive(packet, &mut HostScope { context, schedules, ledger }, medium);
+                host.arrive(
+                    packet,
+                    &mut HostScope {
+                        context,
+                        schedules,
+                        ledger,
+                    },
+                    medium,
+                );
                 None
             }
         }

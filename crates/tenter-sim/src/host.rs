@@ -34,7 +34,8 @@ enum Timer {
 pub struct Host {
     pub(crate) nic: Nic,
     timers: BinaryHeap<Reverse<(u64, Timer)>>,
-    /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number here, transfer).
+    /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
+    /// here, transfer).
     waiting: BTreeMap<(u16, u32), u32>,
     /// Where the delays of this host's starts come from, if starts are skewed.
     start_skew: Option<Box<Stream>>,
@@ -49,7 +50,12 @@ pub(crate) struct HostScope<'a> {
 
 impl Host {
     pub(crate) fn new(nic: Nic, start_skew: Option<Box<Stream>>) -> Host {
-        Host { nic, timers: BinaryHeap::new(), waiting: BTreeMap::new(), start_skew }
+        Host {
+            nic,
+            timers: BinaryHeap::new(),
+            waiting: BTreeMap::new(),
+            start_skew,
+        }
     }
 
     /// Its NIC.
@@ -57,13 +63,21 @@ impl Host {
         &self.nic
     }
 
-    /// Lets the rank of `job` here, if there is one, start the collective that begins at `now`; returns when it does.
+    /// Lets the rank of `job` here, if there is one, start the collective that begins at `now`;
+    /// returns when it does.
     pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
-        let number = context.ranks_on(self.nic.host()).iter().position(|here| here.job == job)?;
+        let number = context
+            .ranks_on(self.nic.host())
+            .iter()
+            .position(|here| here.job == job)?;
         let skew_max = context.nic.start_skew_max.ps();
-        let skew = self.start_skew.as_mut().map_or(0, |stream| stream.below(skew_max + 1));
+        let skew = self
+            .start_skew
+            .as_mut()
+            .map_or(0, |stream| stream.below(skew_max + 1));
         let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
-        self.timers.push(Reverse((start, Timer::Start(number as u16))));
+        self.timers
+            .push(Reverse((start, Timer::Start(number as u16))));
         Some(start)
     }
 
@@ -71,11 +85,14 @@ impl Host {
     pub(crate) fn reset(&mut self, context: &Context, job: u16) {
         let ranks = context.ranks_on(self.nic.host());
         for here in ranks.iter().filter(|here| here.job == job) {
-            let slots = context.jobs[usize::from(job)].pairs.receive_slots(here.rank);
+            let slots = context.jobs[usize::from(job)]
+                .pairs
+                .receive_slots(here.rank);
             let base = here.receive_base as usize;
             self.nic.reset_delivered(base..base + slots);
         }
-        self.waiting.retain(|(number, _), _| ranks[usize::from(*number)].job != job);
+        self.waiting
+            .retain(|(number, _), _| ranks[usize::from(*number)].job != job);
     }
 
     /// When the next frame can leave, given that it is `now`.
@@ -101,7 +118,9 @@ impl Host {
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
-        let delivery = self.nic.arrive(&scope.context.nic, packet, scope.context, medium);
+        let delivery = self
+            .nic
+            .arrive(&scope.context.nic, packet, scope.context, medium);
         if let Some(delivery) = delivery {
             self.deliver(&delivery, scope);
         }
@@ -110,7 +129,8 @@ impl Host {
         }
     }
 
-    /// Fires the one timer that is due at `now` and first in order: the workload's before the NIC's.
+    /// Fires the one timer that is due at `now` and first in order: the workload's before the
+    /// NIC's.
     pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
@@ -125,7 +145,8 @@ impl Host {
     }
 
     fn post_initial(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
-        let RankHere { job, rank, .. } = scope.context.ranks_on(self.nic.host())[usize::from(number)];
+        let RankHere { job, rank, .. } =
+            scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
         scope.schedules.of(job).initial(rank, &mut ids);
         for id in ids {
@@ -139,7 +160,10 @@ impl Host {
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let plan = &context.jobs[usize::from(here.job)];
         let transfer = scope.schedules.of(here.job).transfer(id);
-        let slot = plan.pairs.find_for(&transfer).expect("every way of a schedule has queue pairs");
+        let slot = plan
+            .pairs
+            .find_for(&transfer)
+            .expect("every way of a schedule has queue pairs");
         let queue_pairs = plan.job.queue_pairs;
         for index in 0..queue_pairs {
             let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
@@ -147,7 +171,11 @@ impl Host {
                 let peer = peer(context, here.job, &transfer, slot.receive_slot, index);
                 self.nic.open(&context.nic, send, peer, now);
             }
-            let key = FlowKey { job: here.job, queue_pair: index, transfer: id };
+            let key = FlowKey {
+                job: here.job,
+                queue_pair: index,
+                transfer: id,
+            };
             let request = WorkRequest {
                 tag: key.pack(),
                 group: scope.schedules.turn(here.job),
@@ -164,19 +192,31 @@ impl Host {
         let plan = &scope.context.jobs[usize::from(here.job)];
         let local = delivery.slot - here.receive_base;
         let source = plan.pairs.source_of(here.rank, local);
-        let way = Destination { dst: here.rank, lane: source.lane };
+        let way = Destination {
+            dst: here.rank,
+            lane: source.lane,
+        };
         let schedule = scope.schedules.of(here.job);
         let id = schedule
             .nth(source.rank, way, plan.job.queue_pair_scope, delivery.nth)
             .expect("what arrives has been posted");
-        let key = FlowKey { job: here.job, queue_pair: source.queue_pair, transfer: id };
-        scope.ledger.delivered(key, scope.schedules.turn(here.job), delivery);
+        let key = FlowKey {
+            job: here.job,
+            queue_pair: source.queue_pair,
+            transfer: id,
+        };
+        scope
+            .ledger
+            .delivered(key, scope.schedules.turn(here.job), delivery);
         let first = delivery.slot - u32::from(source.queue_pair);
         let whole = (first..first + u32::from(plan.job.queue_pairs))
             .all(|slot| self.nic.delivered(slot) > delivery.nth);
         if whole {
             self.release(number, id, delivery.at, scope);
-            scope.context.progress.arrived(usize::from(here.job), delivery.at);
+            scope
+                .context
+                .progress
+                .arrived(usize::from(here.job), delivery.at);
         }
     }
 
@@ -196,7 +236,8 @@ impl Host {
             if delay == 0 {
                 self.post(number, next, now, scope);
             } else {
-                self.timers.push(Reverse((now + delay, Timer::Release(number, next))));
+                self.timers
+                    .push(Reverse((now + delay, Timer::Release(number, next))));
             }
         }
         scope.ledger.released = released;

@@ -51,8 +51,8 @@ impl JobPlan {
 
 /// What all threads know about the progress of the jobs.
 ///
-/// Counters are updated inside windows by whichever thread receives; they are read between windows only, when every
-/// update of the window is in. So what is read does not depend on the threads.
+/// Counters are updated inside windows by whichever thread receives; they are read between windows
+/// only, when every update of the window is in. So what is read does not depend on the threads.
 #[derive(Debug)]
 pub struct JobProgress {
     jobs: Vec<Counters>,
@@ -86,7 +86,9 @@ impl JobProgress {
         let counters = &self.jobs[job];
         counters.missing.store(transfers, Ordering::Relaxed);
         counters.last_arrival.store(0, Ordering::Relaxed);
-        counters.gap.store(gap.unwrap_or(u64::MAX), Ordering::Relaxed);
+        counters
+            .gap
+            .store(gap.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// A transfer of the job's collective has arrived whole.

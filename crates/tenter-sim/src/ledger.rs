@@ -17,7 +17,11 @@ impl FlowKey {
     }
 
     pub(crate) fn unpack(tag: u64) -> FlowKey {
-        FlowKey { job: (tag >> 48) as u16, queue_pair: (tag >> 32) as u16, transfer: tag as u32 }
+        FlowKey {
+            job: (tag >> 48) as u16,
+            queue_pair: (tag >> 32) as u16,
+            transfer: tag as u32,
+        }
     }
 }
 
@@ -63,7 +67,11 @@ impl Ledger {
             delivery.latency_sum,
             delivery.latency_max,
         ]);
-        self.delivered.push(DeliveredHalf { key, turn, delivery: *delivery });
+        self.delivered.push(DeliveredHalf {
+            key,
+            turn,
+            delivery: *delivery,
+        });
     }
 
     pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
@@ -79,6 +87,10 @@ impl Ledger {
             done.sent_frames,
             done.sent_bytes,
         ]);
-        self.acknowledged.push(AcknowledgedHalf { key, turn, done: *done });
+        self.acknowledged.push(AcknowledgedHalf {
+            key,
+            turn,
+            done: *done,
+        });
     }
 }

@@ -4,11 +4,12 @@
 //!   Plan ──build──▶ Network (parts: nodes and lanes) ──run──▶ records at edges ──▶ Sink, Summary
 //! ```
 //!
-//! [`run`] is the whole way. Underneath, a [`Driver`] moves time: the windowed engine here, the reference engine in the test
-//! kit. Both drive the same nodes ([`Fabric`]) and stop at the same edges, so both must leave the same [digest].
+//! [`run`] is the whole way. Underneath, a [`Driver`] moves time: the windowed engine here, the
+//! reference engine in the test kit. Both drive the same nodes ([`Fabric`]) and stop at the same
+//! edges, so both must leave the same [digest].
 //!
-//! **Architecture invariant.** Nothing here reads a file, a clock or the environment; records leave through the caller's
-//! [`Sink`](tenter_record::Sink), and the caller measures wall time.
+//! **Architecture invariant.** Nothing here reads a file, a clock or the environment; records leave
+//! through the caller's [`Sink`](tenter_record::Sink), and the caller measures wall time.
 //!
 //! [digest]: tenter_record::Digest
 

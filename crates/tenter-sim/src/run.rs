@@ -42,7 +42,9 @@ pub enum SimulationError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// Nothing takes any time.
-    #[error("some link has no delay at all; give its cable a length or its switch a pipeline latency")]
+    #[error(
+        "some link has no delay at all; give its cable a length or its switch a pipeline latency"
+    )]
     NoLookahead,
     /// The records could not be kept.
     #[error(transparent)]
@@ -55,7 +57,8 @@ pub enum SimulationError {
 /// What a trial leaves beside the rows its sink was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Everything about the trial at a glance; its wall times and peak memory are the caller's to fill in.
+    /// Everything about the trial at a glance; its wall times and peak memory are the caller's to
+    /// fill in.
     pub summary: Summary,
     /// One row per job.
     pub jobs: Vec<JobRow>,
@@ -90,7 +93,8 @@ impl Simulation<WindowedDriver<Unwatched>> {
 }
 
 impl Simulation<WindowedDriver<WatchLog>> {
-    /// Builds a plan's network and schedule, watching a flow or a port for its first `limit` events on each thread.
+    /// Builds a plan's network and schedule, watching a flow or a port for its first `limit` events
+    /// on each thread.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -101,7 +105,9 @@ impl Simulation<WindowedDriver<WatchLog>> {
         limit: usize,
     ) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
-        let driver = build::build(plan, threads, |context| WatchLog::new(target(context), limit))?;
+        let driver = build::build(plan, threads, |context| {
+            WatchLog::new(target(context), limit)
+        })?;
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -109,7 +115,9 @@ impl Simulation<WindowedDriver<WatchLog>> {
 /// No more threads than switches: a thread without one would only wait.
 fn threads(plan: &Plan, options: Options) -> u16 {
     let switches = plan.topology.nodes.len() - plan.topology.hosts;
-    options.threads.clamp(1, switches.clamp(1, usize::from(u16::MAX)) as u16)
+    options
+        .threads
+        .clamp(1, switches.clamp(1, usize::from(u16::MAX)) as u16)
 }
 
 /// When rows are collected and progress is told: about once per so many packet-hops.
@@ -146,7 +154,8 @@ impl<D: Driver> Simulation<D> {
         &self.driver
     }
 
-    /// Runs until every job is done and the network is empty, or until the time limit or the sink stops it.
+    /// Runs until every job is done and the network is empty, or until the time limit or the sink
+    /// stops it.
     ///
     /// # Errors
     /// When the sink fails, or frames are not conserved.
@@ -214,7 +223,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 // Nothing moves any more; whatever comes next is at the next start of a collective.
                 RunOutcome::Empty => {
                     self.finish_collectives();
-                    let Some(start) = self.next_start() else { break };
+                    let Some(start) = self.next_start() else {
+                        break;
+                    };
                     self.now = start.min(limit);
                 }
             }
@@ -243,7 +254,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
 
     fn next_edge(&self, limit: u64) -> u64 {
         let start = self.next_start().unwrap_or(u64::MAX);
-        limit.min(start).min(self.report_at).min(self.sampler.next())
+        limit
+            .min(start)
+            .min(self.report_at)
+            .min(self.sampler.next())
     }
 
     /// Starts every collective that is due.
@@ -267,8 +281,11 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let schedule: Arc<dyn tenter_workload::Schedule> = Arc::from(schedule);
         let more = number + 1 < plan.turns.len();
         let gap = more.then(|| plan.job.gap.ps());
-        context.progress.begin(job, u64::from(schedule.transfer_count()), gap);
-        self.accounts.begin(job, number, self.now, Arc::clone(&schedule));
+        context
+            .progress
+            .begin(job, u64::from(schedule.transfer_count()), gap);
+        self.accounts
+            .begin(job, number, self.now, Arc::clone(&schedule));
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;
             schedules.set(job, number as u32, Arc::clone(&schedule));
@@ -276,7 +293,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         for &host in &plan.job.hosts {
             let (part, node) = context.home(host);
             let fabric = self.driver.fabric_mut(usize::from(part));
-            let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else { continue };
+            let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
+                continue;
+            };
             host.reset(&context, job as u16);
             if let Some(at) = host.start(&context, job as u16, self.now) {
                 self.driver.wake(usize::from(part), node, at);
@@ -333,7 +352,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     /// Brings the records of all parts together and hands complete rows to the sink.
     fn collect(&mut self) -> Result<(), SimulationError> {
         for part in 0..self.driver.parts() {
-            self.accounts.take_delivered(&mut self.driver.fabric_mut(part).ledger);
+            self.accounts
+                .take_delivered(&mut self.driver.fabric_mut(part).ledger);
         }
         for part in 0..self.driver.parts() {
             let ledger = &mut self.driver.fabric_mut(part).ledger;

@@ -17,7 +17,11 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     pub(crate) fn new(interval: Option<u64>) -> Sampler {
-        Sampler { interval, next: interval.unwrap_or(u64::MAX), sent_bytes: Vec::new() }
+        Sampler {
+            interval,
+            next: interval.unwrap_or(u64::MAX),
+            sent_bytes: Vec::new(),
+        }
     }
 
     /// When the next sample is due.
@@ -68,7 +72,13 @@ impl Sampler {
         let tx_bytes = sent_bytes - std::mem::replace(&mut self.sent_bytes[*place], sent_bytes);
         *place += 1;
         if tx_bytes > 0 || queue_bytes > 0 {
-            rows.push(SampleRow { time: Time::from_ps(now), node, port, queue_bytes, tx_bytes });
+            rows.push(SampleRow {
+                time: Time::from_ps(now),
+                node,
+                port,
+                queue_bytes,
+                tx_bytes,
+            });
         }
     }
 }

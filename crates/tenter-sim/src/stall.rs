@@ -50,10 +50,17 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
     for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else { continue };
+        let Some(host) = host(driver, node) else {
+            continue;
+        };
         let base = plan.places[rank as usize].send_base;
         let slots = base..base + plan.pairs.send_slots(rank) as u32;
-        for error in host.nic().errors().iter().filter(|error| slots.contains(&error.slot)) {
+        for error in host
+            .nic()
+            .errors()
+            .iter()
+            .filter(|error| slots.contains(&error.slot))
+        {
             let peer = plan.pairs.peer_of(rank, error.slot - base);
             lines.push(format!(
                 "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
@@ -79,7 +86,9 @@ fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
     for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else { continue };
+        let Some(host) = host(driver, node) else {
+            continue;
+        };
         let base = plan.places[rank as usize].send_base;
         for slot in 0..plan.pairs.send_slots(rank) as u32 {
             let left: Vec<_> = host.nic().unfinished(base + slot).collect();

@@ -34,16 +34,15 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
     transmitters(driver, |transmitter| transmitter.sent().0)
 }
 
-fn transmitters(
-    driver: &impl Driver,
-    count: impl Fn(&tenter_net::Transmitter) -> u64,
-) -> u64 {
+fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
     nodes(driver)
         .map(|(_, node)| match node {
             NodeModel::Host(host) => count(host.nic().transmitter()),
-            NodeModel::Switch(switch) => {
-                switch.ports().iter().map(|port| count(port.transmitter())).sum()
-            }
+            NodeModel::Switch(switch) => switch
+                .ports()
+                .iter()
+                .map(|port| count(port.transmitter()))
+                .sum(),
         })
         .sum()
 }
@@ -53,7 +52,10 @@ fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
     let context = driver.fabric(0).context();
     (0..context.topology().nodes.len() as u32).map(|node| {
         let (part, local) = context.home(node);
-        (node, &driver.fabric(usize::from(part)).nodes()[local as usize])
+        (
+            node,
+            &driver.fabric(usize::from(part)).nodes()[local as usize],
+        )
     })
 }
 
@@ -67,7 +69,10 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         let rows = collective_rows(context, index, &accounts.tallies[index], &mut digest);
         let job = job_row(index, plan, &rows, trial.stalls[index].clone());
         collectives.extend_from_slice(&rows);
-        jobs.push(JobSummary { job, collectives: rows });
+        jobs.push(JobSummary {
+            job,
+            collectives: rows,
+        });
     }
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -81,7 +86,13 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         jobs: jobs.clone(),
     };
     let jobs = jobs.into_iter().map(|job| job.job).collect();
-    Outcome { summary, jobs, collectives, ports: ports(driver, trial.ended), digest }
+    Outcome {
+        summary,
+        jobs,
+        collectives,
+        ports: ports(driver, trial.ended),
+        digest,
+    }
 }
 
 /// Every counter of every node is part of the digest.
@@ -92,9 +103,28 @@ fn add_counters<D: Driver>(driver: &D, digest: &mut Digest) {
             NodeModel::Host(host) => {
                 let (frames, bytes) = host.nic().transmitter().sent();
                 let c = host.nic().counters();
-                digest.add(&[NIC, node, frames, bytes, c.received_frames, c.received_bytes]);
-                digest.add(&[NIC, node, c.data_packets, c.out_of_sequence, c.duplicate_request]);
-                digest.add(&[NIC, node, c.nak_sent, c.packet_seq_err, c.local_ack_timeout_err]);
+                digest.add(&[
+                    NIC,
+                    node,
+                    frames,
+                    bytes,
+                    c.received_frames,
+                    c.received_bytes,
+                ]);
+                digest.add(&[
+                    NIC,
+                    node,
+                    c.data_packets,
+                    c.out_of_sequence,
+                    c.duplicate_request,
+                ]);
+                digest.add(&[
+                    NIC,
+                    node,
+                    c.nak_sent,
+                    c.packet_seq_err,
+                    c.local_ack_timeout_err,
+                ]);
             }
             NodeModel::Switch(switch) => {
                 for (number, port) in (0..).zip(switch.ports()) {
@@ -116,7 +146,11 @@ fn collective_rows(
     digest: &mut Digest,
 ) -> Vec<CollectiveRow> {
     let plan = &context.jobs[job];
-    let begun = plan.turns.iter().zip(tallies).filter(|(_, tally)| tally.start.is_some());
+    let begun = plan
+        .turns
+        .iter()
+        .zip(tallies)
+        .filter(|(_, tally)| tally.start.is_some());
     let rows = begun.map(|(turn, tally)| {
         let row = collective_row(context, job, turn, tally);
         let end = row.end.map_or(u64::MAX, Time::ps);
@@ -175,7 +209,11 @@ fn goodput_share(context: &Context) -> f64 {
 }
 
 fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
-    let rates = plan.job.hosts.iter().map(|&host| context.topology.cable(host, 0).rate);
+    let rates = plan
+        .job
+        .hosts
+        .iter()
+        .map(|&host| context.topology.cable(host, 0).rate);
     rates.min().unwrap_or_default()
 }
 
@@ -186,7 +224,10 @@ fn job_row(
     failure: Option<String>,
 ) -> JobRow {
     let complete = collectives.len() == plan.turns.len() && collectives.iter().all(|c| c.complete);
-    let end = collectives.last().and_then(|last| last.end).filter(|_| complete);
+    let end = collectives
+        .last()
+        .and_then(|last| last.end)
+        .filter(|_| complete);
     JobRow {
         job: index as u32,
         name: plan.job.name.clone(),
@@ -200,7 +241,10 @@ fn job_row(
 }
 
 fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
-    let mut totals = Totals { flows: accounts.flows_done(), ..Totals::default() };
+    let mut totals = Totals {
+        flows: accounts.flows_done(),
+        ..Totals::default()
+    };
     for tally in accounts.tallies.iter().flatten() {
         totals.rx_frames += tally.accepted_frames;
         totals.retransmitted_frames += tally.retransmitted_frames;
@@ -245,7 +289,11 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
     let packet_hops = packet_hops(driver);
     let control = transmitters(driver, |transmitter| transmitter.sent_control().0);
     EngineStats {
-        engine: if stats.central { EngineKind::Central } else { EngineKind::Windowed },
+        engine: if stats.central {
+            EngineKind::Central
+        } else {
+            EngineKind::Windowed
+        },
         packet_hops,
         data_packet_hops: packet_hops - control,
         threads: u32::from(threads),
@@ -260,7 +308,12 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
 
 fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
     let context = driver.fabric(0).context();
-    let started = context.jobs.iter().map(|plan| plan.job.start.ps()).min().unwrap_or(0);
+    let started = context
+        .jobs
+        .iter()
+        .map(|plan| plan.job.start.ps())
+        .min()
+        .unwrap_or(0);
     let span = Time::from_ps(ended.saturating_sub(started));
     let mut rows = Vec::new();
     for (node, model) in nodes(driver) {

@@ -22,7 +22,8 @@ impl Watcher for Unwatched {
 /// What to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchTarget {
-    /// All packets with one of these hashes: those of the queue pairs between two hosts, in both directions.
+    /// All packets with one of these hashes: those of the queue pairs between two hosts, in both
+    /// directions.
     Flow(Vec<u32>),
     /// All packets at one port of a node.
     Port {
@@ -47,7 +48,12 @@ pub struct WatchLog {
 impl WatchLog {
     /// Watches `target` for its first `limit` events.
     pub fn new(target: WatchTarget, limit: usize) -> WatchLog {
-        WatchLog { target, limit, notes: Vec::new(), omitted: 0 }
+        WatchLog {
+            target,
+            limit,
+            notes: Vec::new(),
+            omitted: 0,
+        }
     }
 
     fn concerns(&self, event: &Event) -> bool {

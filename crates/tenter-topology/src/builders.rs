@@ -56,7 +56,8 @@ impl TopologySpec {
     /// Wires the fabric and checks it.
     ///
     /// # Errors
-    /// The first thing that is wrong with the description, with the parameter or node and the remedy.
+    /// The first thing that is wrong with the description, with the parameter or node and the
+    /// remedy.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         match self {
             TopologySpec::SingleSwitch(spec) => spec.build(),

@@ -16,7 +16,8 @@ pub struct Oversubscription {
 }
 
 impl Oversubscription {
-    /// Downlink over uplink rate: 1 is non-blocking, above 1 oversubscribed, below 1 a fabric with speed-up.
+    /// Downlink over uplink rate: 1 is non-blocking, above 1 oversubscribed, below 1 a fabric with
+    /// speed-up.
     pub fn ratio(&self) -> f64 {
         self.down_bps as f64 / self.up_bps as f64
     }
@@ -36,7 +37,8 @@ pub struct TierCapacity {
 }
 
 impl Topology {
-    /// Oversubscription of every switch that has cables to a higher tier, in node order: leaves first.
+    /// Oversubscription of every switch that has cables to a higher tier, in node order: leaves
+    /// first.
     ///
     /// Cables within a tier count neither as down nor as up.
     pub fn oversubscription(&self) -> Vec<Oversubscription> {
@@ -75,9 +77,11 @@ impl Topology {
         tiers
     }
 
-    /// Half of the narrowest tier's capacity, in bit/s: what one half of the hosts can send to the other half.
+    /// Half of the narrowest tier's capacity, in bit/s: what one half of the hosts can send to the
+    /// other half.
     ///
-    /// Exact for a folded Clos of equal links; an upper bound where links are unequal or within a tier.
+    /// Exact for a folded Clos of equal links; an upper bound where links are unequal or within a
+    /// tier.
     pub fn bisection_bps(&self) -> u128 {
         let hosts: u128 = (0..self.hosts as u32)
             .map(|host| rate_of(self, host, 0))

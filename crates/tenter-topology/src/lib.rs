@@ -1,7 +1,8 @@
 //! Graphs, wiring and routing tables of network fabrics: data only, nothing moves here.
 //!
-//! A [`TopologySpec`] holds the few numbers a person gives; [`TopologySpec::build`] turns them into a [`Topology`] of
-//! nodes, ports and cables; [`Routing::build`] finds every equal-cost egress port towards every host.
+//! A [`TopologySpec`] holds the few numbers a person gives; [`TopologySpec::build`] turns them into
+//! a [`Topology`] of nodes, ports and cables; [`Routing::build`] finds every equal-cost egress port
+//! towards every host.
 //!
 //! ```
 //! use tenter_topology::{LeafSpine, Routing, TopologySpec};
@@ -27,10 +28,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Numbering.** Hosts come first, in rank order, then leaves, then the upper tiers. The ports of a node are ordered by
-//! the number of the node at the other end, parallel cables by their index: on a leaf the host ports in host order, then
-//! the uplinks spine by spine; on a spine leaf by leaf. Cables are ordered by their lower end, then their upper end, so
-//! cable `h` is the one of host `h`.
+//! **Numbering.** Hosts come first, in rank order, then leaves, then the upper tiers. The ports of
+//! a node are ordered by the number of the node at the other end, parallel cables by their index:
+//! on a leaf the host ports in host order, then the uplinks spine by spine; on a spine leaf by
+//! leaf. Cables are ordered by their lower end, then their upper end, so cable `h` is the one of
+//! host `h`.
 
 mod builders;
 mod capacity;

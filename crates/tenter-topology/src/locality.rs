@@ -3,10 +3,11 @@
 use crate::Topology;
 
 impl Topology {
-    /// All nodes in an order that keeps neighbours together: pod by pod, every leaf followed by its hosts and the leaves of
-    /// a pod by the switches above them, and the highest tier at the end.
+    /// All nodes in an order that keeps neighbours together: pod by pod, every leaf followed by its
+    /// hosts and the leaves of a pod by the switches above them, and the highest tier at the end.
     ///
-    /// A pod is what stays connected without the highest tier; in a leaf-spine fabric that is one leaf.
+    /// A pod is what stays connected without the highest tier; in a leaf-spine fabric that is one
+    /// leaf.
     pub fn locality_order(&self) -> Vec<u32> {
         let top = self
             .switch_numbers()
@@ -43,11 +44,12 @@ impl Topology {
         order
     }
 
-    /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are never parted, and threads
-    /// have about the same number of ports.
+    /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are
+    /// never parted, and threads have about the same number of ports.
     ///
-    /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods stay whole where they can;
-    /// each switch above them goes where most of its cables lead, unless that thread already has its share.
+    /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
+    /// stay whole where they can; each switch above them goes where most of its cables lead, unless
+    /// that thread already has its share.
     pub fn partition(&self, threads: u16) -> Vec<u16> {
         let threads = usize::from(threads.max(1));
         let order = self.locality_order();
@@ -60,7 +62,8 @@ impl Topology {
         let mut before = 0;
         for leaf in leaves {
             let weight = self.weight(leaf);
-            // The thread in whose share of the whole the middle of this leaf falls; doubled to stay whole.
+            // The thread in whose share of the whole the middle of this leaf falls; doubled to stay
+            // whole.
             let middle = 2 * before + weight;
             let thread = u128::from(middle) * threads as u128 / u128::from((2 * total).max(1));
             dealing.give(leaf, (thread as usize).min(threads - 1));
@@ -134,8 +137,8 @@ impl Dealing<'_> {
         }
     }
 
-    /// The thread with room for `switch` to which most of its cables lead, the least loaded of equals; without room
-    /// anywhere, the least loaded of all.
+    /// The thread with room for `switch` to which most of its cables lead, the least loaded of
+    /// equals; without room anywhere, the least loaded of all.
     fn best(&self, switch: u32, share: u64) -> usize {
         let mut cables = vec![0_u64; self.loads.len()];
         for peer in self.topology.neighbours(switch) {
@@ -220,13 +223,15 @@ mod tests {
             topology.locality_order(),
             [4, 0, 5, 1, 8, 6, 2, 7, 3, 9, 10]
         );
-        // Each pod whole on its thread: leaves of 2 ports with a host each and an aggregation switch of 3 ports.
+        // Each pod whole on its thread: leaves of 2 ports with a host each and an aggregation
+        // switch of 3 ports.
         assert_eq!(topology.partition(2), [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0]);
     }
 
     #[test]
     fn threads_share_the_ports() {
-        // 8 leaves of 64 + 32 ports with 64 hosts and 4 spines of 64 ports: 8 · 160 + 4 · 64 = 1,536.
+        // 8 leaves of 64 + 32 ports with 64 hosts and 4 spines of 64 ports: 8 · 160 + 4 · 64 =
+        // 1,536.
         let topology = leaf_spine(8, 64, 4, 8);
         assert_eq!(loads(&topology, 1), [1536]);
         assert_eq!(loads(&topology, 2), [768, 768]);

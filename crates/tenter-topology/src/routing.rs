@@ -50,8 +50,8 @@ pub enum RoutingError {
 
 /// For every switch and destination host, the egress ports on a shortest path.
 ///
-/// Cost is the number of switches. Routes are kept per *group*, all hosts on one switch, and equal lists of ports are
-/// stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
+/// Cost is the number of switches. Routes are kept per *group*, all hosts on one switch, and equal
+/// lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
     /// Per host: the switch it is on.
@@ -72,8 +72,9 @@ impl Routing {
     /// Finds all shortest paths between the switches that have hosts.
     ///
     /// # Errors
-    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches, or the table would be
-    /// larger than memory. A topology from [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
+    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches, or
+    /// the table would be larger than memory. A topology from
+    /// [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
     pub fn build(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing::attach(topology)?;
         let graph = SwitchGraph::of(topology);
@@ -148,13 +149,15 @@ impl Routing {
         leaders
     }
 
-    /// The switch a host is on, as an index into the switches: node number less the number of hosts.
+    /// The switch a host is on, as an index into the switches: node number less the number of
+    /// hosts.
     #[inline]
     pub fn attachment(&self, host: u32) -> u32 {
         self.attachment[host as usize]
     }
 
-    /// The equal-cost egress ports of `switch` (an index into the switches) towards `dst_host`, ascending.
+    /// The equal-cost egress ports of `switch` (an index into the switches) towards `dst_host`,
+    /// ascending.
     ///
     /// One port when the host is on this switch; none from a switch that reaches no host at all.
     #[inline]
@@ -178,7 +181,8 @@ impl Routing {
         u32::from(self.distances[group(a) * self.groups + group(b)])
     }
 
-    /// The shortest path that takes the first candidate everywhere: the egress port of each switch from `a` to `b`.
+    /// The shortest path that takes the first candidate everywhere: the egress port of each switch
+    /// from `a` to `b`.
     ///
     /// `topology` is the one the routes were built for.
     pub fn path<'a>(&'a self, topology: &'a Topology, a: u32, b: u32) -> Path<'a> {

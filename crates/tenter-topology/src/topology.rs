@@ -4,8 +4,9 @@ use tenter_units::{Rate, Time};
 
 /// A fabric as a graph of hosts and switches.
 ///
-/// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every reference is in range, every
-/// host has exactly one port, every rate is above zero and every host reaches every other.
+/// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every
+/// reference is in range, every host has exactly one port, every rate is above zero and every host
+/// reaches every other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Hosts first, then switches by tier.
@@ -34,7 +35,8 @@ pub enum NodeKind {
     Host,
     /// A switch.
     Switch {
-        /// Distance from the hosts: 0 for a leaf (`ToR`), 1 for a spine or aggregation switch, 2 for a core switch.
+        /// Distance from the hosts: 0 for a leaf (`ToR`), 1 for a spine or aggregation switch, 2
+        /// for a core switch.
         tier: u8,
     },
 }

@@ -86,8 +86,9 @@ impl Wiring {
 
     /// Numbers cables and ports, and checks the whole.
     pub(crate) fn finish(mut self) -> Result<Topology, TopologyError> {
-        // In this order every node sees first its cables to lower numbers, ascending, and then those to higher numbers,
-        // ascending: the port order promised in the crate's documentation. The sort is stable for parallel cables.
+        // In this order every node sees first its cables to lower numbers, ascending, and then
+        // those to higher numbers, ascending: the port order promised in the crate's documentation.
+        // The sort is stable for parallel cables.
         self.wires.sort_by_key(|wire| (wire.lower, wire.upper));
         self.reserve_ports()?;
         let Wiring {

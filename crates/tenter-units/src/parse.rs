@@ -1,11 +1,12 @@
 //! Reading quantities that carry their unit, and printing them so that they read back the same.
 //!
-//! All arithmetic is on integers: `0.1us` is exactly 100,000 ps, and what is not a whole number of the smallest unit is
-//! refused rather than rounded.
+//! All arithmetic is on integers: `0.1us` is exactly 100,000 ps, and what is not a whole number of
+//! the smallest unit is refused rather than rounded.
 
 use std::fmt;
 
-/// Why a quantity could not be read. Each message names the text it was given and says what to write instead.
+/// Why a quantity could not be read. Each message names the text it was given and says what to
+/// write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// A number alone.
@@ -92,7 +93,8 @@ pub enum UnitError {
     },
 }
 
-/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in the smallest.
+/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in
+/// the smallest.
 pub(crate) struct Dimension {
     /// "time".
     pub(crate) noun: &'static str,
@@ -118,7 +120,8 @@ impl Dimension {
             .map(|(_, worth)| *worth)
     }
 
-    /// The unit the writer most likely meant: the same letters in another case first, then one slip of a finger.
+    /// The unit the writer most likely meant: the same letters in another case first, then one slip
+    /// of a finger.
     fn closest(&self, unit: &str) -> Option<&'static str> {
         let names = || self.units.iter().map(|(name, _)| *name);
         let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
@@ -152,7 +155,8 @@ const BYTE_RATES: [(&str, u64); 14] = [
     ("MiB/s", 8 << 20),
 ];
 
-/// Reads `text` as a whole number of the smallest unit of `dimension`; `others` are the kinds it might be mistaken for.
+/// Reads `text` as a whole number of the smallest unit of `dimension`; `others` are the kinds it
+/// might be mistaken for.
 pub(crate) fn read(
     text: &str,
     dimension: &Dimension,
@@ -239,14 +243,16 @@ fn split<'a>(value: &'a str, dimension: &Dimension) -> Result<Decimal<'a>, UnitE
     })
 }
 
-/// `whole.fraction × worth` rounded down, and whether nothing was lost; nothing where it exceeds 64 bits.
+/// `whole.fraction × worth` rounded down, and whether nothing was lost; nothing where it exceeds 64
+/// bits.
 fn scale(whole: &str, fraction: &str, worth: u64) -> Option<(u64, bool)> {
     let digit = |byte: u8| u64::from(byte - b'0');
     let mut count = 0_u64;
     for byte in whole.bytes() {
         count = count.checked_mul(10)?.checked_add(digit(byte))?;
     }
-    // Long multiplication of the decimals from the last one; what is carried out of the first is whole.
+    // Long multiplication of the decimals from the last one; what is carried out of the first is
+    // whole.
     let mut carried = 0_u128;
     let mut exact = true;
     for byte in fraction.bytes().rev() {
@@ -311,8 +317,8 @@ fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimensi
     }
 }
 
-/// A count of the smallest unit, printed in the unit that gives the shortest exact decimal of at least one; the larger
-/// unit where two are equally short.
+/// A count of the smallest unit, printed in the unit that gives the shortest exact decimal of at
+/// least one; the larger unit where two are equally short.
 pub(crate) struct Printed<'a>(pub(crate) u64, pub(crate) &'a Dimension);
 
 impl fmt::Display for Printed<'_> {
@@ -332,7 +338,8 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// `remainder / worth` as decimals with their point, empty for zero; every worth is a product of twos and fives, so it ends.
+/// `remainder / worth` as decimals with their point, empty for zero; every worth is a product of
+/// twos and fives, so it ends.
 fn decimals(mut remainder: u64, worth: u64) -> String {
     let mut text = String::new();
     while remainder > 0 {

@@ -49,10 +49,12 @@ impl Rate {
     }
     /// The time one byte takes on the wire at this rate.
     ///
-    /// `parts_per_million` is the offset of the sender's clock: at +100 the sender is 0.01 % faster than nominal.
+    /// `parts_per_million` is the offset of the sender's clock: at +100 the sender is 0.01 % faster
+    /// than nominal.
     ///
     /// # Panics
-    /// When the rate is zero or the offset is −1,000,000 or less; scenarios are checked for both before.
+    /// When the rate is zero or the offset is −1,000,000 or less; scenarios are checked for both
+    /// before.
     pub fn serialisation(self, parts_per_million: i32) -> SerialisationTime {
         assert!(self.0 > 0, "a rate of zero sends nothing");
         let speed = 1_000_000 + i64::from(parts_per_million);
@@ -74,8 +76,8 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 
 /// Picoseconds per byte as an exact fraction.
 ///
-/// The remainder of one frame is carried into the next by the port that sends them back to back, so a link that is
-/// always busy never drifts from its rate.
+/// The remainder of one frame is carried into the next by the port that sends them back to back, so
+/// a link that is always busy never drifts from its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SerialisationTime {
     numerator: u64,
@@ -86,10 +88,12 @@ pub struct SerialisationTime {
 const LONGEST_PER_BYTE: u128 = (u64::MAX >> 14) as u128;
 
 impl SerialisationTime {
-    /// The fraction itself where it fits, and else the last convergent of its continued fraction that does.
+    /// The fraction itself where it fits, and else the last convergent of its continued fraction
+    /// that does.
     ///
-    /// Only a rate that is no multiple of 1 kbit/s, or a very slow one, with an odd clock offset is rounded so; a convergent
-    /// p/q errs by less than 1/(q · next q), which is 2⁻³² relative at the most: far below the tolerance of any oscillator.
+    /// Only a rate that is no multiple of 1 kbit/s, or a very slow one, with an odd clock offset is
+    /// rounded so; a convergent p/q errs by less than 1/(q · next q), which is 2⁻³² relative at the
+    /// most: far below the tolerance of any oscillator.
     fn from_fraction(numerator: u128, denominator: u128) -> SerialisationTime {
         let (mut last, mut before) = ((1_u128, 0_u128), (0_u128, 1_u128));
         let (mut dividend, mut divisor) = (numerator, denominator);
@@ -106,7 +110,8 @@ impl SerialisationTime {
             (last, before) = (next, last);
         }
         if last.1 == 0 {
-            // Slower than a bit in 140 s; nothing is sent at such a rate, so the longest time stands for it.
+            // Slower than a bit in 140 s; nothing is sent at such a rate, so the longest time
+            // stands for it.
             last = (LONGEST_PER_BYTE, 1);
         }
         SerialisationTime {
@@ -115,9 +120,11 @@ impl SerialisationTime {
         }
     }
 
-    /// The wire time of `bytes` and the remainder (in 1/denominator ps) to carry into the frame that follows without a gap.
+    /// The wire time of `bytes` and the remainder (in 1/denominator ps) to carry into the frame
+    /// that follows without a gap.
     ///
-    /// Frames may have up to 16,000 bytes; `carried` is what the frame before left, or zero after a gap.
+    /// Frames may have up to 16,000 bytes; `carried` is what the frame before left, or zero after a
+    /// gap.
     #[inline]
     pub fn of(self, bytes: u32, carried: u32) -> (Time, u32) {
         if self.denominator == 1 {
@@ -163,7 +170,8 @@ mod tests {
             u128::from(sum.ps()).abs_diff(exact) <= 1,
             "{sum} against {exact} ps"
         );
-        // 4178 · 26.6657 ps is no whole number: without the carry every frame would lose its fraction.
+        // 4178 · 26.6657 ps is no whole number: without the carry every frame would lose its
+        // fraction.
         let (alone, rest) = wire.of(4178, 0);
         assert!(rest > 0 && alone * 1_000_000 < sum);
     }

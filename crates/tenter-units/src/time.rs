@@ -23,7 +23,8 @@ pub(crate) const TIME: Dimension = Dimension {
 
 read_and_print!(Time, ps, TIME, [&crate::rate::RATE, &crate::bytes::SIZE]);
 
-/// An instant since the start of the simulation, or a duration: whole picoseconds in 64 bits (213 days).
+/// An instant since the start of the simulation, or a duration: whole picoseconds in 64 bits (213
+/// days).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 

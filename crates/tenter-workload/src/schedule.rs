@@ -88,13 +88,14 @@ pub trait Schedule: Send + Sync {
         out.append(&mut found);
     }
 
-    /// The id of the `nth` transfer (from 0) on the way from `src` to a destination, in ascending order of ids.
+    /// The id of the `nth` transfer (from 0) on the way from `src` to a destination, in ascending
+    /// order of ids.
     ///
-    /// Queue pairs keep their order, so this is how a receiver knows what has just arrived: transfers of one way must
-    /// become ready in ascending order of their ids.
+    /// Queue pairs keep their order, so this is how a receiver knows what has just arrived:
+    /// transfers of one way must become ready in ascending order of their ids.
     ///
-    /// This default walks all transfers; an algorithm that knows the answer says so directly, as all members of
-    /// [`crate::collective`] do.
+    /// This default walks all transfers; an algorithm that knows the answer says so directly, as
+    /// all members of [`crate::collective`] do.
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let on_the_way = |id: &u32| {
             let transfer = self.transfer(*id);

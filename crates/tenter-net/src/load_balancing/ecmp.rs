@@ -1,8 +1,9 @@
 //! Equal-cost multi-path: the hash of a packet's 5-tuple picks the link.
 //!
-//! Every packet carries a 32-bit hash of its 5-tuple that no switch's seed has entered; a switch reduces it to one of its
-//! links. CRC and XOR are linear: another seed only XORs a constant to all hashes, so with a power of two of links the
-//! choices of leaf and spine stay correlated. That is why the default sends the hash through a non-linear mix per switch.
+//! Every packet carries a 32-bit hash of its 5-tuple that no switch's seed has entered; a switch
+//! reduces it to one of its links. CRC and XOR are linear: another seed only XORs a constant to all
+//! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
+//! why the default sends the hash through a non-linear mix per switch.
 
 /// The hash function of the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,24 +12,28 @@ pub enum HashFunction {
     Crc16,
     /// CRC-32 (IEEE 802.3) over the selected fields.
     Crc32,
-    /// All 32-bit words of the selected fields XORed together.
+    /// All 32-bit words of the selected fields `XORed` together.
     Xor,
     /// The Toeplitz hash of receive-side scaling.
     Toeplitz,
 }
 
 /// Which header fields enter the hash.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a switch has one such bit per field"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashFields {
     /// IPv4 source address.
     pub source_address: bool,
     /// IPv4 destination address.
     pub destination_address: bool,
-    /// IP protocol number (17 for RoCEv2).
+    /// IP protocol number (17 for `RoCEv2`).
     pub protocol: bool,
     /// UDP source port: the one field that differs between the QPs of a pair.
     pub source_port: bool,
-    /// UDP destination port (4791 for RoCEv2).
+    /// UDP destination port (4791 for `RoCEv2`).
     pub destination_port: bool,
 }
 
@@ -47,10 +52,11 @@ impl Default for HashFields {
 /// How switches are made to choose differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashSeeding {
-    /// The hash goes through a non-linear mix with the switch's own seed: choices of leaf and spine are independent.
+    /// The hash goes through a non-linear mix with the switch's own seed: choices of leaf and spine
+    /// are independent.
     Mixed,
-    /// The bare hash, reduced modulo the number of links, as hardware with one seed everywhere does. Leaf and spine then
-    /// choose alike (polarisation): kept to demonstrate it.
+    /// The bare hash, reduced modulo the number of links, as hardware with one seed everywhere
+    /// does. Leaf and spine then choose alike (polarisation): kept to demonstrate it.
     Raw,
 }
 
@@ -110,7 +116,10 @@ impl Ecmp {
         let source = select(self.fields.source_address, tuple.source_address);
         let destination = select(self.fields.destination_address, tuple.destination_address);
         let ports = select(self.fields.source_port, u32::from(tuple.source_port)) << 16
-            | select(self.fields.destination_port, u32::from(tuple.destination_port));
+            | select(
+                self.fields.destination_port,
+                u32::from(tuple.destination_port),
+            );
         let protocol = select(self.fields.protocol, u32::from(tuple.protocol));
         let mut bytes = [0_u8; 13];
         bytes[..4].copy_from_slice(&source.to_be_bytes());
@@ -143,7 +152,11 @@ const CRC16_TABLE: [u16; 256] = {
         let mut value = index as u16;
         let mut bit = 0;
         while bit < 8 {
-            value = if value & 1 == 1 { (value >> 1) ^ 0xa001 } else { value >> 1 };
+            value = if value & 1 == 1 {
+                (value >> 1) ^ 0xa001
+            } else {
+                value >> 1
+            };
             bit += 1;
         }
         table[index] = value;
@@ -159,7 +172,11 @@ const CRC32_TABLE: [u32; 256] = {
         let mut value = index as u32;
         let mut bit = 0;
         while bit < 8 {
-            value = if value & 1 == 1 { (value >> 1) ^ 0xedb8_8320 } else { value >> 1 };
+            value = if value & 1 == 1 {
+                (value >> 1) ^ 0xedb8_8320
+            } else {
+                value >> 1
+            };
             bit += 1;
         }
         table[index] = value;
@@ -169,16 +186,19 @@ const CRC32_TABLE: [u32; 256] = {
 };
 
 fn crc16(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0, |crc, &byte| (crc >> 8) ^ CRC16_TABLE[usize::from(crc as u8 ^ byte)])
+    bytes.iter().fold(0, |crc, &byte| {
+        (crc >> 8) ^ CRC16_TABLE[usize::from(crc as u8 ^ byte)]
+    })
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
-    !bytes
-        .iter()
-        .fold(!0, |crc: u32, &byte| (crc >> 8) ^ CRC32_TABLE[usize::from(crc as u8 ^ byte)])
+    !bytes.iter().fold(!0, |crc: u32, &byte| {
+        (crc >> 8) ^ CRC32_TABLE[usize::from(crc as u8 ^ byte)]
+    })
 }
 
-/// The key in Microsoft's receive-side scaling specification, which most NICs and switches ship with.
+/// The key in Microsoft's receive-side scaling specification, which most NICs and switches ship
+/// with.
 const TOEPLITZ_KEY: [u8; 40] = [
     0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0,
     0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c,
@@ -188,8 +208,14 @@ const TOEPLITZ_KEY: [u8; 40] = [
 /// XOR of the key's 32-bit windows at the positions of the input's set bits.
 fn toeplitz(bytes: &[u8]) -> u32 {
     let mut window = u64::from_be_bytes([
-        TOEPLITZ_KEY[0], TOEPLITZ_KEY[1], TOEPLITZ_KEY[2], TOEPLITZ_KEY[3],
-        TOEPLITZ_KEY[4], TOEPLITZ_KEY[5], TOEPLITZ_KEY[6], TOEPLITZ_KEY[7],
+        TOEPLITZ_KEY[0],
+        TOEPLITZ_KEY[1],
+        TOEPLITZ_KEY[2],
+        TOEPLITZ_KEY[3],
+        TOEPLITZ_KEY[4],
+        TOEPLITZ_KEY[5],
+        TOEPLITZ_KEY[6],
+        TOEPLITZ_KEY[7],
     ]);
     let mut hash = 0;
     for (index, &byte) in bytes.iter().enumerate() {
@@ -231,17 +257,24 @@ mod tests {
 
     #[test]
     fn only_selected_fields_matter() {
-        for function in
-            [HashFunction::Crc16, HashFunction::Crc32, HashFunction::Xor, HashFunction::Toeplitz]
-        {
-            let mut ecmp = Ecmp { function, ..Ecmp::default() };
+        for function in [
+            HashFunction::Crc16,
+            HashFunction::Crc32,
+            HashFunction::Xor,
+            HashFunction::Toeplitz,
+        ] {
+            let mut ecmp = Ecmp {
+                function,
+                ..Ecmp::default()
+            };
             assert_ne!(ecmp.hash(&tuple(1, 50_000)), ecmp.hash(&tuple(1, 50_001)));
             ecmp.fields.source_port = false;
             assert_eq!(ecmp.hash(&tuple(1, 50_000)), ecmp.hash(&tuple(1, 50_001)));
         }
     }
 
-    /// How many of the links of a second switch are used by the flows that chose link 0 at a first one.
+    /// How many of the links of a second switch are used by the flows that chose link 0 at a first
+    /// one.
     fn links_behind_one(ecmp: &Ecmp) -> usize {
         let mut used = [false; 4];
         for source in 0..64 {
@@ -257,7 +290,10 @@ mod tests {
 
     #[test]
     fn raw_hashes_polarise_and_mixed_ones_do_not() {
-        let raw = Ecmp { seeding: HashSeeding::Raw, ..Ecmp::default() };
+        let raw = Ecmp {
+            seeding: HashSeeding::Raw,
+            ..Ecmp::default()
+        };
         assert_eq!(links_behind_one(&raw), 1);
         assert_eq!(links_behind_one(&Ecmp::default()), 4);
     }
@@ -273,6 +309,9 @@ mod tests {
             }
         }
         // 10,000 flows over 5 links: 2,000 each, standard deviation 40; 5 deviations allowed.
-        assert!(counts.iter().all(|&c| (1_800..=2_200).contains(&c)), "{counts:?}");
+        assert!(
+            counts.iter().all(|&c| (1_800..=2_200).contains(&c)),
+            "{counts:?}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! How a switch chooses one of several equal-cost ports: one file per member, listed in [`LoadBalancing`].
+//! How a switch chooses one of several equal-cost ports: one file per member, listed in
+//! [`LoadBalancing`].
 
 mod ecmp;
 

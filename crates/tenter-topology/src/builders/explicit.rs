@@ -9,7 +9,8 @@ use crate::{NodeKind, Topology, TopologyError};
 
 /// Any graph: a list of nodes and a list of links between them.
 ///
-/// Hosts are numbered in the order of the list, then switches by tier and within a tier in the order of the list.
+/// Hosts are numbered in the order of the list, then switches by tier and within a tier in the
+/// order of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explicit {
     /// Hosts and switches, in any order.
@@ -87,7 +88,8 @@ impl Explicit {
                 NodeKind::Host => wiring.host(node.name.clone()),
                 NodeKind::Switch { tier } => wiring.switch(node.name.clone(), tier),
             };
-            // Of two nodes with one name the first is kept here; the check of the whole refuses them.
+            // Of two nodes with one name the first is kept here; the check of the whole refuses
+            // them.
             numbers.entry(node.name.as_str()).or_insert(number);
         }
         (wiring, numbers)

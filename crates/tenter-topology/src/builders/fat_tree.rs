@@ -6,10 +6,12 @@ use super::{check_counts, check_rates};
 use crate::wiring::{Wiring, check_size, product};
 use crate::{Topology, TopologyError};
 
-/// A folded Clos described by counts rather than by switch radix, so that each tier can be oversubscribed on its own.
+/// A folded Clos described by counts rather than by switch radix, so that each tier can be
+/// oversubscribed on its own.
 ///
-/// A leaf has `hosts_per_leaf` ports down and `aggs_per_pod · links_per_leaf_agg` up; with a core tier, an aggregation
-/// switch has `leaves_per_pod · links_per_leaf_agg` down and `cores_per_agg · links_per_agg_core` up.
+/// A leaf has `hosts_per_leaf` ports down and `aggs_per_pod · links_per_leaf_agg` up; with a core
+/// tier, an aggregation switch has `leaves_per_pod · links_per_leaf_agg` down and `cores_per_agg ·
+/// links_per_agg_core` up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FatTree {
     /// Hosts on each leaf.
@@ -34,7 +36,8 @@ pub struct FatTree {
 
 /// The third tier of a fat tree, and how many pods it joins.
 ///
-/// Aggregation switch `a` of every pod is cabled to the cores of group `a`: `a · cores_per_agg` and those that follow.
+/// Aggregation switch `a` of every pod is cabled to the cores of group `a`: `a · cores_per_agg` and
+/// those that follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreTier {
     /// How many pods.
@@ -60,10 +63,11 @@ const SIZE_PARAMETERS: &str =
     "the number of pods, of switches per pod, of hosts per leaf or of parallel links";
 
 impl FatTree {
-    /// The three-tier tree of equal k-port switches: k pods of k/2 leaves and k/2 aggregation switches, k²/4 cores,
-    /// k³/4 hosts, every link of one rate and delay.
+    /// The three-tier tree of equal k-port switches: k pods of k/2 leaves and k/2 aggregation
+    /// switches, k²/4 cores, k³/4 hosts, every link of one rate and delay.
     ///
-    /// Source: Al-Fares, Loukissas, Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008.
+    /// Source: Al-Fares, Loukissas, Vahdat, "A Scalable, Commodity Data Center Network
+    /// Architecture", SIGCOMM 2008.
     ///
     /// # Errors
     /// When `k` is odd or zero.

@@ -29,8 +29,8 @@ pub struct LeafSpine {
     pub fabric_delay: Time,
     /// Pairs of leaf and spine that differ from the rest.
     pub overrides: Vec<LinkOverride>,
-    /// The leaf of every host in rank order, at most `hosts_per_leaf` on each; without it, host `h` is on leaf
-    /// `h / hosts_per_leaf`. A shorter map leaves host ports empty.
+    /// The leaf of every host in rank order, at most `hosts_per_leaf` on each; without it, host `h`
+    /// is on leaf `h / hosts_per_leaf`. A shorter map leaves host ports empty.
     pub cabling: Option<Vec<u32>>,
 }
 

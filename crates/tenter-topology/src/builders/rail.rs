@@ -8,14 +8,16 @@ use crate::{Topology, TopologyError};
 
 /// Servers with several NICs, one leaf per (server group, rail), and spines above all leaves.
 ///
-/// Host `s · nics_per_server + i` is NIC `i` of server `s`; leaf `g · nics_per_server + i` is rail `i` of group `g`.
+/// Host `s · nics_per_server + i` is NIC `i` of server `s`; leaf `g · nics_per_server + i` is rail
+/// `i` of group `g`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rail {
     /// How many servers.
     pub servers: u32,
     /// NICs of each server, which is the number of rails.
     pub nics_per_server: u32,
-    /// Servers of a group, which is the number of host ports of a leaf; the last group may have fewer.
+    /// Servers of a group, which is the number of host ports of a leaf; the last group may have
+    /// fewer.
     pub servers_per_group: u32,
     /// How many spines.
     pub spines: u32,
@@ -29,7 +31,8 @@ pub struct Rail {
     pub host_delay: Time,
     /// Propagation delay of leaf-spine links.
     pub fabric_delay: Time,
-    /// The leaf of every NIC in rank order instead of its rail's, at most `servers_per_group` on each.
+    /// The leaf of every NIC in rank order instead of its rail's, at most `servers_per_group` on
+    /// each.
     pub cabling: Option<Vec<u32>>,
 }
 

@@ -64,7 +64,8 @@ fn peers(topology: &Topology, name: &str) -> Vec<String> {
 
 #[test]
 fn fabric_of_512_nics_on_eight_leaves() {
-    // 64 × 400G down and 4 × 8 × 800G up per leaf: 25.6 Tbps each way; 8 leaves × 8 links fill a spine's 64 ports.
+    // 64 × 400G down and 4 × 8 × 800G up per leaf: 25.6 Tbps each way; 8 leaves × 8 links fill a
+    // spine's 64 ports.
     let topology = built(&leaf_spine(8, 64, 4, 8));
     assert_eq!((topology.hosts, topology.switches()), (512, 12));
     assert_eq!(topology.cables.len(), 512 + 8 * 4 * 8);
@@ -103,7 +104,8 @@ fn ports_are_numbered_by_neighbour_then_parallel_index() {
         peers(&topology, "spine1"),
         ["leaf0", "leaf0", "leaf1", "leaf1"]
     );
-    // Parallel cables keep their index at both ends: leaf1's second link to spine1 is port 5, and port 3 there.
+    // Parallel cables keep their index at both ends: leaf1's second link to spine1 is port 5, and
+    // port 3 there.
     let leaf = topology.find("leaf1").unwrap();
     assert_eq!(topology.neighbour(leaf, 5).port, 3);
     // Cable h belongs to host h.
@@ -232,7 +234,8 @@ fn rails_join_equal_nics() {
 fn fat_tree_of_eight_port_switches() {
     let tree = FatTree::k_ary(8, gbps(400), Time::from_ns(100)).unwrap();
     let topology = TopologySpec::FatTree(tree).build().unwrap();
-    // k³/4 hosts, k²/2 leaves and as many aggregation switches, k²/4 cores; three times k³/4 cables; every port in use.
+    // k³/4 hosts, k²/2 leaves and as many aggregation switches, k²/4 cores; three times k³/4
+    // cables; every port in use.
     assert_eq!((topology.hosts, topology.switches()), (128, 32 + 32 + 16));
     assert_eq!(topology.cables.len(), 3 * 128);
     assert!(

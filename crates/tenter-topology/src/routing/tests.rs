@@ -254,7 +254,8 @@ fn any_spec() -> impl Strategy<Value = TopologySpec> {
     ]
 }
 
-/// Walks every candidate from a switch to host `to` and counts the paths; fails on one longer than `switches`.
+/// Walks every candidate from a switch to host `to` and counts the paths; fails on one longer than
+/// `switches`.
 fn count_paths(topology: &Topology, routing: &Routing, node: u32, to: u32, switches: u32) -> u64 {
     if node == to {
         assert_eq!(switches, 0, "a path is shorter than the distance");

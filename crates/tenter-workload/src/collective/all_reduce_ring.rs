@@ -92,7 +92,8 @@ impl Schedule for AllReduceRing {
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let step = match scope {
             QueuePairScope::RankPair => nth,
-            // A chunk comes by once in the reduce-scatter and once in the all-gather, n steps apart.
+            // A chunk comes by once in the reduce-scatter and once in the all-gather, n steps
+            // apart.
             QueuePairScope::Chunk => {
                 (src + self.ranks() - to.lane) % self.ranks() + nth * self.ranks()
             }
