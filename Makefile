@@ -7,10 +7,10 @@ QUICK_STUDIES := methodology/jct-1 methodology/jct-2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism bench clean
+.PHONY: help build demo test format lint unit studies determinism bench bench-instructions clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the release binary, target/release/tenter
 	$(CARGO) build --release -p tenter-cli
@@ -46,8 +46,12 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 		echo "the digests differ or are missing: the result depends on the number of threads" >&2; exit 1; \
 	fi
 
-bench: ## Measure packet-hops per second, memory and set-up time
-	$(CARGO) bench -p tenter-testkit --bench fabric
+# For a part of the cases and other options: make bench ARGS="1024 --runs 3"; ARGS=--help lists them.
+bench: ## Measure packet-hops per second, memory and set-up time (see benches/README.md)
+	$(CARGO) bench -p tenter-testkit --bench fabric -- $(ARGS)
+
+bench-instructions: ## Count instructions per packet-hop; needs valgrind
+	$(CARGO) bench -p tenter-testkit --bench fabric -- --instructions --shorten 8 $(ARGS)
 
 clean: ## Remove build output and trials
 	$(CARGO) clean

@@ -60,7 +60,7 @@ pub(crate) struct Scenario {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
     /// Seed of every random stream, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
 }
 
@@ -110,4 +110,9 @@ pub(crate) enum OutputFormat {
     Json,
     /// Comma-separated values
     Csv,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }

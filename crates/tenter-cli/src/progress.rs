@@ -15,6 +15,8 @@ const QUIET_S: f64 = 0.5;
 /// Passes rows on to another sink, shows how far the run is, and ends it on Ctrl-C.
 pub(crate) struct Watched<'a, S> {
     inner: &'a mut S,
+    /// What is run, where a command runs several trials.
+    title: String,
     interrupted: Arc<AtomicBool>,
     started: Instant,
     line: Option<ProgressBar>,
@@ -38,10 +40,17 @@ impl<'a, S> Watched<'a, S> {
     pub(crate) fn new(inner: &'a mut S, interrupted: Arc<AtomicBool>) -> Self {
         Watched {
             inner,
+            title: String::new(),
             interrupted,
             started: Instant::now(),
             line: None,
         }
+    }
+
+    /// With the name of this trial before its progress.
+    pub(crate) fn titled(mut self, title: &str) -> Self {
+        self.title = format!("{title}  ");
+        self
     }
 
     fn show(&mut self, progress: &Progress) {
@@ -64,7 +73,8 @@ impl<'a, S> Watched<'a, S> {
         line.set_length(total);
         line.set_position(done);
         line.set_message(format!(
-            "{} simulated, {done} of {total} flows, {} packet-hops/s, about {left} left",
+            "{}{} simulated, {done} of {total} flows, {} packet-hops/s, about {left} left",
+            self.title,
             progress.simulated,
             si(progress.packet_hops as f64 / elapsed),
         ));

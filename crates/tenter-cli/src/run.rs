@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tenter_record::Names;
@@ -15,7 +17,9 @@ use crate::progress::{Watched, on_interrupt};
 use crate::{source, watch};
 
 /// The exit code of a run that was interrupted, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
+/// That of a run in which some job did not come to its end: a QP gave up, or time was up.
+const NOT_COMPLETE: u8 = 1;
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let loaded = source::read(&arguments.scenario)?;
@@ -25,7 +29,8 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     match &arguments.watch {
         None => {
-            let simulation = Simulation::new(&loaded.plan, options).map_err(unrunnable)?;
+            let simulation =
+                Simulation::new(&loaded.plan, options).map_err(|error| unrunnable(&error))?;
             conduct(simulation, &loaded, arguments, started, |_| ())
         }
         Some(target) => {
@@ -36,16 +41,20 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
                 |context| target.resolve(context),
                 arguments.watch_limit,
             );
-            let simulation = simulation.map_err(unrunnable)?;
-            let limit = arguments.watch_limit;
+            let simulation = simulation.map_err(|error| unrunnable(&error))?;
             conduct(simulation, &loaded, arguments, started, |driver| {
-                watch::print(driver, limit)
+                let events = watch::text(driver, arguments.watch_limit);
+                // What a program reads on standard output is one document.
+                match arguments.format {
+                    OutputFormat::Table => print(&events),
+                    OutputFormat::Json | OutputFormat::Csv => say(&events),
+                }
             })
         }
     }
 }
 
-fn unrunnable(error: SimulationError) -> Failure {
+fn unrunnable(error: &SimulationError) -> Failure {
     Failure::input(error.to_string())
 }
 
@@ -62,15 +71,23 @@ fn conduct<D: Driver>(
     let names = names(&loaded.plan);
     let mut folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan))
         .map_err(|error| Failure::input(error.to_string()))?;
+    let interrupted = on_interrupt();
     let running = Instant::now();
-    let outcome = simulation.run(&mut Watched::new(&mut folder, on_interrupt()));
+    let outcome = simulation.run(&mut Watched::new(&mut folder, Arc::clone(&interrupted)));
     let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
     let engine = &mut outcome.summary.engine;
     engine.set_up_s = set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();
     engine.peak_rss_bytes = peak_rss_bytes();
     after(simulation.driver());
-    finish(folder, &path, &outcome, loaded, arguments)
+    finish(folder, &path, &outcome, loaded, arguments)?;
+    Ok(if outcome.summary.complete {
+        ExitCode::SUCCESS
+    } else if interrupted.load(Ordering::Relaxed) {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::from(NOT_COMPLETE)
+    })
 }
 
 fn finish(
@@ -79,7 +96,7 @@ fn finish(
     outcome: &Outcome,
     loaded: &Loaded,
     arguments: &Run,
-) -> Result<ExitCode, Failure> {
+) -> Result<(), Failure> {
     let summary = &outcome.summary;
     let written = folder.finish(summary, &outcome.ports);
     let fabric = describe(&loaded.plan);
@@ -94,9 +111,6 @@ fn finish(
         OutputFormat::Csv => tenter_report::Format::Csv,
     }));
     written.map_err(|error| Failure::other(error.to_string()))?;
-    if summary.complete {
-        return Ok(ExitCode::SUCCESS);
-    }
     for job in &summary.jobs {
         if let Some(failure) = &job.job.failure {
             say(&format!(
@@ -105,11 +119,7 @@ fn finish(
             ));
         }
     }
-    Ok(ExitCode::from(if summary.stopped.is_some() {
-        INTERRUPTED
-    } else {
-        1
-    }))
+    Ok(())
 }
 
 /// The folder asked for, or a new one under `trials/`.
@@ -132,7 +142,7 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::input(error.to_string()))
 }
 
-fn names(plan: &Plan) -> Names {
+pub(crate) fn names(plan: &Plan) -> Names {
     Names {
         jobs: plan.jobs.iter().map(|job| job.name.clone()).collect(),
         nodes: plan
@@ -144,7 +154,7 @@ fn names(plan: &Plan) -> Names {
     }
 }
 
-fn identity(plan: &Plan) -> RunIdentity {
+pub(crate) fn identity(plan: &Plan) -> RunIdentity {
     RunIdentity {
         scenario: plan.name.clone(),
         seed: plan.seed,

@@ -1,10 +1,224 @@
-//! `tenter study`.
+//! `tenter study`: list, show and run published studies.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
-use crate::arguments::Study;
-use crate::failure::Failure;
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
+use tenter_report::{TrialFolder, peak_rss_bytes};
+use tenter_scenario::Loaded;
+use tenter_sim::{Options, Outcome, Simulation};
+use tenter_study::{
+    Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Variant, select,
+};
 
-pub(crate) fn study(_: &Study) -> Result<ExitCode, Failure> {
-    Err(Failure::other("not built yet"))
+use crate::arguments::{OutputFormat, Study as Arguments, StudyCommand, StudyRun};
+use crate::failure::{Failure, print, say};
+use crate::progress::{Watched, on_interrupt};
+use crate::run::{self, INTERRUPTED};
+use crate::study_table;
+
+/// The file that `--output` gets beside the trial folders.
+const ANSWERS_FILE: &str = "studies.json";
+
+pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        StudyCommand::List => list(),
+        StudyCommand::Show { name } => show(name),
+        StudyCommand::Run(arguments) => run(arguments),
+    }
+}
+
+fn list() -> Result<ExitCode, Failure> {
+    let studies: Result<Vec<Study>, StudyError> = STUDIES.iter().map(Study::embedded).collect();
+    print(&study_table::list(
+        &studies.map_err(|error| broken(&error))?,
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str) -> Result<ExitCode, Failure> {
+    for study in read(&[name.to_owned()])? {
+        print(&study_table::show(&study));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
+    let studies = read(&arguments.names)?;
+    let runner = Runner {
+        arguments,
+        extent: if arguments.quick {
+            Extent::Quick
+        } else {
+            Extent::Full
+        },
+        interrupted: on_interrupt(),
+    };
+    let mut answers = Answers::default();
+    let mut text = String::new();
+    for study in &studies {
+        let started = Instant::now();
+        let Some(answer) = runner.answer(study)? else {
+            say("error: stopped by the user; no study is judged by a part of its trials\n");
+            return Ok(ExitCode::from(INTERRUPTED));
+        };
+        let wall_s = started.elapsed().as_secs_f64();
+        text.push_str(&study_table::answer(study, &answer, runner.extent, wall_s));
+        answers.studies.push(answer);
+    }
+    let json = serde_json::to_string_pretty(&answers)
+        .map_err(|error| Failure::other(error.to_string()))?
+        + "\n";
+    print(match arguments.format {
+        OutputFormat::Table => &text,
+        OutputFormat::Json => &json,
+        OutputFormat::Csv => {
+            text = study_table::csv(&answers);
+            &text
+        }
+    });
+    if let Some(folder) = &arguments.output {
+        write(folder, &json)?;
+    }
+    Ok(if answers.hold() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+/// The studies of these names or groups.
+fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
+    let texts = select(names).map_err(|error| Failure::input(error.to_string()))?;
+    let read = |texts: &StudyTexts<'_>| Study::embedded(texts).map_err(|error| broken(&error));
+    texts.into_iter().map(read).collect()
+}
+
+/// A study that is part of the program does not hold: the program is at fault, not its user.
+fn broken(error: &StudyError) -> Failure {
+    Failure::other(error.to_string())
+}
+
+fn write(folder: &Path, json: &str) -> Result<(), Failure> {
+    let file = folder.join(ANSWERS_FILE);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, json));
+    written.map_err(|error| {
+        Failure::other(format!(
+            "cannot write {}: {error}; choose another folder with -o",
+            file.display()
+        ))
+    })
+}
+
+/// How the trials of a command are run.
+struct Runner<'a> {
+    arguments: &'a StudyRun,
+    extent: Extent,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Runner<'_> {
+    /// Runs all variants of a study; `None` when the user has stopped it.
+    fn answer(&self, study: &Study) -> Result<Option<StudyAnswer>, Failure> {
+        let mut trials = Vec::new();
+        for variant in &study.variants {
+            let loaded = study
+                .trial(variant, self.extent)
+                .map_err(|error| broken(&error))?;
+            let summary = self.trial(study, variant, &loaded)?;
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            trials.push(summary);
+        }
+        Ok(Some(study.judge(self.extent, &trials)))
+    }
+
+    /// Runs one variant and writes its trial folder, if folders are wanted.
+    fn trial(&self, study: &Study, variant: &Variant, loaded: &Loaded) -> Result<Summary, Failure> {
+        let title = format!("{} {}", study.name, variant.name);
+        let failed = |error: &dyn std::error::Error| Failure::other(format!("{title}: {error}"));
+        let started = Instant::now();
+        let options = Options {
+            threads: self.arguments.threads,
+        };
+        let simulation = Simulation::new(&loaded.plan, options);
+        let mut simulation = simulation.map_err(|error| failed(&error))?;
+        let set_up_s = started.elapsed().as_secs_f64();
+        let mut records = Records(self.folder(study, variant, loaded)?);
+        let running = Instant::now();
+        let outcome = simulation
+            .run(&mut Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title));
+        let mut outcome = outcome.map_err(|error| failed(&error))?;
+        let engine = &mut outcome.summary.engine;
+        engine.set_up_s = set_up_s;
+        engine.wall_s = running.elapsed().as_secs_f64();
+        engine.peak_rss_bytes = peak_rss_bytes();
+        records.finish(&outcome)?;
+        report(&title, &outcome.summary);
+        Ok(outcome.summary)
+    }
+
+    fn folder(
+        &self,
+        study: &Study,
+        variant: &Variant,
+        loaded: &Loaded,
+    ) -> Result<Option<TrialFolder>, Failure> {
+        let Some(output) = &self.arguments.output else {
+            return Ok(None);
+        };
+        let path = output.join(&study.name).join(&variant.name);
+        let (names, identity) = (run::names(&loaded.plan), run::identity(&loaded.plan));
+        let folder = TrialFolder::create(&path, &loaded.effective, names, identity);
+        folder
+            .map(Some)
+            .map_err(|error| Failure::input(error.to_string()))
+    }
+}
+
+/// What a reader of the comparison must know of a trial.
+fn report(title: &str, summary: &Summary) {
+    for warning in &summary.warnings {
+        say(&format!("warning: {title}: {warning}\n"));
+    }
+    for failure in summary
+        .jobs
+        .iter()
+        .filter_map(|job| job.job.failure.as_ref())
+    {
+        say(&format!("error: {title} was not completed: {failure}\n"));
+    }
+}
+
+/// The trial folder of a variant, if one is wanted.
+struct Records(Option<TrialFolder>);
+
+impl Records {
+    fn finish(self, outcome: &Outcome) -> Result<(), Failure> {
+        let Some(folder) = self.0 else {
+            return Ok(());
+        };
+        let finished = folder.finish(&outcome.summary, &outcome.ports);
+        finished.map_err(|error| Failure::other(error.to_string()))
+    }
+}
+
+impl Sink for Records {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        self.0.as_mut().map_or(Ok(()), |folder| folder.flows(rows))
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        self.0
+            .as_mut()
+            .map_or(Ok(()), |folder| folder.samples(rows))
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
 }

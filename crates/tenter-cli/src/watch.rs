@@ -7,7 +7,7 @@ use tenter_scenario::Plan;
 use tenter_sim::{Context, Driver, WatchLog, WatchTarget};
 use tenter_units::Time;
 
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 
 /// What was asked for, with names resolved.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Target {
 /// Reads `flow=A-B` or `port=NODE:PORT`.
 pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Target, Failure> {
     if let Some(flow) = text.strip_prefix("flow=") {
-        let (a, b) = flow.split_once('-').ok_or_else(|| form(text))?;
+        let (a, b) = ends(flow, plan).ok_or_else(|| form(text))?;
         return Ok(Target::Flow(host(a, text, plan)?, host(b, text, plan)?));
     }
     let place = text.strip_prefix("port=").ok_or_else(|| form(text))?;
@@ -42,6 +42,16 @@ pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Target, Failure> {
             ports - 1
         ))),
     }
+}
+
+/// The two names of `A-B`, which may have hyphens themselves.
+fn ends<'a>(flow: &'a str, plan: &Plan) -> Option<(&'a str, &'a str)> {
+    let known = |name| plan.topology.find(name).is_some();
+    let mut splits = flow
+        .match_indices('-')
+        .map(|(at, _)| (&flow[..at], &flow[at + 1..]));
+    let both = splits.clone().find(|&(a, b)| known(a) && known(b));
+    both.or_else(|| splits.next())
 }
 
 fn form(text: &str) -> Failure {
@@ -71,8 +81,8 @@ fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
     )))
 }
 
-/// Prints what the watchers of all parts have seen, in the order of time.
-pub(crate) fn print<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) {
+/// What the watchers of all parts have seen, in the order of time.
+pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> String {
     let topology = driver.fabric(0).context().topology();
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let mut events: Vec<Event> = logs
@@ -85,19 +95,19 @@ pub(crate) fn print<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) {
     events.truncate(limit);
     let mut text = String::new();
     for event in &events {
-        let _ = writeln!(
-            text,
-            "{}",
-            line(event, &topology.port_name(event.node, event.port))
-        );
+        let place = topology.port_name(event.node, event.port);
+        let destination = &topology.nodes[event.packet.destination as usize].name;
+        let _ = writeln!(text, "{}", line(event, &place, destination));
     }
     if omitted > 0 {
         let _ = writeln!(text, "… and {omitted} more events (--watch-limit)");
+    } else if events.is_empty() {
+        text.push_str("--watch: no packet came by; a flow has packets where a job sends from one host to the other\n");
     }
-    failure::print(&text);
+    text
 }
 
-fn line(event: &Event, place: &str) -> String {
+fn line(event: &Event, place: &str, destination: &str) -> String {
     let what = match event.kind {
         EventKind::Arrived => "arrives",
         EventKind::Queued => "queued",
@@ -108,11 +118,10 @@ fn line(event: &Event, place: &str) -> String {
     };
     let packet = &event.packet;
     format!(
-        "{:>16}  {place:<16} {what:<9} {:?} #{} to host {} ({} B)",
+        "{:>16}  {place:<16} {what:<9} {:?} #{} to {destination} ({} B)",
         Time::from_ps(event.at).to_string(),
         packet.kind,
         packet.sequence,
-        packet.destination,
         packet.frame_bytes,
     )
 }

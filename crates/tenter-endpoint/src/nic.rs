@@ -11,7 +11,9 @@ use tenter_net::{
 
 use crate::message::MessageCut;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
-use crate::send::{Acknowledged, Connection, NONE, SendPeer, SendQueuePair, WorkRequest};
+use crate::send::{
+    Acknowledged, Connection, Posted, Requests, SendPeer, SendQueuePair, WorkRequest,
+};
 use crate::spec::NicSpec;
 
 /// Knows who is at the other end of a receive slot; asked once per slot, when its first packet
@@ -64,11 +66,15 @@ pub struct Nic {
     /// Acknowledgements and connection set-up: sent before data.
     control: Ring<Packet>,
     send: Vec<SendQueuePair>,
+    /// The work requests of each send queue pair.
+    requests: Vec<Requests>,
     receive: Vec<ReceiveQueuePair>,
-    /// The queue pair served last in the round of those that may send; each knows the one after it.
-    served_last: u32,
-    /// (deadline, send slot): at most one entry per queue pair.
+    /// The queue pairs that may send, in the order in which they are served.
+    round: Ring<u32>,
+    /// (deadline, send slot): at most one entry per queue pair. Entries of queue pairs that wait for nothing are stale.
     timeouts: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Work requests and connection requests that are not acknowledged: while there are none, no timer fires.
+    pending: u32,
     acknowledged: Vec<Acknowledged>,
     errors: Vec<QueuePairError>,
     counters: NicCounters,
@@ -83,9 +89,11 @@ impl Nic {
             transmitter,
             control: Ring::default(),
             send: vec![SendQueuePair::default(); slots.0],
+            requests: vec![Requests::default(); slots.0],
             receive: vec![ReceiveQueuePair::default(); slots.1],
-            served_last: NONE,
+            round: Ring::default(),
             timeouts: BinaryHeap::new(),
+            pending: 0,
             acknowledged: Vec::new(),
             errors: Vec::new(),
             counters: NicCounters::default(),
@@ -117,6 +125,8 @@ impl Nic {
         let queue_pair = &mut self.send[slot as usize];
         queue_pair.open(peer);
         if spec.connection_set_up {
+            self.expect_answer(now);
+            let queue_pair = &mut self.send[slot as usize];
             queue_pair.connection = Connection::Requested;
             queue_pair.last_progress = now;
             self.control
@@ -130,14 +140,34 @@ impl Nic {
     /// Posts a work request to an open send slot.
     pub fn post(&mut self, spec: &NicSpec, slot: u32, request: WorkRequest) {
         let cut = self.cut;
-        self.send[slot as usize].post(request, cut);
+        self.expect_answer(request.posted);
+        self.send[slot as usize].post(&mut self.requests[slot as usize], request, cut);
         self.join_round(spec, slot);
+    }
+
+    /// Reads one word of every queue pair that the visit is about to need, for packets that have arrived and for the next
+    /// `departures`. The reads do not wait for each other, as the ones in the loop that follows would.
+    #[inline]
+    pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
+        let mut seen = 0;
+        for packet in arrivals {
+            let slot = packet.queue_pair as usize;
+            seen ^= if packet.kind.is_data() {
+                self.receive[slot].expected
+            } else {
+                self.send[slot].acknowledged
+            };
+        }
+        for &slot in self.round.iter().take(departures) {
+            seen ^= self.send[slot as usize].acknowledged;
+        }
+        std::hint::black_box(seen);
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: u64) -> Option<u64> {
-        let busy = self.served_last != NONE || !self.control.is_empty();
+        let busy = !self.round.is_empty() || !self.control.is_empty();
         busy.then(|| self.transmitter.free_at().max(now))
     }
 
@@ -149,19 +179,18 @@ impl Nic {
             self.transmitter.transmit(packet, now, medium);
             return;
         }
-        let last = self.served_last;
-        let slot = self.send[last as usize].next_active;
+        let Some(slot) = self.round.pop() else { return };
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
-        let (mut packet, ends_message) = queue_pair.next_packet(spec, self.cut, now);
+        let requests = &mut self.requests[slot as usize];
+        let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
         packet.sent = (now / SENT_UNIT_PS) as u32;
         let armed = queue_pair.timer_armed;
-        if queue_pair.may_send(spec.window_packets) {
-            self.served_last = slot;
-        } else {
-            self.leave_round(last, slot);
+        queue_pair.in_round = queue_pair.may_send(spec.window_packets);
+        if queue_pair.in_round {
+            self.round.push(slot);
         }
         if !armed {
             self.arm(spec, slot, now);
@@ -264,13 +293,31 @@ impl Nic {
         });
     }
 
+    /// One more request waits for its acknowledgement. Timers that would have fired in vain while none did are dropped.
+    fn expect_answer(&mut self, now: u64) {
+        while let Some(&Reverse((_, slot))) = self
+            .timeouts
+            .peek()
+            .filter(|Reverse((at, _))| self.pending == 0 && *at <= now)
+        {
+            self.send[slot as usize].timer_armed = false;
+            self.timeouts.pop();
+        }
+        self.pending += 1;
+    }
+
     fn take_acknowledgement(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
         let acknowledged = &mut self.acknowledged;
+        let pending = &mut self.pending;
         self.send[slot as usize].acknowledge(
+            &mut self.requests[slot as usize],
             (slot, packet.sequence),
             self.cut,
             packet.at,
-            |done| acknowledged.push(done),
+            |done| {
+                acknowledged.push(done);
+                *pending -= 1;
+            },
         );
         self.join_round(spec, slot);
     }
@@ -279,13 +326,14 @@ impl Nic {
         self.counters.packet_seq_err += 1;
         self.take_acknowledgement(spec, slot, packet);
         let cut = self.cut;
-        self.send[slot as usize].rewind(packet.sequence, cut);
+        self.send[slot as usize].rewind(&mut self.requests[slot as usize], packet.sequence, cut);
         self.join_round(spec, slot);
     }
 
     fn take_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.connection == Connection::Requested {
+            self.pending -= 1;
             queue_pair.connection = Connection::Ready;
             queue_pair.retries = 0;
             queue_pair.last_progress = now;
@@ -300,29 +348,7 @@ impl Nic {
             return;
         }
         queue_pair.in_round = true;
-        if self.served_last == NONE {
-            queue_pair.next_active = slot;
-        } else {
-            let last = &mut self.send[self.served_last as usize];
-            let first = std::mem::replace(&mut last.next_active, slot);
-            self.send[slot as usize].next_active = first;
-        }
-        self.served_last = slot;
-    }
-
-    /// Takes `slot`, which comes after `before`, out of the round.
-    fn leave_round(&mut self, before: u32, slot: u32) {
-        let queue_pair = &mut self.send[slot as usize];
-        queue_pair.in_round = false;
-        let after = queue_pair.next_active;
-        if before == slot {
-            self.served_last = NONE;
-        } else {
-            self.send[before as usize].next_active = after;
-            if self.served_last == slot {
-                self.served_last = before;
-            }
-        }
+        self.round.push(slot);
     }
 
     /// Starts the retransmission timer of a queue pair that has none running.
@@ -335,7 +361,8 @@ impl Nic {
     /// When the next timer fires.
     #[inline]
     pub fn next_timeout(&self) -> Option<u64> {
-        self.timeouts.peek().map(|&Reverse((at, _))| at)
+        let first = self.timeouts.peek().filter(|_| self.pending > 0);
+        first.map(|&Reverse((at, _))| at)
     }
 
     /// Fires the timer that is due at `now`.
@@ -366,7 +393,7 @@ impl Nic {
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             let oldest = queue_pair.acknowledged;
-            queue_pair.rewind(oldest, self.cut);
+            queue_pair.rewind(&mut self.requests[slot as usize], oldest, self.cut);
             self.join_round(spec, slot);
         }
         self.timeouts
@@ -383,12 +410,12 @@ impl Nic {
             at: now,
             destination,
         });
-        if queue_pair.in_round {
-            let mut before = slot;
-            while self.send[before as usize].next_active != slot {
-                before = self.send[before as usize].next_active;
+        if std::mem::take(&mut queue_pair.in_round) {
+            for _ in 0..self.round.len() {
+                if let Some(other) = self.round.pop().filter(|other| *other != slot) {
+                    self.round.push(other);
+                }
             }
-            self.leave_round(before, slot);
         }
     }
 
@@ -405,7 +432,7 @@ impl Nic {
 
     /// Work requests of a send slot that are not acknowledged, oldest first.
     pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
-        self.send[slot as usize].unfinished()
+        self.requests[slot as usize].iter().map(Posted::request)
     }
 
     /// Transfers delivered through a receive slot since the count was last reset.

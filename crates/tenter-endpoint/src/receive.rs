@@ -48,8 +48,9 @@ pub(crate) enum Verdict {
     },
 }
 
-/// The receiving side of a queue pair.
+/// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to another one.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
     latency_sum: u64,
@@ -62,6 +63,8 @@ pub(crate) struct ReceiveQueuePair {
     pub(crate) open: bool,
     gap_reported: bool,
 }
+
+const _: () = assert!(size_of::<ReceiveQueuePair>() == 64);
 
 impl ReceiveQueuePair {
     /// Go-back-N: only the packet expected next is accepted.

@@ -6,8 +6,6 @@ use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES};
 use crate::message::{MessageCut, Position};
 use crate::spec::{AckPolicy, NicSpec};
 
-pub(crate) const NONE: u32 = u32::MAX;
-
 /// The other end of a send queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPeer {
@@ -73,8 +71,9 @@ pub(crate) enum Connection {
     Failed,
 }
 
-/// The sending side of a queue pair.
-#[derive(Clone, Debug, Default)]
+/// What the sending side of a queue pair needs for every packet: one cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct SendQueuePair {
     /// Bytes of the request being sent, from the next packet on.
     left: u64,
@@ -85,18 +84,19 @@ pub(crate) struct SendQueuePair {
     pub(crate) acknowledged: u32,
     posted_sequence: u32,
     peer: Peer,
-    /// The queue pair after this one in the NIC's round.
-    pub(crate) next_active: u32,
+    /// Which of its [`Requests`] is being sent.
+    sending: u32,
     pub(crate) in_round: bool,
     pub(crate) timer_armed: bool,
     starts_message: bool,
     pub(crate) retries: u8,
     pub(crate) connection: Connection,
-    /// Requests that are not acknowledged whole, oldest first.
-    requests: Ring<Posted>,
-    /// Which of them is being sent.
-    sending: u32,
 }
+
+const _: () = assert!(size_of::<SendQueuePair>() == 64);
+
+/// The requests of a queue pair that are not acknowledged whole, oldest first; touched once a message.
+pub(crate) type Requests = Ring<Posted>;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Peer {
@@ -119,10 +119,10 @@ impl SendQueuePair {
         };
     }
 
-    pub(crate) fn post(&mut self, request: WorkRequest, cut: MessageCut) {
+    pub(crate) fn post(&mut self, requests: &mut Requests, request: WorkRequest, cut: MessageCut) {
         let packets = cut.packets(request.bytes) as u32;
         let idle = self.next_sequence == self.posted_sequence;
-        self.requests.push(Posted {
+        requests.push(Posted {
             request,
             first_sent: u64::MAX,
             first_sequence: self.posted_sequence,
@@ -132,7 +132,7 @@ impl SendQueuePair {
         });
         self.posted_sequence = self.posted_sequence.wrapping_add(packets);
         if idle {
-            self.sending = self.requests.len() as u32 - 1;
+            self.sending = requests.len() as u32 - 1;
             self.take_position(cut.position(request.bytes, 0));
         }
     }
@@ -174,8 +174,8 @@ impl SendQueuePair {
     #[inline]
     pub(crate) fn next_packet(
         &mut self,
-        spec: &NicSpec,
-        cut: MessageCut,
+        requests: &mut Requests,
+        (spec, cut): (&NicSpec, MessageCut),
         now: u64,
     ) -> (Packet, bool) {
         let payload = self.message_left.min(u64::from(spec.mtu_bytes));
@@ -201,30 +201,29 @@ impl SendQueuePair {
         self.next_sequence = sequence.wrapping_add(1);
         self.starts_message = last;
         if first {
-            self.note_first_sent(sequence, now);
+            self.note_first_sent(requests, sequence, now);
         }
         if last {
-            self.next_message(cut);
+            self.next_message(requests, cut);
         }
         (packet, last)
     }
 
-    #[inline]
-    fn note_first_sent(&mut self, sequence: u32, now: u64) {
-        let request = self.requests.get_mut(self.sending as usize);
+    fn note_first_sent(&self, requests: &mut Requests, sequence: u32, now: u64) {
+        let request = requests.get_mut(self.sending as usize);
         if request.first_sequence == sequence && request.first_sent == u64::MAX {
             request.first_sent = now;
         }
     }
 
-    fn next_message(&mut self, cut: MessageCut) {
+    fn next_message(&mut self, requests: &mut Requests, cut: MessageCut) {
         if self.left > 0 {
             self.message_left = self.left.min(cut.message_bytes());
             return;
         }
         self.sending += 1;
-        if (self.sending as usize) < self.requests.len() {
-            let bytes = self.requests.get_mut(self.sending as usize).request.bytes;
+        if (self.sending as usize) < requests.len() {
+            let bytes = requests.get_mut(self.sending as usize).request.bytes;
             self.take_position(cut.position(bytes, 0));
         }
     }
@@ -239,6 +238,7 @@ impl SendQueuePair {
     /// to `done`. Returns whether it was news.
     pub(crate) fn acknowledge(
         &mut self,
+        requests: &mut Requests,
         (slot, sequence): (u32, u32),
         cut: MessageCut,
         now: u64,
@@ -253,11 +253,11 @@ impl SendQueuePair {
         // After a rewind, packets that were on their way all the same may be acknowledged before
         // they are sent again.
         if self.outstanding() < news {
-            self.count_repeats(self.next_sequence, sequence, cut, false);
-            self.go_to(sequence, cut);
+            self.count_repeats(requests, (self.next_sequence, sequence), cut, false);
+            self.go_to(requests, sequence, cut);
         }
         self.acknowledged = sequence;
-        while let Some(oldest) = self.requests.front() {
+        while let Some(oldest) = requests.front() {
             let end = oldest.first_sequence.wrapping_add(oldest.packets);
             if end.wrapping_sub(oldest.first_sequence)
                 > sequence.wrapping_sub(oldest.first_sequence)
@@ -265,36 +265,47 @@ impl SendQueuePair {
                 break;
             }
             done(oldest.acknowledged(slot, now, cut));
-            self.requests.pop();
+            requests.pop();
             self.sending -= 1;
         }
         true
     }
 
     /// Goes back to `sequence`, which has been sent before: everything from there on is sent again.
-    pub(crate) fn rewind(&mut self, sequence: u32, cut: MessageCut) -> u32 {
+    pub(crate) fn rewind(
+        &mut self,
+        requests: &mut Requests,
+        sequence: u32,
+        cut: MessageCut,
+    ) -> u32 {
         let again = self.next_sequence.wrapping_sub(sequence);
         if again == 0 || again > self.outstanding() {
             return 0;
         }
-        self.count_repeats(sequence, self.next_sequence, cut, true);
-        self.go_to(sequence, cut);
+        self.count_repeats(requests, (sequence, self.next_sequence), cut, true);
+        self.go_to(requests, sequence, cut);
         again
     }
 
     /// Counts the packets `from..to` as sent for nothing, or takes that back.
-    fn count_repeats(&mut self, from: u32, to: u32, cut: MessageCut, more: bool) {
-        for index in 0..self.requests.len() {
-            self.requests
+    fn count_repeats(
+        &self,
+        requests: &mut Requests,
+        range: (u32, u32),
+        cut: MessageCut,
+        more: bool,
+    ) {
+        for index in 0..requests.len() {
+            requests
                 .get_mut(index)
-                .repeat((from, to), self.acknowledged, cut, more);
+                .repeat(range, self.acknowledged, cut, more);
         }
     }
 
-    fn go_to(&mut self, sequence: u32, cut: MessageCut) {
+    fn go_to(&mut self, requests: &mut Requests, sequence: u32, cut: MessageCut) {
         self.next_sequence = sequence;
-        for index in 0..self.requests.len() {
-            let posted = *self.requests.get_mut(index);
+        for index in 0..requests.len() {
+            let posted = *requests.get_mut(index);
             let packet = sequence.wrapping_sub(posted.first_sequence);
             if packet < posted.packets {
                 self.sending = index as u32;
@@ -302,12 +313,7 @@ impl SendQueuePair {
                 return;
             }
         }
-        self.sending = self.requests.len() as u32;
-    }
-
-    /// Tags and bytes of the requests that are not acknowledged, oldest first.
-    pub(crate) fn unfinished(&self) -> impl Iterator<Item = WorkRequest> + '_ {
-        self.requests.iter().map(|posted| posted.request)
+        self.sending = requests.len() as u32;
     }
 
     pub(crate) fn destination(&self) -> u32 {
@@ -316,6 +322,10 @@ impl SendQueuePair {
 }
 
 impl Posted {
+    pub(crate) fn request(&self) -> WorkRequest {
+        self.request
+    }
+
     /// Counts the packets of this request among `from..to` as sent for nothing, or takes that back.
     fn repeat(&mut self, (from, to): (u32, u32), base: u32, cut: MessageCut, more: bool) {
         // Sequence numbers wrap, so all are compared by their distance from the oldest one

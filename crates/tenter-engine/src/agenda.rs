@@ -1,56 +1,151 @@
-//! The order of a node's arrivals in one window.
+//! What arrives at a node in one calendar bucket, and in which order it is served.
 
 /// Below this many entries a comparison sort is faster than counting.
-const COUNTING_FROM: usize = 48;
-const BUCKET_BITS: u32 = 9;
+const COUNTING_FROM: usize = 16;
+/// At most 2 to the power of so many spans of time to count in.
+const COUNTING_BITS_MAX: u32 = 10;
 
-/// The arrivals of one visit, in the order (time, input, FIFO order).
+/// Bits of a key that number the entry, and its input.
+const INDEX_BITS: u32 = 27;
+const INPUT_BITS: u32 = 16;
+const OFFSET_SHIFT: u32 = INDEX_BITS + INPUT_BITS;
+/// Buckets must be shorter than this, in ps, for offsets to fit into a key.
+pub(crate) const BUCKET_PS_MAX: u64 = 1 << (64 - OFFSET_SHIFT);
+
+/// An item and its place in the order.
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    /// (offset in the bucket, input, number in the inbox), most significant first.
+    key: u64,
+    item: T,
+}
+
+/// Items that arrive at one node in one bucket, in the order in which they were sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox<T> {
+    entries: Vec<Entry<T>>,
+}
+
+impl<T> Default for Inbox<T> {
+    fn default() -> Self {
+        Inbox {
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Inbox<T> {
+    #[inline]
+    pub(crate) fn push(&mut self, offset: u64, input: u16, item: T) {
+        let index = self.entries.len() as u64;
+        debug_assert!(
+            index < 1 << INDEX_BITS,
+            "a node gets more than 2^27 items in a bucket"
+        );
+        let key = offset << OFFSET_SHIFT | u64::from(input) << INDEX_BITS | index;
+        self.entries.push(Entry { key, item });
+    }
+
+    /// Whether the next push is neither the first nor needs memory.
+    #[inline]
+    pub(crate) fn is_under_way(&self) -> bool {
+        !self.entries.is_empty() && self.entries.len() < self.entries.capacity()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.entries.capacity() > 0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Every item with its input.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &T)> {
+        self.entries
+            .iter()
+            .map(|entry| (input_of(entry.key), &entry.item))
+    }
+}
+
+fn input_of(key: u64) -> u16 {
+    (key >> INDEX_BITS) as u16
+}
+
+/// The arrivals of one visit in the order (time, input).
 ///
-/// Arrivals are gathered input by input in ascending order, each input already sorted by time, so
-/// the position at which an item was gathered breaks ties by input and FIFO order. Sorting the
-/// pairs (time, position) is all that is left.
+/// Items of one input never arrive at the same instant, since a wire carries one after the other; so the order depends
+/// on nothing but what arrives, not on who was served first when it was sent.
 #[derive(Debug)]
-pub(crate) struct Agenda<T> {
-    pub(crate) items: Vec<(T, u16)>,
-    /// (time since the window's start) << 32 | position.
+pub struct Agenda<T> {
+    inbox: Inbox<T>,
     keys: Vec<u64>,
-    sorted: Vec<u64>,
+    /// How many of the keys are served in this visit.
+    arrivals: usize,
+    scratch: Vec<u64>,
+    /// Where each span of time starts among the sorted keys.
+    starts: Vec<u32>,
 }
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {
         Agenda {
-            items: Vec::new(),
+            inbox: Inbox::default(),
             keys: Vec::new(),
-            sorted: Vec::new(),
+            arrivals: 0,
+            scratch: Vec::new(),
+            starts: Vec::new(),
         }
     }
 }
 
 impl<T: Copy> Agenda<T> {
-    pub(crate) fn clear(&mut self) {
-        self.items.clear();
+    /// Takes an inbox of a bucket of `length` ps; returns the empty one it held before.
+    #[inline]
+    pub(crate) fn take(&mut self, inbox: Inbox<T>, length: u64) -> Inbox<T> {
+        let mut empty = std::mem::replace(&mut self.inbox, inbox);
+        empty.clear();
+        let entries = &self.inbox.entries;
+        self.arrivals = entries.len();
         self.keys.clear();
+        self.keys.extend(entries.iter().map(|entry| entry.key));
+        // A node with one input gets everything in order.
+        if !self.keys.is_sorted() {
+            self.sort(length);
+        }
+        empty
     }
 
+    /// The arrivals in order, each with the input it came through.
     #[inline]
-    pub(crate) fn add(&mut self, offset: u64, input: u16, item: T) {
-        self.keys.push(offset << 32 | self.items.len() as u64);
-        self.items.push((item, input));
+    pub fn iter(&self) -> impl Iterator<Item = (&T, u16)> {
+        self.keys[..self.arrivals].iter().map(|&key| {
+            let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
+            (&self.inbox.entries[index].item, input_of(key))
+        })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
+    /// Leaves what arrives at or after `offset` to a later visit: hands it to `later`.
+    pub(crate) fn cut(&mut self, offset: u64, mut later: impl FnMut(u64, u16, T)) {
+        let arrivals = self
+            .keys
+            .partition_point(|key| key >> OFFSET_SHIFT < offset);
+        for &key in &self.keys[arrivals..] {
+            let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
+            later(
+                key >> OFFSET_SHIFT,
+                input_of(key),
+                self.inbox.entries[index].item,
+            );
+        }
+        self.arrivals = arrivals;
     }
 
-    /// The `rank`-th arrival and its input, after [`Agenda::sort`].
-    #[inline]
-    pub(crate) fn get(&self, rank: usize) -> (T, u16) {
-        self.items[self.keys[rank] as u32 as usize]
-    }
-
-    /// Sorts; `length` is the window's length, which bounds every offset.
-    pub(crate) fn sort(&mut self, length: u64) {
+    fn sort(&mut self, length: u64) {
         if self.keys.len() < COUNTING_FROM {
             self.keys.sort_unstable();
         } else {
@@ -58,26 +153,35 @@ impl<T: Copy> Agenda<T> {
         }
     }
 
-    /// Spreads the keys over buckets of equal time, then repairs the order within buckets by
-    /// insertion: linear, because a bucket holds a few keys.
+    /// Spreads the keys over spans of equal time, then repairs the order within spans by insertion:
+    /// linear, because a span holds a few keys.
     fn counting_sort(&mut self, length: u64) {
-        let shift = 32 + (64 - length.leading_zeros()).saturating_sub(BUCKET_BITS);
-        let mut starts = [0_u32; (1 << BUCKET_BITS) + 1];
+        let count = self.keys.len();
+        let bits = (usize::BITS - count.leading_zeros()).min(COUNTING_BITS_MAX);
+        let shift = OFFSET_SHIFT + (64 - length.leading_zeros()).saturating_sub(bits);
+        self.starts.clear();
+        self.starts.resize(1 << bits, 0);
+        let starts = &mut self.starts[..];
+        let mask = starts.len() - 1;
         for &key in &self.keys {
-            starts[(key >> shift) as usize + 1] += 1;
+            starts[(key >> shift) as usize & mask] += 1;
         }
-        for bucket in 1..starts.len() {
-            starts[bucket] += starts[bucket - 1];
+        let mut before = 0;
+        for start in starts.iter_mut() {
+            before += std::mem::replace(start, before);
         }
-        self.sorted.clear();
-        self.sorted.resize(self.keys.len(), 0);
+        // What is left from an earlier visit is overwritten: only the length matters.
+        if self.scratch.len() < count {
+            self.scratch.resize(count, 0);
+        }
+        let sorted = &mut self.scratch[..count];
         for &key in &self.keys {
-            let start = &mut starts[(key >> shift) as usize];
-            self.sorted[*start as usize] = key;
+            let start = &mut starts[(key >> shift) as usize & mask];
+            sorted[*start as usize] = key;
             *start += 1;
         }
-        std::mem::swap(&mut self.keys, &mut self.sorted);
-        insertion_sort(&mut self.keys);
+        insertion_sort(sorted);
+        self.keys.copy_from_slice(sorted);
     }
 }
 
@@ -95,31 +199,56 @@ fn insertion_sort(keys: &mut [u64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::Agenda;
+    use super::{Agenda, Inbox};
     use crate::mix64;
 
-    #[test]
-    fn order_is_time_then_input_then_fifo_order_at_any_size() {
-        for count in [1_u64, 5, 47, 48, 400, 3_000] {
-            for length in [1_u64, 100, 650_000, 3_000_000] {
-                let mut agenda = Agenda::default();
-                let mut expected = Vec::new();
-                for input in 0..7_u16 {
-                    let mut times: Vec<u64> = (0..count)
-                        .map(|i| mix64(i * 7 + u64::from(input)) % length)
-                        .collect();
-                    times.sort_unstable();
-                    for (order, &time) in times.iter().enumerate() {
-                        agenda.add(time, input, order);
-                        expected.push((time, input, order));
-                    }
-                }
-                agenda.sort(length);
-                expected.sort_unstable();
-                let got: Vec<_> = (0..agenda.len()).map(|rank| agenda.get(rank)).collect();
-                let expected: Vec<_> = expected.iter().map(|&(_, i, o)| (o, i)).collect();
-                assert_eq!(got, expected);
+    /// An inbox with `count` items of distinct (time, input), filled in a scrambled order.
+    fn inbox(count: u64, length: u64) -> (Inbox<u64>, Vec<(u64, u16, u64)>) {
+        let mut inbox = Inbox::default();
+        let mut expected = std::collections::BTreeMap::new();
+        for item in 0..count {
+            let random = mix64(item);
+            let place = (random % length, (random >> 40) as u16);
+            if expected.insert(place, item).is_none() {
+                inbox.push(place.0, place.1, item);
             }
         }
+        // Items whose place was taken twice were pushed once, under the first value.
+        let mut values: Vec<_> = inbox.iter().map(|(input, item)| (input, *item)).collect();
+        let offset = |item: u64| mix64(item) % length;
+        values.sort_unstable_by_key(|&(input, item)| (offset(item), input));
+        (
+            inbox,
+            values
+                .into_iter()
+                .map(|(input, item)| (offset(item), input, item))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn order_is_time_then_input_at_any_size() {
+        for count in [1, 5, 63, 64, 400, 5_000] {
+            for length in [1, 100, 650_000, 2_000_000] {
+                let (inbox, expected) = inbox(count, length);
+                let mut agenda = Agenda::default();
+                agenda.take(inbox, length);
+                let got: Vec<_> = agenda.iter().map(|(item, input)| (*item, input)).collect();
+                let expected: Vec<_> = expected.iter().map(|e| (e.2, e.1)).collect();
+                assert_eq!(got, expected, "{count} items in {length} ps");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_keeps_what_comes_later() {
+        let (inbox, expected) = inbox(300, 1_000);
+        let mut agenda = Agenda::default();
+        agenda.take(inbox, 1_000);
+        let mut later = Vec::new();
+        agenda.cut(400, |offset, input, item| later.push((offset, input, item)));
+        let at = expected.partition_point(|e| e.0 < 400);
+        assert_eq!(agenda.iter().count(), at);
+        assert_eq!(later, expected[at..]);
     }
 }

@@ -55,6 +55,17 @@ impl Calendar {
         }
     }
 
+    /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or `at` where the exact
+    /// instant matters.
+    #[inline]
+    pub(crate) fn wake_in_bucket(&mut self, node: u32, bucket: u64, at: Option<u64>) {
+        let at = at.unwrap_or(bucket * self.bucket_ps);
+        if at < self.wake[node as usize] {
+            self.wake[node as usize] = at;
+            self.mark(node, bucket);
+        }
+    }
+
     fn enter(&mut self, node: u32, at: u64) {
         let bucket = at / self.bucket_ps;
         debug_assert!(bucket >= self.base, "a node is woken in the past");
@@ -65,6 +76,11 @@ impl Calendar {
             }
             return;
         }
+        self.mark(node, bucket);
+    }
+
+    #[inline]
+    fn mark(&mut self, node: u32, bucket: u64) {
         let slot = bucket as usize % BUCKETS;
         self.words[slot * self.words_per_bucket + node as usize / 64] |= 1 << (node % 64);
         self.occupied[slot / 64] |= 1 << (slot % 64);

@@ -1,8 +1,9 @@
 //! One thread's share of the nodes: their inputs, their outputs, and when they have work.
 
-use crate::agenda::Agenda;
+use std::collections::BTreeMap;
+
+use crate::agenda::{Agenda, BUCKET_PS_MAX, Inbox};
 use crate::calendar::Calendar;
-use crate::ring::Ring;
 
 /// Something that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {
@@ -21,94 +22,136 @@ pub trait Nodes: Send {
     /// *departures, arrivals by input, timers* at equal times; whatever it sends must arrive at or
     /// after the end; and it must ask for its next visit with [`Visit::wake`] where it has work of
     /// its own (a queue, a timer) then.
-    fn visit(&mut self, node: u32, visit: &mut Visit<'_, Self::Item>);
+    fn visit(
+        &mut self,
+        node: u32,
+        arrivals: &Agenda<Self::Item>,
+        visit: &mut Visit<'_, Self::Item>,
+    );
 }
 
-/// Where an output of a node leads: an input of some part.
+/// Where an output of a node leads: an input of a node of some part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
     /// The part (thread) that owns the receiving node.
     pub part: u16,
-    /// The input's number within that part.
-    pub input: u32,
+    /// The input's index among the node's inputs; ties in time are broken by it.
+    pub input: u16,
+    /// The node's number within that part.
+    pub node: u32,
 }
 
-/// The engine's side of one part: FIFOs, calendar and outboxes.
+/// An item for a node of another part.
+pub(crate) type Outgoing<T> = (u32, u16, T);
+
+/// Sizes of nodes: the bits of their number of inputs.
+const SIZES: usize = 17;
+
+/// At most so many inboxes per node; what arrives later than that many buckets ahead waits elsewhere.
+const SLOTS_MAX: u64 = 64;
+
+/// The engine's side of one part: inboxes, calendar and outboxes.
 #[derive(Debug)]
 pub struct Lane<T> {
     part: u16,
-    inputs: Vec<Ring<T>>,
-    /// For each input its node and its index among that node's inputs.
-    homes: Vec<(u32, u16)>,
-    /// First input of each node, and one past the last.
-    first_input: Vec<u32>,
-    /// Bitmap of non-empty inputs of each node, `first_word[n]..first_word[n + 1]`.
-    occupied: Vec<u64>,
-    first_word: Vec<u32>,
-    outputs: Vec<Output>,
+    bucket_ps: u64,
+    /// Inboxes per node, a power of two: one for each of the buckets in which what is sent now may arrive.
+    slots: u64,
+    inboxes: Vec<Inbox<T>>,
+    /// For each node which of its inboxes hold something, one bit per slot.
+    filled: Vec<u64>,
+    /// Items that arrive beyond the slots, by bucket.
+    later: BTreeMap<u64, Vec<Outgoing<T>>>,
+    /// Empty inboxes with room, the one used last on top: its memory is still in the cache. Nodes share them by the size
+    /// of their inputs' number, so that a host does not end up with the memory of a switch.
+    spare: [Vec<Inbox<T>>; SIZES],
+    /// The size of each node.
+    sizes: Vec<u8>,
+    /// The size of the node whose inbox is in the agenda.
+    agenda_size: u8,
     /// Items for other parts.
-    pub(crate) outboxes: Vec<Vec<(u32, T)>>,
+    pub(crate) outboxes: Vec<Vec<Outgoing<T>>>,
     /// Earliest arrival among the items in the outboxes.
     pub(crate) earliest_outgoing: u64,
     pub(crate) calendar: Calendar,
+    /// The bucket of the current window and its start.
+    bucket: u64,
+    bucket_start: u64,
+    /// Whether the calendar must know the exact instant of each node's next arrival, not only its bucket.
+    exact: bool,
     agenda: Agenda<T>,
     visits: u64,
     windows: u64,
 }
 
-/// Collects nodes, inputs and outputs of a part before the run.
+/// Collects the nodes of a part before the run.
 #[derive(Debug, Default)]
 pub struct LaneBuilder {
-    inputs_per_node: Vec<u16>,
-    inputs: u32,
-    outputs: Vec<Output>,
+    sizes: Vec<u8>,
+}
+
+/// What all lanes of a simulation have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneLayout {
+    /// How many parts there are.
+    pub parts: u16,
+    /// Length of a calendar bucket in ps: below 2 097 152 (2²¹).
+    pub bucket_ps: u64,
+    /// The longest an item is under way, in ps, beyond the visit that sends it; longer is possible but slower.
+    pub flight_ps: u64,
+    /// Whether [`Windows::Central`](crate::Windows::Central) will be used.
+    pub central: bool,
 }
 
 impl LaneBuilder {
-    /// Adds a node with this many inputs; returns its number within the part and the number of its
-    /// first input.
-    pub fn add_node(&mut self, inputs: u16) -> (u32, u32) {
-        let first = self.inputs;
-        self.inputs_per_node.push(inputs);
-        self.inputs += u32::from(inputs);
-        (self.inputs_per_node.len() as u32 - 1, first)
+    /// Adds a node with this many inputs; returns its number within the part.
+    pub fn add_node(&mut self, inputs: u16) -> u32 {
+        self.sizes.push((u16::BITS - inputs.leading_zeros()) as u8);
+        self.sizes.len() as u32 - 1
     }
 
-    /// Adds an output; returns its number within the part.
-    pub fn add_output(&mut self, output: Output) -> u32 {
-        self.outputs.push(output);
-        self.outputs.len() as u32 - 1
-    }
-
-    /// The lane of part number `part` out of `parts`, with calendar buckets of `bucket_ps`.
-    pub fn build<T: Arrival>(self, part: u16, parts: u16, bucket_ps: u64) -> Lane<T> {
-        let nodes = self.inputs_per_node.len();
-        let mut lane = Lane {
+    /// The lane of part number `part`.
+    ///
+    /// # Panics
+    /// When buckets are longer than the layout allows.
+    pub fn build<T: Arrival>(self, part: u16, layout: LaneLayout) -> Lane<T> {
+        let LaneLayout {
+            parts,
+            bucket_ps,
+            flight_ps,
+            central,
+        } = layout;
+        assert!(
+            bucket_ps < BUCKET_PS_MAX,
+            "a bucket lasts less than {BUCKET_PS_MAX} ps"
+        );
+        let nodes = self.sizes.len();
+        // Sent at the end of a bucket, an item arrives so many buckets later.
+        let slots = (flight_ps / bucket_ps + 2)
+            .next_power_of_two()
+            .min(SLOTS_MAX);
+        Lane {
             part,
-            inputs: Vec::new(),
-            homes: Vec::new(),
-            first_input: vec![0],
-            occupied: Vec::new(),
-            first_word: vec![0],
-            outputs: self.outputs,
+            bucket_ps,
+            slots,
+            inboxes: (0..nodes * slots as usize)
+                .map(|_| Inbox::default())
+                .collect(),
+            filled: vec![0; nodes],
+            later: BTreeMap::new(),
+            spare: std::array::from_fn(|_| Vec::new()),
+            sizes: self.sizes,
+            agenda_size: 0,
             outboxes: (0..parts).map(|_| Vec::new()).collect(),
             earliest_outgoing: u64::MAX,
             calendar: Calendar::new(nodes, bucket_ps),
+            bucket: 0,
+            bucket_start: 0,
+            exact: central,
             agenda: Agenda::default(),
             visits: 0,
             windows: 0,
-        };
-        for (node, &count) in self.inputs_per_node.iter().enumerate() {
-            for index in 0..count {
-                lane.inputs.push(Ring::default());
-                lane.homes.push((node as u32, index));
-            }
-            lane.first_input.push(lane.inputs.len() as u32);
-            lane.occupied
-                .resize(lane.occupied.len() + usize::from(count).div_ceil(64), 0);
-            lane.first_word.push(lane.occupied.len() as u32);
         }
-        lane
     }
 }
 
@@ -128,34 +171,87 @@ impl<T: Arrival> Lane<T> {
         self.windows
     }
 
-    /// Everything on its way to a node: (input of the node, item), input by input.
+    /// Everything on its way to a node: (input of the node, item).
     pub fn in_flight(&self, node: u32) -> impl Iterator<Item = (u16, &T)> {
-        let inputs = self.first_input[node as usize]..self.first_input[node as usize + 1];
-        inputs.enumerate().flat_map(|(index, input)| {
-            self.inputs[input as usize]
-                .iter()
-                .map(move |item| (index as u16, item))
-        })
+        let first = u64::from(node) * self.slots;
+        let inboxes = &self.inboxes[first as usize..(first + self.slots) as usize];
+        let later = self
+            .later
+            .values()
+            .flatten()
+            .filter(move |(to, _, _)| *to == node);
+        let later = later.map(|(_, input, item)| (*input, item));
+        inboxes.iter().flat_map(Inbox::iter).chain(later)
     }
 
-    /// Puts an item into an input of this part.
-    #[inline]
-    pub(crate) fn deliver(&mut self, input: u32, item: T) {
-        let ring = &mut self.inputs[input as usize];
-        let was_empty = ring.is_empty();
-        ring.push(item);
-        if was_empty {
-            let (node, index) = self.homes[input as usize];
-            let word = self.first_word[node as usize] as usize + usize::from(index) / 64;
-            self.occupied[word] |= 1 << (index % 64);
+    /// Puts an item into an inbox of this part.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a quarter of it"
+    )]
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, node: u32, input: u16, item: T) {
+        let mut offset = item.at() - self.bucket_start;
+        let mut bucket = self.bucket;
+        while offset >= self.bucket_ps && bucket < self.bucket + self.slots {
+            offset -= self.bucket_ps;
+            bucket += 1;
+        }
+        let slot = bucket & (self.slots - 1);
+        let place = (u64::from(node) * self.slots + slot) as usize;
+        let inbox = &mut self.inboxes[place];
+        if inbox.is_under_way() && bucket < self.bucket + self.slots && !self.exact {
+            inbox.push(offset, input, item);
+        } else {
+            self.deliver_first(node, input, item);
+        }
+    }
+
+    /// As [`Lane::deliver`], for the cases that need more than a push.
+    #[inline(never)]
+    fn deliver_first(&mut self, node: u32, input: u16, item: T) {
+        let bucket = item.at() / self.bucket_ps;
+        if bucket >= self.bucket + self.slots {
+            self.deliver_later(node, input, item);
+            return;
+        }
+        let slot = bucket & (self.slots - 1);
+        let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
+        if !inbox.has_room()
+            && let Some(spare) = self.spare[usize::from(self.sizes[node as usize])].pop()
+        {
+            *inbox = spare;
+        }
+        if inbox.is_empty() {
+            self.filled[node as usize] |= 1 << slot;
+            self.calendar
+                .wake_in_bucket(node, bucket, self.exact.then(|| item.at()));
+        } else if self.exact {
             self.calendar.wake(node, item.at());
         }
+        inbox.push(item.at() - bucket * self.bucket_ps, input, item);
+    }
+
+    /// Puts an item for another part into its outbox.
+    fn hand_over(&mut self, output: Output, item: T) {
+        self.earliest_outgoing = self.earliest_outgoing.min(item.at());
+        self.outboxes[usize::from(output.part)].push((output.node, output.input, item));
+    }
+
+    #[cold]
+    fn deliver_later(&mut self, node: u32, input: u16, item: T) {
+        let bucket = item.at() / self.bucket_ps;
+        self.later
+            .entry(bucket)
+            .or_default()
+            .push((node, input, item));
+        self.calendar.wake(node, item.at());
     }
 
     /// Visits every node that has work in `start..end`.
     pub(crate) fn run_window<N: Nodes<Item = T>>(&mut self, nodes: &mut N, start: u64, end: u64) {
         self.windows += 1;
-        self.calendar.begin(start);
+        self.begin(start);
         for word in 0..self.calendar.words() {
             let mut due = self.calendar.take_due(start, word, end);
             while due != 0 {
@@ -166,57 +262,92 @@ impl<T: Arrival> Lane<T> {
         }
     }
 
+    /// Makes the bucket of `start` the current one.
+    fn begin(&mut self, start: u64) {
+        self.calendar.begin(start);
+        self.bucket = start / self.bucket_ps;
+        self.bucket_start = self.bucket * self.bucket_ps;
+        while let Some(entry) = self.later.first_entry() {
+            if *entry.key() >= self.bucket + self.slots {
+                break;
+            }
+            for (node, input, item) in entry.remove() {
+                self.deliver(node, input, item);
+            }
+        }
+    }
+
+    #[inline]
     fn visit<N: Nodes<Item = T>>(&mut self, nodes: &mut N, node: u32, start: u64, end: u64) {
         self.visits += 1;
-        let next_arrival = self.gather(node, start, end);
+        self.gather(node, end);
+        let agenda = std::mem::take(&mut self.agenda);
         let mut visit = Visit {
             lane: self,
             start,
             end,
             own_next: u64::MAX,
         };
-        nodes.visit(node, &mut visit);
-        let next = visit.own_next.min(next_arrival);
+        nodes.visit(node, &agenda, &mut visit);
+        let own_next = visit.own_next;
+        self.agenda = agenda;
         debug_assert!(
-            next >= end,
+            own_next >= end,
             "node {node} left work undone before the end of its window"
         );
-        if next < u64::MAX {
-            self.calendar.wake(node, next);
+        if own_next < u64::MAX {
+            self.calendar.wake(node, own_next);
+        }
+        self.wake_for_arrivals(node, end);
+    }
+
+    /// Moves the node's arrivals before `end` into the agenda.
+    #[inline]
+    fn gather(&mut self, node: u32, end: u64) {
+        let slot = self.bucket & (self.slots - 1);
+        let place = (u64::from(node) * self.slots + slot) as usize;
+        let inbox = std::mem::take(&mut self.inboxes[place]);
+        self.filled[node as usize] &= !(1 << slot);
+        let empty = self.agenda.take(inbox, self.bucket_ps);
+        if empty.has_room() {
+            self.spare[usize::from(self.agenda_size)].push(empty);
+        }
+        self.agenda_size = self.sizes[node as usize];
+        if end < self.bucket_start + self.bucket_ps {
+            let inbox = &mut self.inboxes[place];
+            let filled = &mut self.filled[node as usize];
+            self.agenda
+                .cut(end - self.bucket_start, |offset, input, item| {
+                    inbox.push(offset, input, item);
+                    *filled |= 1 << slot;
+                });
         }
     }
 
-    /// Moves the node's arrivals before `end` into the agenda; returns the time of the first one
-    /// after it.
-    fn gather(&mut self, node: u32, start: u64, end: u64) -> u64 {
-        self.agenda.clear();
-        let first = self.first_input[node as usize] as usize;
-        let words =
-            self.first_word[node as usize] as usize..self.first_word[node as usize + 1] as usize;
-        let mut next = u64::MAX;
-        for (index, place) in words.enumerate() {
-            let mut inputs = self.occupied[place];
-            while inputs != 0 {
-                let bit = inputs & inputs.wrapping_neg();
-                inputs ^= bit;
-                let input = index * 64 + bit.trailing_zeros() as usize;
-                let ring = &mut self.inputs[first + input];
-                let agenda = &mut self.agenda;
-                ring.drain_while(
-                    |item| item.at() < end,
-                    |item| {
-                        debug_assert!(item.at() >= start, "an item arrives in the past");
-                        agenda.add(item.at() - start, input as u16, item);
-                    },
-                );
-                match ring.front() {
-                    Some(item) => next = next.min(item.at()),
-                    None => self.occupied[place] &= !bit,
-                }
-            }
+    /// Tells the calendar of the node's next bucket with arrivals.
+    #[inline]
+    fn wake_for_arrivals(&mut self, node: u32, end: u64) {
+        let filled = self.filled[node as usize];
+        if filled == 0 {
+            return;
         }
-        self.agenda.sort(end - start);
-        next
+        let slot = (self.bucket & (self.slots - 1)) as u32;
+        // Slots from the current one on, in the order of their buckets.
+        let from_here = (filled >> slot) | (filled << ((self.slots as u32 - slot) % 64));
+        let ahead = u64::from(from_here.trailing_zeros()) & (self.slots - 1);
+        if !self.exact && ahead > 0 {
+            self.calendar
+                .wake_in_bucket(node, self.bucket + ahead, None);
+            return;
+        }
+        let next = (self.bucket + ahead) & (self.slots - 1);
+        let inbox = &self.inboxes[(u64::from(node) * self.slots + next) as usize];
+        let earliest = inbox
+            .iter()
+            .map(|(_, item)| item.at())
+            .min()
+            .unwrap_or(u64::MAX);
+        self.calendar.wake(node, earliest.max(end));
     }
 }
 
@@ -242,31 +373,21 @@ impl<T: Arrival> Visit<'_, T> {
         self.end
     }
 
-    /// How many items arrive in this window.
-    #[inline]
-    pub fn arrivals(&self) -> usize {
-        self.lane.agenda.len()
-    }
-
-    /// The `rank`-th arrival in order, and the input of the node it came through.
-    #[inline]
-    pub fn arrival(&self, rank: usize) -> (T, u16) {
-        self.lane.agenda.get(rank)
-    }
-
-    /// Sends an item through an output of the part.
-    #[inline]
-    pub fn send(&mut self, output: u32, item: T) {
+    /// Sends an item to an input of another node.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a quarter of it"
+    )]
+    #[inline(always)]
+    pub fn send(&mut self, output: Output, item: T) {
         debug_assert!(
             item.at() >= self.end,
             "an item would arrive within the window that sends it"
         );
-        let Output { part, input } = self.lane.outputs[output as usize];
-        if part == self.lane.part {
-            self.lane.deliver(input, item);
+        if output.part == self.lane.part {
+            self.lane.deliver(output.node, output.input, item);
         } else {
-            self.lane.earliest_outgoing = self.lane.earliest_outgoing.min(item.at());
-            self.lane.outboxes[usize::from(part)].push((input, item));
+            self.lane.hand_over(output, item);
         }
     }
 

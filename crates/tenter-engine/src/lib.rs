@@ -7,10 +7,10 @@
 //! later window. There is no global event queue.
 //!
 //! ```text
-//!            inputs of a node (one FIFO per link)            outputs
-//!   ──▶ ▢▢▢▢ ┐                                        ┌──▶ FIFO of another node
-//!   ──▶ ▢▢   ├─ agenda: by (time, input, FIFO order) ─┤
-//!   ──▶ ▢▢▢  ┘      departures, arrivals, timers      └──▶ outbox to another thread
+//!    inbox of a node                  visit                       what it sends
+//!   (one per bucket of time)                                ┌──▶ inbox of another node
+//!   ──▶ ▢▢▢▢▢▢▢▢▢ ──▶ agenda: by (time, input) ─────────────┤
+//!                     departures, arrivals, timers          └──▶ outbox to another thread
 //! ```
 //!
 //! The engine knows no packets and no switches. It moves items that have a time of arrival
@@ -31,7 +31,8 @@ mod ring;
 mod stream;
 mod windowed;
 
-pub use lane::{Arrival, Lane, LaneBuilder, Nodes, Output, Visit};
+pub use agenda::Agenda;
+pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use ring::Ring;
 pub use stream::{Stream, mix64};
 pub use windowed::{Control, Part, RunOutcome, Windows, run_windowed};

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::barrier::Barrier;
-use crate::lane::{Arrival, Lane, Nodes};
+use crate::lane::{Arrival, Lane, Nodes, Outgoing};
 
 /// One thread's share of the simulation: the engine's side and the model's.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl<T: Arrival> Lane<T> {
     }
 }
 
-type Mailbox<T> = Mutex<Vec<(u32, T)>>;
+type Mailbox<T> = Mutex<Vec<Outgoing<T>>>;
 
 /// What the threads of one run share. Between two barriers each field has one writer.
 struct Shared<T> {
@@ -221,15 +221,15 @@ impl<T: Arrival> Shared<T> {
 
     fn collect(&self, me: usize, lane: &mut Lane<T>, parity: usize) {
         for mailbox in &self.mailboxes[parity][me] {
-            for (input, item) in lock(mailbox).drain(..) {
-                lane.deliver(input, item);
+            for (node, input, item) in lock(mailbox).drain(..) {
+                lane.deliver(node, input, item);
             }
         }
     }
 }
 
 /// A poisoned mailbox means that a thread panicked; the barrier stops the others.
-fn lock<T>(mailbox: &Mailbox<T>) -> std::sync::MutexGuard<'_, Vec<(u32, T)>> {
+fn lock<T>(mailbox: &Mailbox<T>) -> std::sync::MutexGuard<'_, Vec<Outgoing<T>>> {
     mailbox
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -1,5 +1,7 @@
 //! What a node puts its packets onto.
 
+use tenter_engine::Output;
+
 use crate::packet::Packet;
 
 /// The links of a node and, if anybody looks, the watcher.
@@ -10,7 +12,7 @@ pub trait Medium {
     const WATCHED: bool;
 
     /// Puts a packet onto the link behind an output; `packet.at` is its arrival at the other end.
-    fn send(&mut self, output: u32, packet: Packet);
+    fn send(&mut self, output: Output, packet: Packet);
 
     /// Tells the watcher that something happened to a packet.
     fn note(&mut self, event: Event);

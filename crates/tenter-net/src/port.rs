@@ -1,10 +1,13 @@
 //! The sending side of a port: a transmitter, and the output queue before it.
 
-use tenter_engine::Ring;
+use tenter_engine::{Output, Ring};
 use tenter_units::{SerialisationTime, Time};
 
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, WIRE_OVERHEAD_BYTES};
+
+/// About as many frames as leave a port in one window; two share a cache line.
+const TOUCHED_FRAMES: usize = 8;
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub struct Transmitter {
     free_at: u64,
     serialisation: SerialisationTime,
     carried: u32,
-    output: u32,
+    output: Output,
     /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
     /// end's agenda.
     latency: u64,
@@ -44,13 +47,13 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// The transmitter of `port` of `node`, sending through `output` of the engine.
+    /// The transmitter of `port` of `node`, sending to `output`.
     ///
     /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
     /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
     pub fn new(
         (node, port): (u32, u16),
-        output: u32,
+        output: Output,
         serialisation: SerialisationTime,
         latency: Time,
         arrives_whole: bool,
@@ -174,19 +177,20 @@ impl Port {
         }
     }
 
-    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to
-    /// `now` first.
+    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to `now`
+    /// first.
     #[inline]
     pub fn offer(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
-        self.advance(now, medium);
-        if self.queue.is_empty() && self.transmitter.free_at <= now {
+        if !self.queue.is_empty() {
+            self.advance(now, medium);
+        }
+        if self.transmitter.free_at <= now && self.queue.is_empty() {
             self.transmitter.transmit(packet, now, medium);
         } else {
             self.enqueue(packet, now, medium);
         }
     }
 
-    #[inline]
     fn enqueue(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         let bytes = self.queue_bytes + u64::from(packet.frame_bytes);
         if bytes > self.capacity_bytes {
@@ -219,6 +223,13 @@ impl Port {
     /// Its transmitter.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
+    }
+
+    /// Reads one word of the frames that will leave next, so that a deep queue is in the cache when they do.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        let first = self.queue.iter().take(TOUCHED_FRAMES).step_by(2);
+        first.fold(0, |seen, packet| seen ^ packet.at)
     }
 
     /// When the next waiting frame starts; `None` when none waits.

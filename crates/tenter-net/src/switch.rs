@@ -61,6 +61,21 @@ impl Switch {
         self.received[usize::from(port)]
     }
 
+    /// Reads what a visit is about to need of deep queues. The reads do not wait for each other, as the departures of
+    /// one port after the other would.
+    #[inline]
+    pub fn touch(&self) {
+        let mut seen = 0;
+        for (index, &word) in self.active.iter().enumerate() {
+            let mut ports = word;
+            while ports != 0 {
+                seen ^= self.ports[index * 64 + ports.trailing_zeros() as usize].touch();
+                ports &= ports - 1;
+            }
+        }
+        std::hint::black_box(seen);
+    }
+
     /// Takes a packet that arrives through `input` at `packet.at`; returns the port it was offered
     /// to.
     #[inline]

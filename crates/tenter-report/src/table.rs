@@ -72,7 +72,10 @@ impl TrialReport<'_> {
 
     fn write_table(&self, out: &mut impl fmt::Write) -> fmt::Result {
         let summary = self.summary;
-        writeln!(out, "{}, seed {}", summary.scenario, summary.seed)?;
+        if !summary.scenario.is_empty() {
+            write!(out, "{}, ", summary.scenario)?;
+        }
+        writeln!(out, "seed {}", summary.seed)?;
         writeln!(out, "{}", self.fabric)?;
         for job in &summary.jobs {
             write_job(job, out)?;
@@ -112,7 +115,10 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     if let Some(failure) = &row.failure {
         writeln!(out, "failed: {failure}")?;
     }
-    for group in job.collectives.chunk_by(same_operation) {
+    // The iterations of a collective stand together, whatever ran in between.
+    let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
+    rows.sort_by_key(|row| (row.index, row.iteration));
+    for group in rows.chunk_by(|a, b| same_operation(a, b)) {
         write_collectives(group, out)?;
     }
     Ok(())
@@ -123,15 +129,17 @@ fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
 }
 
 /// One operation over all its sizes: a title, and the table without the warm-up iterations.
-fn write_collectives(group: &[CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
+fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
     let (warm_ups, rows): (Vec<_>, Vec<_>) = group.iter().partition(|row| row.warm_up);
     let first = &group[0];
     write!(out, "\n  {}, {}", first.collective, first.algorithm)?;
-    if warm_ups.is_empty() {
-        writeln!(out)?;
-    } else {
-        let warm_ups = counted(warm_ups.len() as u64, "warm-up iteration");
-        writeln!(out, " ({warm_ups} not shown)")?;
+    // They come first, and are numbered from 0.
+    match warm_ups.iter().map(|row| u64::from(row.iteration) + 1).max() {
+        None => writeln!(out)?,
+        Some(count) => {
+            let count = counted(count, "warm-up iteration");
+            writeln!(out, " ({count} not shown)")?;
+        }
     }
     if rows.is_empty() {
         return Ok(());
@@ -155,7 +163,7 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         TextColumn::number("P95", "ms"),
         TextColumn::number("max", "ms"),
         TextColumn::number("frames", "sent"),
-        TextColumn::number("lost", ""),
+        TextColumn::number("delta", ""),
         TextColumn::number("retx", ""),
     ]);
     let time_decimals = decimals(rows.iter().map(|row| row.completion_time));

@@ -134,7 +134,7 @@ fn check_length(length: usize, source_name: &str) -> Result<(), Diagnostics> {
     if length <= MAX_SOURCE_BYTES {
         return Ok(());
     }
-    let message = format!("the text has {length} bytes, more than {MAX_SOURCE_BYTES}");
+    let message = format!("the text has more than {MAX_SOURCE_BYTES} bytes");
     Err(Diagnostics::of_input(
         source_name,
         message,

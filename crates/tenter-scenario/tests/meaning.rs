@@ -47,12 +47,15 @@ fn defaults_are_those_of_the_reference() {
         (4096, 128 << 10)
     );
     assert_eq!(plan.nic.acknowledge, AckPolicy::PerMessage);
-    assert_eq!((plan.nic.window_packets, plan.nic.retry_count), (None, 3));
-    assert_eq!(plan.nic.retransmission_timeout, Time::from_us(1_000));
+    assert_eq!((plan.nic.window_packets, plan.nic.retry_count), (None, 7));
+    assert_eq!(
+        plan.nic.retransmission_timeout,
+        Time::from_ps(67_108_864_000)
+    );
     assert_eq!(plan.switch.forwarding, Forwarding::CutThrough);
     assert_eq!(plan.switch.ingress_latency, Time::from_ns(300));
     assert_eq!(plan.switch.egress_latency, Time::from_ns(300));
-    assert_eq!(plan.switch.queue_capacity_bytes, Some(16 << 20));
+    assert_eq!(plan.switch.queue_capacity_bytes, Some(64 << 20));
     assert_eq!(
         plan.topology.cables[0].rate.bits_per_second(),
         400_000_000_000

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::Time;
 use tenter_workload::{Schedule, WorkloadError};
@@ -22,14 +21,17 @@ pub(crate) struct Tally {
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
     pub(crate) retransmitted_frames: u64,
+    /// For each flow (transfer times queue pairs, plus queue pair) its place in [`Accounts::waiting`].
+    places: Vec<u32>,
 }
 
 /// The books.
 pub(crate) struct Accounts {
     /// Per job and turn.
     pub(crate) tallies: Vec<Vec<Tally>>,
-    /// Receivers' halves whose acknowledgement is still under way.
-    waiting: FxHashMap<(FlowKey, u32), DeliveredHalf>,
+    /// Receivers' halves whose acknowledgement is still under way, and which places are free.
+    waiting: Vec<DeliveredHalf>,
+    free: Vec<u32>,
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
     flows_done: u64,
@@ -55,7 +57,8 @@ impl Accounts {
         let tallies = |plan: &JobPlan| plan.turns.iter().map(|_| Tally::default()).collect();
         Ok(Accounts {
             tallies: context.jobs.iter().map(tallies).collect(),
-            waiting: FxHashMap::default(),
+            waiting: Vec::new(),
+            free: Vec::new(),
             rows: Vec::new(),
             digest: Digest::new(),
             flows_done: 0,
@@ -64,9 +67,16 @@ impl Accounts {
         })
     }
 
-    pub(crate) fn begin(&mut self, job: usize, turn: usize, at: u64, schedule: Arc<dyn Schedule>) {
+    pub(crate) fn begin(
+        &mut self,
+        (job, turn): (usize, usize),
+        at: u64,
+        flows: usize,
+        schedule: Arc<dyn Schedule>,
+    ) {
         let tally = &mut self.tallies[job][turn];
         tally.start = Some(at);
+        tally.places = vec![0; flows];
         tally.schedule = Some(schedule);
     }
 
@@ -76,13 +86,19 @@ impl Accounts {
     }
 
     /// Takes what the receivers of one part have recorded.
-    pub(crate) fn take_delivered(&mut self, ledger: &mut Ledger) {
+    pub(crate) fn take_delivered(&mut self, context: &Context, ledger: &mut Ledger) {
         self.digest.merge(std::mem::take(&mut ledger.digest));
         for half in ledger.delivered.drain(..) {
             self.last_event = self.last_event.max(half.delivery.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
             tally.accepted_frames += half.delivery.accepted_frames;
-            self.waiting.insert((half.key, half.turn), half);
+            let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
+            if place as usize == self.waiting.len() {
+                self.waiting.push(half);
+            } else {
+                self.waiting[place as usize] = half;
+            }
+            tally.places[context.flow_index(half.key)] = place;
             self.flows_done += 1;
         }
     }
@@ -92,9 +108,10 @@ impl Accounts {
     pub(crate) fn take_acknowledged(&mut self, context: &Context, ledger: &mut Ledger) {
         for half in ledger.acknowledged.drain(..) {
             self.last_event = self.last_event.max(half.done.at);
-            let received = self.waiting.remove(&(half.key, half.turn));
-            let received = received.expect("what is acknowledged has been delivered");
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let place = tally.places[context.flow_index(half.key)];
+            let received = self.waiting[place as usize];
+            self.free.push(place);
             let schedule = tally
                 .schedule
                 .as_deref()
@@ -103,6 +120,9 @@ impl Accounts {
             tally.completion_times.push(row.fct());
             tally.sent_frames += row.tx_frames;
             tally.retransmitted_frames += row.retransmitted_frames;
+            if tally.completion_times.len() == tally.places.len() {
+                tally.places = Vec::new();
+            }
             self.rows.push(row);
         }
     }

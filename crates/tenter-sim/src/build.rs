@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
-use tenter_engine::{LaneBuilder, Output, Part, Stream, Windows, mix64};
+use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{Forwarding, Port, Switch, SwitchSpec, Transmitter};
 use tenter_scenario::Plan;
@@ -15,9 +15,9 @@ use crate::driver::WindowedDriver;
 use crate::fabric::{Fabric, NodeModel};
 use crate::host::{Host, RankHere};
 use crate::jobs::{JobPlan, JobProgress, Place};
-use crate::ledger::Ledger;
+use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
-use crate::watch::Watcher;
+use crate::watch::{Unwatched, Watcher};
 
 /// Windows are never longer, whatever the lookahead: a barrier of a job fires no sooner after its
 /// cause.
@@ -91,6 +91,12 @@ impl Context {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
+    }
+
+    /// A flow's number within its collective: densely from 0.
+    pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
+        let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);
+        key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
     /// Hash of the 5-tuple of packets from one rank to another.
@@ -266,24 +272,46 @@ fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
 
 /// The shortest time in which one node can affect another, in ps.
 pub fn lookahead(context: &Context) -> u64 {
-    let topology = &context.topology;
-    let nodes = 0..topology.nodes.len() as u32;
-    let ports = nodes.flat_map(|node| {
-        (0..topology.nodes[node as usize].ports.len() as u16).map(move |port| (node, port))
-    });
-    let shortest = ports.map(|(node, port)| {
-        let (latency, whole) = context.link(node, port);
-        let serialisation = context
-            .serialisation(node, port)
-            .of(SMALLEST_WIRE_BYTES, 0)
-            .0;
-        latency.ps() + if whole { serialisation.ps() } else { 0 }
-    });
-    shortest.min().unwrap_or(u64::MAX)
+    flights(context, SMALLEST_WIRE_BYTES)
+        .min()
+        .unwrap_or(u64::MAX)
 }
 
-/// The nodes of a plan, spread over `threads` parts, ready to run.
-pub(crate) fn build<W: Watcher>(
+/// The longest time a frame is under way from one node to the next, in ps.
+fn longest_flight(context: &Context) -> u64 {
+    let headers = tenter_net::DATA_OVERHEAD_BYTES + tenter_net::RETH_BYTES;
+    let wire_bytes = context.nic.mtu_bytes + headers + tenter_net::WIRE_OVERHEAD_BYTES;
+    flights(context, wire_bytes).max().unwrap_or(0)
+}
+
+/// For every link the time from the start of a frame to its arrival, in ps.
+fn flights(context: &Context, wire_bytes: u32) -> impl Iterator<Item = u64> {
+    let nodes = (0..).zip(&context.topology.nodes);
+    let ports =
+        nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
+    ports.map(move |(node, port)| {
+        let (latency, whole) = context.link(node, port);
+        let serialisation = context.serialisation(node, port).of(wire_bytes, 0).0;
+        latency.ps() + if whole { serialisation.ps() } else { 0 }
+    })
+}
+
+/// The nodes of a plan in one part, for a driver that brings an engine of its own.
+///
+/// Output `n` is the `n`-th port, counted node by node in the order of [`Context::home`].
+///
+/// # Errors
+/// As [`build`].
+pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
+    let mut parts = build(plan, 1, |_| Unwatched)?.parts;
+    Ok(parts.remove(0).nodes)
+}
+
+/// The nodes of a plan, spread over `threads` parts with a watcher each, ready to run.
+///
+/// # Errors
+/// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+pub fn build<W: Watcher>(
     plan: &Plan,
     threads: u16,
     watcher: impl Fn(&Context) -> W,
@@ -293,8 +321,16 @@ pub(crate) fn build<W: Watcher>(
     if lookahead == 0 {
         return Err(SimulationError::NoLookahead);
     }
-    let (windows, bucket) = windows(lookahead, plan.window_cap);
-    let parts = wire(&context, bucket, threads);
+    let (windows, bucket_ps) = windows(lookahead, plan.window_cap);
+    let central = matches!(windows, Windows::Central(_));
+    let flight_ps = longest_flight(&context);
+    let layout = LaneLayout {
+        parts: threads,
+        bucket_ps,
+        flight_ps,
+        central,
+    };
+    let parts = wire(&context, layout);
     let parts = parts.into_iter().map(|(lane, nodes)| {
         let fabric = Fabric {
             nodes,
@@ -309,7 +345,7 @@ pub(crate) fn build<W: Watcher>(
         }
     });
     let window_ps = match windows {
-        Windows::Buckets => bucket,
+        Windows::Buckets => bucket_ps,
         Windows::Central(lookahead) => lookahead,
     };
     Ok(WindowedDriver {
@@ -332,15 +368,14 @@ fn windows(lookahead: u64, cap: Option<Time>) -> (Windows, u64) {
 type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 
 /// Lanes and nodes of each part.
-fn wire(context: &Context, bucket: u64, threads: u16) -> Vec<Wired> {
+fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
+    let threads = layout.parts;
     let mut order: Vec<u32> = (0..context.homes.len() as u32).collect();
     order.sort_unstable_by_key(|&node| context.homes[node as usize]);
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
-    let mut first_input = vec![0; order.len()];
     for &node in &order {
-        let ports = context.topology.nodes[node as usize].ports.len() as u16;
         let part = usize::from(context.homes[node as usize].0);
-        first_input[node as usize] = builders[part].add_node(ports).1;
+        builders[part].add_node(context.topology.nodes[node as usize].ports.len() as u16);
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
@@ -348,19 +383,20 @@ fn wire(context: &Context, bucket: u64, threads: u16) -> Vec<Wired> {
         let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
         let transmitters = ports.map(|port| {
             let peer = context.topology.neighbour(node, port);
-            let input = first_input[peer.node as usize] + u32::from(peer.port);
+            let (peer_part, peer_node) = context.homes[peer.node as usize];
             let target = Output {
-                part: context.homes[peer.node as usize].0,
-                input,
+                part: peer_part,
+                node: peer_node,
+                input: peer.port,
             };
-            context.transmitter(node, port, builders[part].add_output(target))
+            context.transmitter(node, port, target)
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));
     }
     let lanes = (0..threads)
         .zip(builders)
-        .map(|(part, builder)| builder.build(part, threads, bucket));
+        .map(|(part, builder)| builder.build(part, layout));
     lanes.zip(nodes).collect()
 }
 
@@ -382,7 +418,7 @@ impl Context {
         (drawn as u32).cast_signed() - most.cast_signed()
     }
 
-    fn transmitter(&self, node: u32, port: u16, output: u32) -> Transmitter {
+    fn transmitter(&self, node: u32, port: u16, output: Output) -> Transmitter {
         let (latency, whole) = self.link(node, port);
         Transmitter::new(
             (node, port),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{Nodes, Visit};
+use tenter_engine::{Agenda, Nodes, Output, Visit};
 use tenter_net::{Event, Medium, Packet, Switch};
 
 use crate::build::{Context, Schedules};
@@ -30,11 +30,13 @@ pub struct Fabric<W> {
 }
 
 const NEVER: u64 = u64::MAX;
+/// About as many frames as a NIC sends in one window.
+const TOUCHED_DEPARTURES: usize = 8;
 
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
 
-    fn visit(&mut self, node: u32, visit: &mut Visit<'_, Packet>) {
+    fn visit(&mut self, node: u32, arrivals: &Agenda<Packet>, visit: &mut Visit<'_, Packet>) {
         let Fabric {
             nodes,
             context,
@@ -43,14 +45,14 @@ impl<W: Watcher> Nodes for Fabric<W> {
             watcher,
         } = self;
         match &mut nodes[node as usize] {
-            NodeModel::Switch(switch) => visit_switch(switch, context, visit, watcher),
+            NodeModel::Switch(switch) => visit_switch(switch, context, arrivals, visit, watcher),
             NodeModel::Host(host) => {
                 let mut scope = HostScope {
                     context,
                     schedules,
                     ledger,
                 };
-                visit_host(host, &mut scope, visit, watcher);
+                visit_host(host, &mut scope, arrivals, visit, watcher);
             }
         }
     }
@@ -66,7 +68,7 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
     const WATCHED: bool = W::WATCHED;
 
     #[inline]
-    fn send(&mut self, output: u32, packet: Packet) {
+    fn send(&mut self, output: Output, packet: Packet) {
         self.visit.send(output, packet);
     }
 
@@ -78,16 +80,16 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
 fn visit_switch<W: Watcher>(
     switch: &mut Switch,
     context: &Context,
+    arrivals: &Agenda<Packet>,
     visit: &mut Visit<'_, Packet>,
     watcher: &mut W,
 ) {
-    for rank in 0..visit.arrivals() {
-        let (packet, input) = visit.arrival(rank);
-        let mut links = Links { visit, watcher };
-        switch.arrive(packet, input, &context.routing, &mut links);
-    }
     let end = visit.end();
     let mut links = Links { visit, watcher };
+    switch.touch();
+    for (packet, input) in arrivals.iter() {
+        switch.arrive(*packet, input, &context.routing, &mut links);
+    }
     if let Some(next) = switch.advance_to(end, &mut links) {
         visit.wake(next);
     }
@@ -97,34 +99,35 @@ fn visit_switch<W: Watcher>(
 fn visit_host<W: Watcher>(
     host: &mut Host,
     scope: &mut HostScope<'_>,
+    arrivals: &Agenda<Packet>,
     visit: &mut Visit<'_, Packet>,
     watcher: &mut W,
 ) {
     let end = visit.end();
+    host.nic.touch(
+        arrivals.iter().map(|(packet, _)| packet),
+        TOUCHED_DEPARTURES,
+    );
+    let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
+    let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
     let mut now = 0;
-    let mut rank = 0;
     loop {
         let departure = host.next_departure(now).unwrap_or(NEVER);
         let timer = host.next_timer().unwrap_or(NEVER);
-        let arrival = if rank < visit.arrivals() {
-            visit.arrival(rank).0.at
-        } else {
-            NEVER
-        };
+        let arrival = next_packet.map_or(NEVER, |packet| packet.at);
         let next = departure.min(arrival).min(timer);
         if next >= end {
             visit.wake(next);
             return;
         }
         now = next;
+        let mut links = Links { visit, watcher };
         if departure == now {
-            host.nic
-                .depart(&scope.context.nic, now, &mut Links { visit, watcher });
-        } else if arrival == now {
-            let packet = visit.arrival(rank).0;
-            rank += 1;
-            host.arrive(packet, scope, &mut Links { visit, watcher });
+            host.nic.depart(&scope.context.nic, now, &mut links);
+        } else if let Some(packet) = next_packet.filter(|packet| packet.at == now) {
+            next_packet = arrivals.next();
+            host.arrive(*packet, scope, &mut links);
         } else {
             host.fire(now, scope);
         }

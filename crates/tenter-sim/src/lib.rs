@@ -27,7 +27,7 @@ mod stall;
 mod summary;
 mod watch;
 
-pub use build::{Context, lookahead};
+pub use build::{Context, build, fabric, lookahead};
 pub use driver::{Driver, DriverStats, WindowedDriver};
 pub use fabric::{Fabric, NodeModel};
 pub use host::Host;

@@ -284,8 +284,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         context
             .progress
             .begin(job, u64::from(schedule.transfer_count()), gap);
+        let flows = schedule.transfer_count() as usize * usize::from(plan.job.queue_pairs);
         self.accounts
-            .begin(job, number, self.now, Arc::clone(&schedule));
+            .begin((job, number), self.now, flows, Arc::clone(&schedule));
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;
             schedules.set(job, number as u32, Arc::clone(&schedule));
@@ -352,8 +353,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     /// Brings the records of all parts together and hands complete rows to the sink.
     fn collect(&mut self) -> Result<(), SimulationError> {
         for part in 0..self.driver.parts() {
-            self.accounts
-                .take_delivered(&mut self.driver.fabric_mut(part).ledger);
+            let ledger = &mut self.driver.fabric_mut(part).ledger;
+            self.accounts.take_delivered(&self.context, ledger);
         }
         for part in 0..self.driver.parts() {
             let ledger = &mut self.driver.fabric_mut(part).ledger;

@@ -1,1 +1,38 @@
-//! study
+//! Published studies: their cases, variants, published values, bands and verdicts.
+//!
+//! ```text
+//!   study.toml ┐
+//!   published table ├─▶ Study ──trial (per variant)──▶ Plan … simulated by the caller … Summary
+//!   scenario.yaml ┘      └──judge──▶ StudyAnswer: published, measured, band, verdict
+//! ```
+//!
+//! A study is one folder under `studies/`: a page, a description, a scenario. The published values
+//! are tables beside them. All are part of the program, so that a study runs from any folder.
+//!
+//! **Architecture invariant.** Published values, bands and gates are read from the tables and
+//! nowhere else; nothing here knows a study by its name; no file, clock or environment is read.
+//!
+//! ```
+//! use tenter_study::{Extent, Study, select};
+//!
+//! let texts = select(["methodology/jct-2"])?[0];
+//! let study = Study::embedded(texts)?;
+//! let calibrated = study.variant("calibrated").expect("the study has it");
+//! let plan = study.trial(calibrated, Extent::Quick)?.plan;
+//! assert_eq!(plan.jobs[0].ranks(), 8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod description;
+mod error;
+mod published;
+mod registry;
+mod study;
+
+pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Verdict};
+pub use description::{Calibration, Judged, Variant};
+pub use error::{StudyError, UnknownStudy};
+pub use published::{Case, Gate};
+pub use registry::{STUDIES, StudyTexts, published_table, select};
+pub use study::{Extent, Metric, Study};

@@ -90,13 +90,13 @@ quickstart, seed 1
 training: 8 ranks, JCT 154.123 ms
 
   all-to-all, parallel
-    size     time  algbw  busbw  ideal  FCT min      P50      P95      max  frames  lost  retx
+    size     time  algbw  busbw  ideal  FCT min      P50      P95      max  frames  delta  retx
                ms   GB/s   GB/s      %       ms       ms       ms       ms    sent
   16 MiB    0.312  53.60  46.90  95.68    0.250    0.281    0.309    0.312  28,672     2     2
    8 GiB  153.560  55.94  48.95  99.85  122.848  138.204  152.024  153.560  28,672     2     2
 
   all-reduce, ring
-    size  time  algbw  busbw  ideal  FCT min  P50  P95  max  frames  lost  retx
+    size  time  algbw  busbw  ideal  FCT min  P50  P95  max  frames  delta  retx
             ms   GB/s   GB/s      %       ms   ms   ms   ms    sent
   16 MiB     -      -      -      -        -    -    -    -       0     0     0
 
@@ -142,6 +142,44 @@ fn iterations_have_a_column_and_warm_ups_none() {
     assert!(text.contains("    size  iteration   time"), "{text}");
     assert!(text.contains("  16 MiB          2  0.312"), "{text}");
     assert!(!text.contains("  16 MiB          0"), "{text}");
+}
+
+#[test]
+fn iterations_stand_together_whatever_ran_in_between() {
+    // Two operations of two sizes, one warm-up and two iterations that are judged.
+    let mut trial = summary();
+    let mut rows = Vec::new();
+    for iteration in 0..3 {
+        for (index, operation, size) in [(0, "all-to-all", 1), (1, "all-to-all", 2), (2, "x", 1)] {
+            rows.push(CollectiveRow {
+                iteration,
+                warm_up: iteration == 0,
+                ..collective(index, operation, "y", size << 20)
+            });
+        }
+    }
+    trial.jobs[0].collectives = rows;
+    let text = table(&trial);
+    assert_eq!(text.matches("all-to-all, y (1 warm-up").count(), 1, "{text}");
+    assert_eq!(text.matches("x, y (1 warm-up").count(), 1, "{text}");
+    let lines = text.lines().filter(|line| line.contains(" MiB"));
+    let sizes: Vec<String> = lines.map(|line| line.trim()[..16].to_owned()).collect();
+    let expected = [
+        "1 MiB          1",
+        "1 MiB          2",
+        "2 MiB          1",
+        "2 MiB          2",
+        "1 MiB          1",
+        "1 MiB          2",
+    ];
+    assert_eq!(sizes, expected, "{text}");
+}
+
+#[test]
+fn a_scenario_without_a_name_has_none() {
+    let mut trial = summary();
+    trial.scenario.clear();
+    assert!(table(&trial).starts_with("seed 1\n"));
 }
 
 #[test]

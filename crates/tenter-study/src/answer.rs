@@ -1,0 +1,211 @@
+//! What a study answers.
+
+use serde::Serialize;
+
+use crate::published::Gate;
+
+/// How a measured value compares with its band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Inside, the ends included.
+    Match,
+    /// Outside, or not measured.
+    Miss,
+    /// Not judged.
+    Info,
+}
+
+impl Verdict {
+    /// Judges a value.
+    pub fn of(gate: Gate, band: Option<[f64; 2]>, measured: Option<f64>) -> Verdict {
+        match (gate, band) {
+            (Gate::Info, _) | (_, None) => Verdict::Info,
+            (_, Some([low, high])) => {
+                if measured.is_some_and(|value| low <= value && value <= high) {
+                    Verdict::Match
+                } else {
+                    Verdict::Miss
+                }
+            }
+        }
+    }
+}
+
+/// One published value beside what one variant measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CaseAnswer {
+    /// The case, for instance `16MiB`.
+    pub case: String,
+    /// The published column, which ends with its unit.
+    pub metric: String,
+    /// The variant that measured.
+    pub variant: String,
+    /// The published value; missing where none was published.
+    pub published: Option<f64>,
+    /// The measured value; missing when the case did not come to its end.
+    pub measured: Option<f64>,
+    /// Where the value is judged: lower and upper end of its band.
+    pub band: Option<[f64; 2]>,
+    /// What the band decides.
+    pub gate: Gate,
+    /// The comparison.
+    pub verdict: Verdict,
+}
+
+impl CaseAnswer {
+    /// Measured over published, less one, in per cent.
+    pub fn deviation_percent(&self) -> Option<f64> {
+        let published = self.published.filter(|published| *published != 0.0)?;
+        Some((self.measured? / published - 1.0) * 100.0)
+    }
+}
+
+/// How many rows of a gate there are, and how many match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Rows inside their band.
+    pub matches: usize,
+    /// All rows.
+    pub rows: usize,
+}
+
+/// The answer of one study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyAnswer {
+    /// Name of the study.
+    pub study: String,
+    /// Digest of the trials of all variants, in hexadecimal.
+    pub digest: String,
+    /// Metric by metric, case by case, variant by variant.
+    pub cases: Vec<CaseAnswer>,
+}
+
+impl StudyAnswer {
+    /// The rows of a gate.
+    pub fn tally(&self, gate: Gate) -> Tally {
+        let rows = self.cases.iter().filter(|case| case.gate == gate);
+        rows.fold(Tally::default(), |tally, case| Tally {
+            matches: tally.matches + usize::from(case.verdict == Verdict::Match),
+            rows: tally.rows + 1,
+        })
+    }
+
+    /// Whether every required row matches.
+    pub fn holds(&self) -> bool {
+        let required = self.tally(Gate::Required);
+        required.matches == required.rows
+    }
+}
+
+/// The answers of one or more studies; as JSON, what `tenter study run --format json` prints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answers {
+    /// In the order in which they were asked for.
+    pub studies: Vec<StudyAnswer>,
+}
+
+impl Answers {
+    /// Whether every required row of every study matches.
+    pub fn hold(&self) -> bool {
+        self.studies.iter().all(StudyAnswer::holds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BAND: Option<[f64; 2]> = Some([3.8511, 3.9289]);
+
+    #[test]
+    fn the_ends_of_a_band_are_inside() {
+        let verdict = |measured| Verdict::of(Gate::Required, BAND, Some(measured));
+        assert_eq!(verdict(3.8511), Verdict::Match);
+        assert_eq!(verdict(3.9289), Verdict::Match);
+        assert_eq!(verdict(3.8510), Verdict::Miss);
+        assert_eq!(verdict(3.9290), Verdict::Miss);
+        assert_eq!(verdict(f64::NAN), Verdict::Miss);
+    }
+
+    #[test]
+    fn what_was_not_measured_misses_where_it_is_judged() {
+        assert_eq!(Verdict::of(Gate::Required, BAND, None), Verdict::Miss);
+        assert_eq!(Verdict::of(Gate::Open, BAND, None), Verdict::Miss);
+        assert_eq!(Verdict::of(Gate::Info, BAND, None), Verdict::Info);
+    }
+
+    #[test]
+    fn information_is_never_judged() {
+        assert_eq!(Verdict::of(Gate::Info, BAND, Some(3.9)), Verdict::Info);
+        assert_eq!(Verdict::of(Gate::Info, None, Some(3.9)), Verdict::Info);
+    }
+
+    fn case(gate: Gate, measured: f64) -> CaseAnswer {
+        CaseAnswer {
+            case: "16MiB".to_owned(),
+            metric: "completion_time_ms".to_owned(),
+            variant: "calibrated".to_owned(),
+            published: Some(3.89),
+            measured: Some(measured),
+            band: BAND,
+            gate,
+            verdict: Verdict::of(gate, BAND, Some(measured)),
+        }
+    }
+
+    fn answers(cases: Vec<CaseAnswer>) -> Answers {
+        Answers {
+            studies: vec![StudyAnswer {
+                study: "group/name".to_owned(),
+                digest: "00".to_owned(),
+                cases,
+            }],
+        }
+    }
+
+    #[test]
+    fn only_a_required_miss_fails() {
+        let held = answers(vec![
+            case(Gate::Required, 3.9),
+            case(Gate::Open, 5.0),
+            case(Gate::Open, 3.9),
+            case(Gate::Info, 5.0),
+        ]);
+        assert!(held.hold());
+        let study = &held.studies[0];
+        let tally = |matches, rows| Tally { matches, rows };
+        assert_eq!(study.tally(Gate::Required), tally(1, 1));
+        assert_eq!(study.tally(Gate::Open), tally(1, 2));
+        assert_eq!(study.tally(Gate::Info), tally(0, 1));
+        assert!(!answers(vec![case(Gate::Required, 5.0)]).hold());
+    }
+
+    #[test]
+    fn deviation_is_relative_to_the_published_value() {
+        // 3.8511 / 3.89 = 0.99
+        let deviation = case(Gate::Required, 3.8511).deviation_percent();
+        assert!((deviation.expect("both values") + 1.0).abs() < 1e-9);
+        let unpublished = CaseAnswer {
+            published: None,
+            ..case(Gate::Info, 1.0)
+        };
+        assert_eq!(unpublished.deviation_percent(), None);
+    }
+
+    #[test]
+    fn json_has_the_documented_shape() {
+        let mut open = case(Gate::Info, 3.9);
+        open.band = None;
+        open.published = None;
+        let json = serde_json::to_string(&answers(vec![case(Gate::Required, 3.9), open]));
+        let expected = concat!(
+            r#"{"studies":[{"study":"group/name","digest":"00","cases":["#,
+            r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":3.89,"#,
+            r#""measured":3.9,"band":[3.8511,3.9289],"gate":"required","verdict":"match"},"#,
+            r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":null,"#,
+            r#""measured":3.9,"band":null,"gate":"info","verdict":"info"}]}]}"#
+        );
+        assert_eq!(json.expect("plain data"), expected);
+    }
+}

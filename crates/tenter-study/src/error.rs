@@ -1,0 +1,47 @@
+//! What can be wrong with a study, or with the name of one.
+
+/// Why a study cannot be used: the file at fault and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StudyError {
+    /// Its description does not hold.
+    #[error("studies/{study}/study.toml: {message}")]
+    Description {
+        /// Name of the study.
+        study: String,
+        /// What is wrong, and the remedy.
+        message: String,
+    },
+    /// A published table does not hold.
+    #[error("studies/published/{table}.csv{}: {message}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    Published {
+        /// Name of the table.
+        table: String,
+        /// The line, counted from 1, where one is at fault.
+        line: Option<u64>,
+        /// What is wrong, and the remedy.
+        message: String,
+    },
+    /// Its scenario does not hold, or not with the changes of a variant.
+    #[error("studies/{study}/scenario.yaml, variant `{variant}`: {message}")]
+    Scenario {
+        /// Name of the study.
+        study: String,
+        /// Name of the variant.
+        variant: String,
+        /// Everything that is wrong.
+        message: String,
+    },
+}
+
+/// A name that is neither a study nor a group of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no study `{given}`{}\n  studies: {}\n  a group such as `methodology`, or `all`, names several",
+    closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default(), known.join(", "))]
+pub struct UnknownStudy {
+    /// What was given.
+    pub given: String,
+    /// The study most likely meant, if one is near.
+    pub closest: Option<&'static str>,
+    /// All studies.
+    pub known: Vec<&'static str>,
+}

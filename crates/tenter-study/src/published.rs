@@ -1,0 +1,270 @@
+//! Published values, read from a table and never edited to fit.
+
+use serde::{Deserialize, Serialize};
+use tenter_units::Bytes;
+
+use crate::description::Description;
+use crate::error::StudyError;
+
+/// What follows when a measured value is outside its band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gate {
+    /// The study fails.
+    Required,
+    /// The miss is shown; the study does not fail.
+    Open,
+    /// Nothing; the value is only shown.
+    Info,
+}
+
+/// One published row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The size of the collective.
+    pub size: Bytes,
+    /// The published value of each metric of the study, in their order; `None` where none was
+    /// published.
+    pub published: Vec<Option<f64>>,
+    /// Lower and upper end of the band of the judged metric, both inside.
+    pub band: Option<[f64; 2]>,
+    /// What the band decides.
+    pub gate: Gate,
+    /// Why this band and this gate.
+    pub reason: String,
+}
+
+impl Case {
+    /// The name of the case, for instance `16MiB`.
+    pub fn name(&self) -> String {
+        self.size.to_string()
+    }
+}
+
+/// The rows of `text` that a description asks for, in the order of the table.
+pub(crate) fn read(text: &str, description: &Description) -> Result<Vec<Case>, StudyError> {
+    let table = &description.published.table;
+    let unreadable = |error: csv::Error| StudyError::Published {
+        table: table.clone(),
+        line: error.position().map(csv::Position::line),
+        message: error.to_string(),
+    };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(unreadable)?.clone();
+    let columns = Columns::find(&header, description)?;
+    let mut cases: Vec<Case> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(unreadable)?;
+        let selected = |(column, value): &(usize, &str)| record.get(*column) == Some(*value);
+        if !columns.selection.iter().all(selected) {
+            continue;
+        }
+        let row = Row {
+            table,
+            header: &header,
+            record: &record,
+        };
+        let case = row.case(&columns)?;
+        if cases.iter().any(|other| other.size == case.size) {
+            return Err(row.error(format!("the case {} is there twice", case.name())));
+        }
+        cases.push(case);
+    }
+    if cases.is_empty() {
+        let message = "no row is of this study; check `published.rows` in its study.toml";
+        return Err(StudyError::Published {
+            table: table.clone(),
+            line: None,
+            message: message.to_owned(),
+        });
+    }
+    Ok(cases)
+}
+
+/// Where in a record things are.
+struct Columns<'a> {
+    /// Columns by which rows are selected, with the value wanted.
+    selection: Vec<(usize, &'a str)>,
+    size: usize,
+    metrics: Vec<usize>,
+    band: [usize; 2],
+    gate: usize,
+    reason: usize,
+}
+
+impl<'a> Columns<'a> {
+    fn find(
+        header: &csv::StringRecord,
+        description: &'a Description,
+    ) -> Result<Columns<'a>, StudyError> {
+        let published = &description.published;
+        let column = |name: &str| {
+            let found = header.iter().position(|other| other == name);
+            found.ok_or_else(|| StudyError::Published {
+                table: published.table.clone(),
+                line: Some(1),
+                message: format!("there is no column `{name}`, which a study asks for"),
+            })
+        };
+        let selection = published
+            .rows
+            .iter()
+            .map(|(name, value)| Ok((column(name)?, value.as_str())));
+        let metrics = description.metrics.iter().map(|name| column(name));
+        let [low, high] = &description.judged.band;
+        Ok(Columns {
+            selection: selection.collect::<Result<_, _>>()?,
+            size: column(&published.cases)?,
+            metrics: metrics.collect::<Result<_, _>>()?,
+            band: [column(low)?, column(high)?],
+            gate: column("gate")?,
+            reason: column("reason")?,
+        })
+    }
+}
+
+/// One record with its place.
+struct Row<'a> {
+    table: &'a str,
+    header: &'a csv::StringRecord,
+    record: &'a csv::StringRecord,
+}
+
+impl Row<'_> {
+    fn error(&self, message: String) -> StudyError {
+        StudyError::Published {
+            table: self.table.to_owned(),
+            line: self.record.position().map(csv::Position::line),
+            message,
+        }
+    }
+
+    fn text(&self, column: usize) -> &str {
+        self.record.get(column).unwrap_or_default()
+    }
+
+    fn number(&self, column: usize) -> Result<Option<f64>, StudyError> {
+        let text = self.text(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Some(value)),
+            _ => Err(self.error(format!(
+                "`{text}` in column `{}` is no number",
+                self.header.get(column).unwrap_or_default()
+            ))),
+        }
+    }
+
+    fn case(&self, columns: &Columns<'_>) -> Result<Case, StudyError> {
+        let size = self.text(columns.size);
+        let size: u64 = size
+            .parse()
+            .map_err(|_| self.error(format!("`{size}` is no size in bytes")))?;
+        let published = columns.metrics.iter().map(|&column| self.number(column));
+        let gate = match self.text(columns.gate) {
+            "required" => Gate::Required,
+            "open" => Gate::Open,
+            "info" => Gate::Info,
+            other => {
+                return Err(self.error(format!("the gate `{other}` is not required, open or info")));
+            }
+        };
+        Ok(Case {
+            size: Bytes::new(size),
+            published: published.collect::<Result<_, _>>()?,
+            band: self.band(columns, gate)?,
+            gate,
+            reason: self.text(columns.reason).to_owned(),
+        })
+    }
+
+    fn band(&self, columns: &Columns<'_>, gate: Gate) -> Result<Option<[f64; 2]>, StudyError> {
+        let [low, high] = columns.band;
+        match (self.number(low)?, self.number(high)?) {
+            (Some(low), Some(high)) if low <= high => Ok(Some([low, high])),
+            (None, None) if gate == Gate::Info => Ok(None),
+            (None, None) => Err(self.error("a row that is judged needs a band".to_owned())),
+            _ => Err(self.error("the band needs two ends, the lower one first".to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DESCRIPTION: &str = r#"
+        title = "t"
+        source = "s"
+        metrics = ["time_ms", "fct_ms"]
+        published = { table = "made-up", rows = { case = "a" }, cases = "size" }
+        scenario = { sizes = "x", quick_size_max = "1KiB" }
+        judged = { metric = "time_ms", variant = "v", band = ["low", "high"] }
+        variants = [{ name = "v", about = "v" }]
+    "#;
+    const HEADER: &str = "case,size,time_ms,fct_ms,low,high,gate,reason\n";
+
+    fn cases(rows: &str) -> Result<Vec<Case>, StudyError> {
+        let description = toml::from_str(DESCRIPTION).expect("a description");
+        read(&format!("{HEADER}{rows}"), &description)
+    }
+
+    fn message(rows: &str) -> String {
+        cases(rows).expect_err("a broken table").to_string()
+    }
+
+    #[test]
+    fn rows_of_the_case_are_read_and_others_are_not() {
+        let rows = "a,1024,1.5,,1.4,1.6,required,\"two, reasons\"\n\
+                    b,1024,9,9,8,10,required,\n\
+                    a,2048,3,0.25,,,info,\n";
+        let expected = [
+            Case {
+                size: Bytes::new(1024),
+                published: vec![Some(1.5), None],
+                band: Some([1.4, 1.6]),
+                gate: Gate::Required,
+                reason: "two, reasons".to_owned(),
+            },
+            Case {
+                size: Bytes::new(2048),
+                published: vec![Some(3.0), Some(0.25)],
+                band: None,
+                gate: Gate::Info,
+                reason: String::new(),
+            },
+        ];
+        let read = cases(rows).expect("a good table");
+        assert_eq!(read, expected);
+        assert_eq!(read[0].name(), "1KiB");
+    }
+
+    #[test]
+    fn broken_rows_are_refused_with_their_line() {
+        let good = "a,1024,1,1,0,2,open,\n";
+        let at = |row: &str| message(&format!("{good}{row}"));
+        assert_eq!(
+            at("a,2048,fast,1,0,2,open,\n"),
+            "studies/published/made-up.csv, line 3: `fast` in column `time_ms` is no number"
+        );
+        assert!(at("a,2048,NaN,1,0,2,open,\n").contains("`NaN` in column"));
+        assert!(at("a,2KiB,1,1,0,2,open,\n").contains("`2KiB` is no size"));
+        assert!(at("a,2048,1,1,0,2,maybe,\n").contains("the gate `maybe`"));
+        assert!(at("a,2048,1,1,,,open,\n").contains("needs a band"));
+        assert!(at("a,2048,1,1,2,,required,\n").contains("two ends"));
+        assert!(at("a,2048,1,1,2,0,required,\n").contains("the lower one first"));
+        assert!(at(good).contains("the case 1KiB is there twice"));
+        assert!(at("a,2048\n").contains("line: 3"));
+        assert!(message("b,1024,1,1,0,2,open,\n").contains("no row is of this study"));
+    }
+
+    #[test]
+    fn a_missing_column_is_named() {
+        let description = toml::from_str(DESCRIPTION).expect("a description");
+        let error = read("case,size,time_ms,low,high,gate,reason\n", &description);
+        let message = error.expect_err("no column").to_string();
+        assert!(message.contains("there is no column `fct_ms`"), "{message}");
+    }
+}

@@ -1,0 +1,150 @@
+//! The studies that are part of the program.
+
+use crate::error::UnknownStudy;
+
+/// The texts of one study: the files of its folder under `studies/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StudyTexts<'a> {
+    /// Its name, which is its folder under `studies/`.
+    pub name: &'a str,
+    /// `README.md`: what the source says, and what is assumed.
+    pub readme: &'a str,
+    /// `study.toml`: published rows, variants and what is judged.
+    pub description: &'a str,
+    /// `scenario.yaml`: what every variant starts from.
+    pub scenario: &'a str,
+}
+
+/// The text of a file under `studies/`.
+macro_rules! text {
+    ($($part:literal),+) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/", $($part),+))
+    };
+}
+
+macro_rules! studies {
+    ($($name:literal),+ $(,)?) => {
+        &[$(StudyTexts {
+            name: $name,
+            readme: text!($name, "/README.md"),
+            description: text!($name, "/study.toml"),
+            scenario: text!($name, "/scenario.yaml"),
+        }),+]
+    };
+}
+
+macro_rules! tables {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, text!("published/", $name, ".csv"))),+]
+    };
+}
+
+/// Every study, in the order in which they are listed.
+pub const STUDIES: &[StudyTexts<'static>] = studies!["methodology/jct-1", "methodology/jct-2"];
+
+/// The published tables that studies read, with their texts.
+const PUBLISHED: &[(&str, &str)] = tables!["keysight-trials"];
+
+/// The text of a published table, by the stem of its file.
+pub fn published_table(name: &str) -> Option<&'static str> {
+    let found = PUBLISHED.iter().find(|(table, _)| *table == name);
+    found.map(|(_, text)| *text)
+}
+
+/// The studies of that name, or of that group (`methodology`), or `all`; each once, in the order
+/// asked for.
+///
+/// # Errors
+/// The first name that is none.
+pub fn select<N: AsRef<str>>(
+    names: impl IntoIterator<Item = N>,
+) -> Result<Vec<&'static StudyTexts<'static>>, UnknownStudy> {
+    let mut selected: Vec<&StudyTexts<'_>> = Vec::new();
+    for name in names {
+        let given = name.as_ref();
+        let before = selected.len();
+        let mut known = false;
+        for study in STUDIES.iter().filter(|study| is_meant(given, study.name)) {
+            known = true;
+            if !selected[..before].contains(&study) {
+                selected.push(study);
+            }
+        }
+        if !known {
+            return Err(unknown(given));
+        }
+    }
+    Ok(selected)
+}
+
+fn is_meant(given: &str, name: &str) -> bool {
+    let group = given.trim_end_matches('/');
+    let in_group = name
+        .strip_prefix(group)
+        .is_some_and(|rest| rest.starts_with('/'));
+    given == "all" || given == name || (!group.is_empty() && in_group)
+}
+
+fn unknown(given: &str) -> UnknownStudy {
+    let known: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
+    // A study is often called by the last part of its name.
+    let likeness = |name: &str| {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        strsim::jaro_winkler(given, name).max(strsim::jaro_winkler(given, last))
+    };
+    let closest = known
+        .iter()
+        .map(|&name| (likeness(name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        // Of equally near names, the one listed first.
+        .rev()
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name);
+    UnknownStudy {
+        given: given.to_owned(),
+        closest,
+        known,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(given: &[&str]) -> Vec<&'static str> {
+        let selected = select(given).expect("known names");
+        selected.iter().map(|study| study.name).collect()
+    }
+
+    #[test]
+    fn a_name_a_group_and_all() {
+        assert_eq!(names(&["methodology/jct-2"]), ["methodology/jct-2"]);
+        let both = ["methodology/jct-1", "methodology/jct-2"];
+        assert_eq!(names(&["methodology"]), both);
+        assert_eq!(names(&["methodology/"]), both);
+        let all: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
+        assert_eq!(names(&["all"]), all);
+    }
+
+    #[test]
+    fn each_study_once_and_in_the_order_asked_for() {
+        assert_eq!(
+            names(&["methodology/jct-2", "methodology", "methodology/jct-2"]),
+            ["methodology/jct-2", "methodology/jct-1"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_and_the_list() {
+        let closest = |given: &str| select([given]).expect_err("unknown").closest;
+        assert_eq!(closest("methodology/jct2"), Some("methodology/jct-2"));
+        assert_eq!(closest("jct-1"), Some("methodology/jct-1"));
+        assert_eq!(closest("jct-2"), Some("methodology/jct-2"));
+        assert_eq!(closest("x"), None);
+        assert_eq!(closest(""), None);
+        assert_eq!(closest("/"), None);
+        let text = select(["jct-1"]).expect_err("unknown").to_string();
+        assert!(text.contains("did you mean `methodology/jct-1`?"), "{text}");
+        assert!(text.contains("methodology/jct-2"), "{text}");
+    }
+}

@@ -1,0 +1,218 @@
+//! A study made up of two cases, judged against made-up trials.
+
+use tenter_record::{EngineStats, JobSummary};
+use tenter_units::Time;
+
+use super::*;
+
+const DESCRIPTION: &str = r#"
+title = "two cases"
+source = "nowhere"
+metrics = ["completion_time_ms", "ideal_percent"]
+published = { table = "made-up", rows = { case = "a" }, cases = "size" }
+scenario = { sizes = "jobs[0].collectives[0].sizes", quick_size_max = "1MiB" }
+judged = { metric = "completion_time_ms", variant = "fitted", band = ["low", "high"] }
+
+[[variants]]
+name = "pure"
+about = "nothing fitted"
+
+[[variants]]
+name = "fitted"
+about = "one constant fitted"
+calibrations = [{ set = "endpoint.nic.message_gap=35ns", fitted_to = "1 MiB" }]
+"#;
+
+const SCENARIO: &str = "
+fabric: {kind: single-switch, hosts: 2}
+jobs: [{collectives: [{collective: all-to-all, size: 1KiB}]}]
+";
+
+const TABLE: &str = "case,size,completion_time_ms,ideal_percent,low,high,gate,reason\n\
+                     a,1048576,1.5,90,1.4,1.6,required,r\n\
+                     a,2097152,3,,2.9,3.1,open,r\n";
+
+fn texts<'a>(description: &'a str, scenario: &'a str) -> StudyTexts<'a> {
+    StudyTexts {
+        name: "made/up",
+        readme: "",
+        description,
+        scenario,
+    }
+}
+
+fn read(description: &str) -> Result<Study, StudyError> {
+    Study::read(&texts(description, SCENARIO), |_| Some(TABLE))
+}
+
+fn study() -> Study {
+    read(DESCRIPTION).expect("a good study")
+}
+
+fn trial(times_us: &[(u64, u64)], digest: &str) -> Summary {
+    let row = |&(mib, us): &(u64, u64)| CollectiveRow {
+        size_bytes: mib << 20,
+        completion_time: Some(Time::from_us(us)),
+        ideal_percent: Some(91.5),
+        complete: true,
+        ..CollectiveRow::default()
+    };
+    Summary {
+        jobs: vec![JobSummary {
+            collectives: times_us.iter().map(row).collect(),
+            ..JobSummary::default()
+        }],
+        engine: EngineStats {
+            digest: digest.to_owned(),
+            ..EngineStats::default()
+        },
+        ..Summary::default()
+    }
+}
+
+#[test]
+fn only_the_judged_variant_and_metric_are_judged() {
+    let trials = [
+        trial(&[(1, 1_000), (2, 2_000)], "aa"),
+        trial(&[(1, 1_550), (2, 3_200)], "bb"),
+    ];
+    let answer = study().judge(Extent::Full, &trials);
+    let rows: Vec<_> = answer
+        .cases
+        .iter()
+        .map(|row| {
+            let name = (row.case.as_str(), row.metric.as_str(), row.variant.as_str());
+            (name, row.published, row.measured, row.gate, row.verdict)
+        })
+        .collect();
+    let (time, ideal) = ("completion_time_ms", "ideal_percent");
+    let info = (Gate::Info, Verdict::Info);
+    let row = |case, metric, variant, published, measured, (gate, verdict)| {
+        (
+            (case, metric, variant),
+            published,
+            Some(measured),
+            gate,
+            verdict,
+        )
+    };
+    let expected = [
+        row("1MiB", time, "pure", Some(1.5), 1.0, info),
+        row(
+            "1MiB",
+            time,
+            "fitted",
+            Some(1.5),
+            1.55,
+            (Gate::Required, Verdict::Match),
+        ),
+        row("2MiB", time, "pure", Some(3.0), 2.0, info),
+        row(
+            "2MiB",
+            time,
+            "fitted",
+            Some(3.0),
+            3.2,
+            (Gate::Open, Verdict::Miss),
+        ),
+        row("1MiB", ideal, "pure", Some(90.0), 91.5, info),
+        row("1MiB", ideal, "fitted", Some(90.0), 91.5, info),
+        row("2MiB", ideal, "pure", None, 91.5, info),
+        row("2MiB", ideal, "fitted", None, 91.5, info),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(answer.cases[0].band, None);
+    assert_eq!(answer.cases[1].band, Some([1.4, 1.6]));
+    assert!(answer.holds());
+}
+
+#[test]
+fn what_did_not_finish_is_a_miss() {
+    let mut unfinished = trial(&[(1, 1_500)], "bb");
+    unfinished.jobs[0].collectives[0].complete = false;
+    let answer = study().judge(Extent::Quick, &[trial(&[(1, 1_500)], "aa"), unfinished]);
+    assert_eq!(answer.cases[1].measured, None);
+    assert_eq!(answer.cases[1].verdict, Verdict::Miss);
+    assert!(!answer.holds());
+    assert!(!study().judge(Extent::Quick, &[]).holds());
+}
+
+#[test]
+fn the_digest_tells_the_variants_apart() {
+    let (a, b) = (trial(&[], "aa"), trial(&[], "bb"));
+    let digest = |trials: &[Summary]| study().judge(Extent::Full, trials).digest;
+    let forward = digest(&[a.clone(), b.clone()]);
+    assert_eq!(forward.len(), 32);
+    assert_eq!(forward, digest(&[a.clone(), b.clone()]));
+    assert_ne!(forward, digest(&[b, a]));
+}
+
+#[test]
+fn a_trial_has_the_cases_and_its_calibrations_alone() {
+    let study = study();
+    let sizes = |variant: &str, extent| {
+        let variant = study.variant(variant).expect("it is listed");
+        let plan = study.trial(variant, extent).expect("a good trial").plan;
+        let runs = plan.jobs[0].sequence.iter();
+        let sizes: Vec<u64> = runs.map(|run| run.size_bytes >> 10).collect();
+        (sizes, plan.nic.message_gap)
+    };
+    let gap = Time::from_ns(35);
+    assert_eq!(
+        sizes("pure", Extent::Full),
+        (vec![1_024, 2_048], Time::ZERO)
+    );
+    assert_eq!(sizes("fitted", Extent::Quick), (vec![1_024], gap));
+}
+
+#[test]
+fn a_metric_is_a_column_of_the_trial() {
+    let row = CollectiveRow {
+        fct_p50: Some(Time::from_ps(87_394_160)),
+        flows: 56,
+        ..CollectiveRow::default()
+    };
+    let value = |name: &str| Metric::find(name).map(|metric| metric.measured(&row));
+    assert_eq!(value("fct_p50_ms"), Some(Some(0.087_394_16)));
+    assert_eq!(value("fct_p50_ns"), Some(Some(87_394.16)));
+    assert_eq!(value("flows"), Some(Some(56.0)));
+    assert_eq!(value("fct_p99_ms"), Some(None));
+    assert_eq!(value("collective"), Some(None));
+    assert!(value("beauty").is_none());
+}
+
+#[test]
+fn broken_descriptions_are_refused() {
+    let broken = |from: &str, to: &str| {
+        assert!(DESCRIPTION.contains(from), "{from}");
+        let error = read(&DESCRIPTION.replacen(from, to, 1));
+        error.expect_err("a broken description").to_string()
+    };
+    let wrong = broken("title = ", "tite = ");
+    assert!(wrong.contains("unknown field `tite`"), "{wrong}");
+    assert!(broken(r#"variant = "fitted""#, r#"variant = "x""#).contains("`x` is not listed"));
+    assert!(broken(r#"metric = "c"#, r#"metric = "x"#).contains("is not listed"));
+    assert!(broken(r#"name = "fitted""#, r#"name = "pure""#).contains("two variants"));
+    assert!(broken(r#"name = "pure""#, r#"name = "../pure""#).contains("lower-case"));
+    assert!(broken(r#""ideal_percent""#, r#""beauty""#).contains("no column for `beauty`"));
+    assert!(broken(r#""1MiB""#, r#""1""#).contains("quick_size_max"));
+    assert!(broken(r#""1MiB""#, r#""1KiB""#).contains("no case is as small"));
+}
+
+#[test]
+fn a_scenario_that_does_not_fit_is_refused() {
+    let refused = |scenario: &str| {
+        let study = Study::read(&texts(DESCRIPTION, scenario), |_| Some(TABLE));
+        let study = study.expect("the scenario is not read yet");
+        let error = study.trial(&study.variants[0], Extent::Full);
+        error.expect_err("a broken scenario").to_string()
+    };
+    let two = SCENARIO.replace("collectives:", "iterations: 2, collectives:");
+    assert!(refused(&two).contains("one job with one iteration"));
+    let unknown = refused(&SCENARIO.replace("hosts", "hots"));
+    assert!(unknown.starts_with("studies/made/up/scenario.yaml, variant `pure`"));
+    assert!(unknown.contains("hots"), "{unknown}");
+    let missing = Study::read(&texts(DESCRIPTION, SCENARIO), |_| None);
+    let message = missing.expect_err("no table").to_string();
+    assert!(message.contains("there is no table `made-up`"), "{message}");
+}

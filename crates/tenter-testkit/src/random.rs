@@ -1,0 +1,143 @@
+//! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
+
+mod draw;
+mod endpoint;
+mod fabric;
+mod jobs;
+
+use tenter_scenario::{Format, Plan, load};
+
+use draw::Draw;
+
+/// A scenario that was made from a seed.
+#[derive(Clone, Debug)]
+pub struct RandomScenario {
+    /// What it was made from.
+    pub seed: u64,
+    /// The scenario as a person would write it.
+    pub text: String,
+    /// What it says.
+    pub plan: Plan,
+}
+
+/// Makes a scenario from a seed; the same one every time.
+///
+/// It has 2 to 24 hosts and sends some ten thousand packets over links at most. Ties in time are
+/// frequent (equal rates, equal frames, no skew) in about half of them and rare in the others;
+/// queues drop in about half of them, so that retransmission, timeouts and queue pairs that give
+/// up occur often.
+///
+/// # Panics
+/// When the scenario is refused, which is a defect of this function.
+pub fn random_scenario(seed: u64) -> RandomScenario {
+    let text = text(seed);
+    match load(
+        &text,
+        &format!("random-{seed}.yaml"),
+        Format::Yaml,
+        &[],
+        None,
+    ) {
+        Ok(loaded) => RandomScenario {
+            seed,
+            text,
+            plan: loaded.plan,
+        },
+        Err(errors) => panic!(
+            "seed {seed} makes a scenario that is refused:\n{text}\n{}",
+            errors.render()
+        ),
+    }
+}
+
+fn text(seed: u64) -> String {
+    let mut draw = Draw::new(seed);
+    let fabric = fabric::write(&mut draw);
+    let endpoint = endpoint::write(&mut draw);
+    let limits = jobs::Limits {
+        hosts: fabric.hosts,
+        packets: if fabric.is_tight { 400 } else { 2_000 },
+        packet_bytes: endpoint.packet_bytes,
+    };
+    let jobs = jobs::write(&mut draw, &limits);
+    let seed = draw.below(1 << 32);
+    let observe = if draw.chance(40) {
+        // Timers may be waited for long after the last packet; some dozen samples are enough.
+        let least = (endpoint.timeout_ns / 20).max(1_000);
+        format!("{{sample_interval: {}}}", draw.time(least, 10 * least))
+    } else {
+        "{samples: false}".to_owned()
+    };
+    let time = if draw.chance(15) {
+        draw.time(20_000, 300_000)
+    } else {
+        "none".to_owned()
+    };
+    format!(
+        "seed: {seed}\nfabric:\n{}endpoint:\n{}jobs:\n{jobs}observe: {observe}\nlimits: {{time: {time}}}\n",
+        fabric.text, endpoint.text
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tenter_net::Forwarding;
+
+    use super::random_scenario;
+
+    #[test]
+    fn a_seed_makes_the_same_scenario_every_time() {
+        assert_eq!(random_scenario(7).text, random_scenario(7).text);
+        assert_ne!(random_scenario(7).text, random_scenario(8).text);
+    }
+
+    #[test]
+    fn every_kind_of_thing_occurs() {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for seed in 0..300 {
+            let plan = random_scenario(seed).plan;
+            let hosts = plan.topology.hosts;
+            assert!((2..=24).contains(&hosts), "seed {seed} has {hosts} hosts");
+            let mut count = |what: String| *counts.entry(what).or_default() += 1;
+            count(plan.topology_spec.name().to_owned());
+            count(format!("{} jobs", plan.jobs.len()));
+            count(format!("{} queue pairs", plan.jobs[0].queue_pairs));
+            count(format!("{:?}", plan.jobs[0].queue_pair_scope));
+            count(format!("mtu {}", plan.nic.mtu_bytes));
+            for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
+                count(run.kind.name().to_owned());
+            }
+            if plan.switch.forwarding == Forwarding::CutThrough {
+                count("cut-through".to_owned());
+            }
+            if plan.switch.queue_capacity_bytes < Some(100_000) {
+                count("small or endless queues".to_owned());
+            }
+        }
+        let kinds = [
+            "single-switch",
+            "leaf-spine",
+            "fat-tree",
+            "rail",
+            "explicit",
+        ];
+        let collectives = ["all-to-all", "all-reduce", "permutation", "incast"];
+        let others = [
+            "1 jobs",
+            "3 jobs",
+            "3 queue pairs",
+            "Chunk",
+            "cut-through",
+            "mtu 256",
+        ];
+        for what in kinds.iter().chain(&collectives).chain(&others) {
+            let count = counts.get(*what).copied().unwrap_or(0);
+            assert!(
+                count >= 15,
+                "{what} occurs {count} times in 300: {counts:?}"
+            );
+        }
+    }
+}

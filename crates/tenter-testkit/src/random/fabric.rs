@@ -1,0 +1,263 @@
+//! The `fabric` section.
+
+use std::fmt::Write;
+
+use super::draw::Draw;
+
+/// The section, and what the others must know of it.
+pub(super) struct Fabric {
+    pub(super) text: String,
+    pub(super) hosts: u64,
+    /// Whether latencies are so short that every window holds little more than one event.
+    pub(super) is_tight: bool,
+}
+
+const RATES: [&str; 8] = [
+    "10Gbps", "25Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps", "800Gbps", "1600Gbps",
+];
+const ODD_RATES: [&str; 5] = [
+    "300Gbps",
+    "33Gbps",
+    "299999Mbps",
+    "123456789kbps",
+    "7.5Gbps",
+];
+const HASH_FIELDS: [&str; 5] = [
+    "source_address",
+    "destination_address",
+    "protocol",
+    "source_port",
+    "destination_port",
+];
+
+/// How long things take in this fabric.
+struct Pace {
+    /// Every link has the same rate, so that ties in time are the rule.
+    rate: Option<&'static str>,
+    /// Every cable has the same delay.
+    delay: Option<String>,
+    /// Cable delays in ns.
+    delays: (u64, u64),
+}
+
+impl Pace {
+    fn rate(&self, draw: &mut Draw) -> &'static str {
+        self.rate.unwrap_or_else(|| any_rate(draw))
+    }
+
+    fn delay(&self, draw: &mut Draw) -> String {
+        let (least, most) = self.delays;
+        self.delay.clone().unwrap_or_else(|| draw.time(least, most))
+    }
+}
+
+fn any_rate(draw: &mut Draw) -> &'static str {
+    if draw.chance(25) {
+        draw.pick(&ODD_RATES)
+    } else {
+        draw.pick(&RATES)
+    }
+}
+
+/// Chooses a fabric of 2 to 24 hosts.
+pub(super) fn write(draw: &mut Draw) -> Fabric {
+    let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
+    let is_tight = draw.chance(15);
+    let pipeline = match (is_tight, draw.below(3)) {
+        (true, 0) => "0ns".to_owned(),
+        (true, _) => draw.time(1, 40),
+        (false, 0) => "600ns".to_owned(),
+        (false, _) => draw.time(120, 900),
+    };
+    let delays = if is_tight {
+        // Without any latency at all a node would affect its neighbour at once.
+        (u64::from(pipeline == "0ns"), 30)
+    } else {
+        *draw.pick(&[&(0, 60), &(20, 300), &(200, 2_000)])
+    };
+    let rate = draw.chance(50).then(|| any_rate(draw));
+    let delay = draw.chance(50).then(|| draw.time(delays.0, delays.1));
+    let pace = Pace {
+        rate,
+        delay,
+        delays,
+    };
+    let (mut text, hosts) = match draw.below(5) {
+        0 => single_switch(draw, &pace),
+        1 => leaf_spine(draw, &pace),
+        2 => fat_tree(draw, &pace),
+        3 => rail(draw, &pace),
+        _ => explicit(draw, &pace),
+    };
+    let _ = writeln!(
+        text,
+        "  switch: {{forwarding: {forwarding}, pipeline_latency: {pipeline}, queue_capacity: {}}}",
+        capacity(draw)
+    );
+    text.push_str(&load_balancing(draw));
+    Fabric {
+        text,
+        hosts,
+        is_tight,
+    }
+}
+
+/// Mostly so little that frames are dropped; never less than one frame of the largest MTU.
+fn capacity(draw: &mut Draw) -> String {
+    match draw.below(10) {
+        0..5 => format!("{}B", draw.within(4_174..=14_000)),
+        5..7 => format!("{}B", draw.within(14_000..=100_000)),
+        7 => "64MiB".to_owned(),
+        _ => "none".to_owned(),
+    }
+}
+
+fn load_balancing(draw: &mut Draw) -> String {
+    let hash = draw.pick(&["crc16", "crc32", "xor", "toeplitz"]);
+    let seeding = draw.pick(&["mixed", "mixed", "raw"]);
+    let mut fields: Vec<&str> = HASH_FIELDS.to_vec();
+    if draw.chance(40) {
+        draw.shuffle(&mut fields);
+        fields.truncate(draw.within(1..=5) as usize);
+    }
+    let fields = fields.join(", ");
+    format!("  load_balancing: {{hash: {hash}, seeding: {seeding}, fields: [{fields}]}}\n")
+}
+
+fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let hosts = draw.within(2..=16);
+    let (rate, delay) = (pace.rate(draw), pace.delay(draw));
+    let text =
+        format!("  kind: single-switch\n  hosts: {hosts}\n  rate: {rate}\n  host_delay: {delay}\n");
+    (text, hosts)
+}
+
+/// The keys that leaf-spine and rail share.
+fn two_tiers(draw: &mut Draw, pace: &Pace, spines: u64) -> String {
+    format!(
+        "  spines: {spines}\n  links_per_pair: {}\n  host_rate: {}\n  uplink_rate: {}\n  host_delay: {}\n  \
+         fabric_delay: {}\n",
+        draw.within(1..=2),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    )
+}
+
+fn leaf_spine(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let leaves = draw.within(2..=4);
+    let per_leaf = draw.within(1..=6);
+    let spines = draw.within(1..=4);
+    let mut hosts = leaves * per_leaf;
+    let mut text =
+        format!("  kind: leaf-spine\n  leaves: {leaves}\n  hosts_per_leaf: {per_leaf}\n");
+    text.push_str(&two_tiers(draw, pace, spines));
+    if draw.chance(30) {
+        let (leaf, spine) = (draw.below(leaves), draw.below(spines));
+        let links = draw.within(u64::from(spines == 1)..=3);
+        let rate = if links > 0 && draw.chance(50) {
+            format!(", rate: {}", any_rate(draw))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            text,
+            "  overrides: [{{leaf: {leaf}, spine: {spine}, links: {links}{rate}}}]"
+        );
+    }
+    if draw.chance(20) {
+        let mut cabling: Vec<u64> = (0..hosts).map(|host| host / per_leaf).collect();
+        draw.shuffle(&mut cabling);
+        hosts = draw.within(2..=hosts);
+        cabling.truncate(hosts as usize);
+        let _ = writeln!(text, "  cabling: {cabling:?}");
+    }
+    (text, hosts)
+}
+
+fn fat_tree(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let three_tiers = draw.chance(60);
+    let pods = if three_tiers { draw.within(2..=3) } else { 1 };
+    let leaves = draw.within(if three_tiers { 1..=2 } else { 2..=4 });
+    let per_leaf = draw.within(1..=3);
+    let mut text = format!(
+        "  kind: fat-tree\n  hosts_per_leaf: {per_leaf}\n  leaves_per_pod: {leaves}\n  aggs_per_pod: {}\n  \
+         links_per_leaf_agg: {}\n  host_rate: {}\n  leaf_rate: {}\n  host_delay: {}\n  leaf_delay: {}\n",
+        draw.within(1..=3),
+        draw.within(1..=2),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    );
+    if three_tiers {
+        let _ = writeln!(
+            text,
+            "  core: {{pods: {pods}, cores_per_agg: {}, links_per_agg_core: {}, rate: {}, delay: {}}}",
+            draw.within(1..=2),
+            draw.within(1..=2),
+            pace.rate(draw),
+            pace.delay(draw),
+        );
+    }
+    (text, pods * leaves * per_leaf)
+}
+
+fn rail(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let servers = draw.within(1..=6);
+    let nics = draw.within(if servers == 1 { 2..=4 } else { 1..=4 });
+    let per_group = draw.within(1..=servers);
+    let spines = draw.within(1..=3);
+    let mut text = format!(
+        "  kind: rail\n  servers: {servers}\n  nics_per_server: {nics}\n  servers_per_group: {per_group}\n"
+    );
+    text.push_str(&two_tiers(draw, pace, spines));
+    (text, servers * nics)
+}
+
+/// A random tree of switches with a few links more, and hosts anywhere.
+fn explicit(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let hosts = draw.within(2..=14);
+    let switches = draw.within(1..=6);
+    let mut nodes: Vec<String> = (0..hosts)
+        .map(|host| format!("{{name: h{host}}}"))
+        .collect();
+    nodes.extend((0..switches).map(|switch| {
+        let tier = draw.below(3);
+        format!("{{name: s{switch}, kind: switch, tier: {tier}}}")
+    }));
+    draw.shuffle(&mut nodes);
+    let mut ends: Vec<(String, String)> = (0..hosts)
+        .map(|host| (format!("h{host}"), format!("s{}", draw.below(switches))))
+        .collect();
+    let tree = (1..switches).map(|switch| (switch, draw.below(switch)));
+    let mut trunks: Vec<(u64, u64)> = tree.collect();
+    if switches > 1 {
+        for _ in 0..draw.below(4) {
+            let a = draw.within(1..=switches - 1);
+            trunks.push((a, draw.below(a)));
+        }
+    }
+    ends.extend(
+        trunks
+            .iter()
+            .map(|(a, b)| (format!("s{a}"), format!("s{b}"))),
+    );
+    draw.shuffle(&mut ends);
+    let mut text = "  kind: explicit\n  nodes:\n".to_owned();
+    for node in nodes {
+        let _ = writeln!(text, "    - {node}");
+    }
+    text.push_str("  links:\n");
+    for (a, b) in ends {
+        let (rate, delay) = (pace.rate(draw), pace.delay(draw));
+        let is_trunk = a.starts_with('s');
+        let count = if is_trunk { draw.within(1..=2) } else { 1 };
+        let _ = writeln!(
+            text,
+            "    - {{a: {a}, b: {b}, rate: {rate}, delay: {delay}, count: {count}}}"
+        );
+    }
+    (text, hosts)
+}

@@ -1,0 +1,106 @@
+//! The `jobs` section.
+
+use std::fmt::Write;
+
+use super::draw::Draw;
+
+/// How much the jobs may send.
+pub(super) struct Limits {
+    pub(super) hosts: u64,
+    /// Data packets of all jobs together, not counting those that are sent again.
+    pub(super) packets: u64,
+    /// Payload of a packet.
+    pub(super) packet_bytes: u64,
+}
+
+/// How often a job's collectives are run.
+struct Turns {
+    collectives: u64,
+    iterations: u64,
+    warm_up: u64,
+}
+
+/// Chooses one to three jobs, on hosts of their own or not.
+pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
+    let jobs = *draw.pick(&[&1, &1, &2, &3]);
+    let mut text = String::new();
+    for index in 0..jobs {
+        let hosts = ranks(draw, limits.hosts);
+        let queue_pairs = draw.within(1..=3);
+        let turns = Turns {
+            collectives: draw.within(1..=2),
+            iterations: draw.within(1..=3),
+            warm_up: draw.below(2),
+        };
+        let runs = jobs * turns.collectives * (turns.iterations + turns.warm_up);
+        let share = limits.packets / runs;
+        let _ = writeln!(
+            text,
+            "  - name: job{index}\n    ranks: {hosts:?}\n    collectives:"
+        );
+        for _ in 0..turns.collectives {
+            let collective = collective(draw, hosts.len() as u64, queue_pairs, share, limits);
+            let _ = writeln!(text, "      - {{{collective}}}");
+        }
+        let _ = writeln!(
+            text,
+            "    iterations: {}\n    warm_up: {}\n    start: {}\n    gap: {}\n    queue_pairs: {queue_pairs}\n    \
+             queue_pair_scope: {}",
+            turns.iterations,
+            turns.warm_up,
+            draw.seldom_time(50, 15_000),
+            draw.time(2_000, 12_000),
+            draw.pick(&["rank-pair", "chunk"]),
+        );
+    }
+    text
+}
+
+/// At least two of the hosts, in their order or in any.
+fn ranks(draw: &mut Draw, hosts: u64) -> Vec<u64> {
+    let mut ranks: Vec<u64> = (0..hosts).collect();
+    if draw.chance(60) {
+        draw.shuffle(&mut ranks);
+        ranks.truncate(draw.within(2..=hosts) as usize);
+    }
+    ranks
+}
+
+/// One collective of at most about `share` packets.
+fn collective(
+    draw: &mut Draw,
+    ranks: u64,
+    queue_pairs: u64,
+    share: u64,
+    limits: &Limits,
+) -> String {
+    let root = draw.below(ranks);
+    // What to write, how many transfers that makes, and in how many parts it cuts its size.
+    let mut choices = vec![
+        ("collective: permutation".to_owned(), ranks, 1),
+        (
+            format!("collective: incast, root: {root}"),
+            ranks - 1,
+            ranks,
+        ),
+        (
+            "collective: all-to-all".to_owned(),
+            ranks * (ranks - 1),
+            ranks,
+        ),
+        (
+            "collective: all-reduce".to_owned(),
+            2 * ranks * (ranks - 1),
+            ranks,
+        ),
+    ];
+    choices.retain(|(_, transfers, parts)| *parts == 1 || transfers * queue_pairs <= share);
+    let (name, transfers, parts) = choices.swap_remove(draw.below(choices.len() as u64) as usize);
+    if draw.chance(8) {
+        // Less than a byte for some of the transfers.
+        return format!("{name}, size: {}B", draw.within(1..=parts));
+    }
+    let packets = draw.within(1..=(share / transfers).max(1));
+    let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
+    format!("{name}, size: {}B", bytes * parts)
+}

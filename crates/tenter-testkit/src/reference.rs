@@ -1,0 +1,300 @@
+//! The reference engine: every event in one heap, taken one at a time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use tenter_engine::{Control, RunOutcome};
+use tenter_net::{Event, Medium, Packet};
+use tenter_scenario::Plan;
+use tenter_sim::{
+    Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError, Unwatched,
+    Watcher, fabric,
+};
+
+/// Moves time the most obvious way there is: the next event of the whole network, again and again.
+///
+/// It drives the same model functions as the windowed engine and shares nothing else with it: no
+/// windows, no calendar, no agenda, no FIFO of the engine. A departure from a port is an event of
+/// its own, at exactly its instant. So equal results show that visiting a node for a whole window
+/// at a time, evaluating ports lazily and spreading nodes over threads change nothing.
+///
+/// What is planned may become wrong: a queue pair is released and the NIC sends sooner, an
+/// acknowledgement moves a timeout. Nothing is taken out of the heap for that. Whenever a node
+/// changes, its next events are put in again, and an event that comes up is dropped unless the node
+/// itself says that it is due.
+#[derive(Debug)]
+pub struct ReferenceDriver<W> {
+    fabric: Fabric<Unwatched>,
+    links: Links<W>,
+    events: u64,
+}
+
+/// Something that happens, in the order in which it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Planned {
+    at: u64,
+    node: u32,
+    what: What,
+}
+
+/// What happens to a node; the order is that of events at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// The node was changed from outside and may have something to do: put it into the heap.
+    Look,
+    /// A frame starts to leave through a port.
+    Departure(u16),
+    /// A packet comes out of a link.
+    Arrival {
+        /// Through which input of the node.
+        input: u16,
+        /// How many had come through it before.
+        sequence: u64,
+    },
+    /// The first of the node's timers that are due fires.
+    Timer,
+}
+
+/// What is on its way, and what is planned.
+#[derive(Debug)]
+struct Links<W> {
+    /// For each output of the fabric the input, among those of all nodes, that it leads to.
+    targets: Vec<usize>,
+    inputs: Vec<Input>,
+    /// First input of each node, and one past the last.
+    first_input: Vec<usize>,
+    heap: BinaryHeap<Reverse<Planned>>,
+    watcher: W,
+}
+
+/// The receiving end of a link.
+#[derive(Debug)]
+struct Input {
+    node: u32,
+    number: u16,
+    under_way: VecDeque<Packet>,
+    sent: u64,
+}
+
+impl<W: Watcher> Medium for Links<W> {
+    const WATCHED: bool = W::WATCHED;
+
+    fn send(&mut self, output: u32, packet: Packet) {
+        let input = &mut self.inputs[self.targets[output as usize]];
+        let what = What::Arrival {
+            input: input.number,
+            sequence: input.sent,
+        };
+        input.sent += 1;
+        input.under_way.push_back(packet);
+        self.heap.push(Reverse(Planned {
+            at: packet.at,
+            node: input.node,
+            what,
+        }));
+    }
+
+    fn note(&mut self, event: Event) {
+        self.watcher.note(event);
+    }
+}
+
+impl ReferenceDriver<Unwatched> {
+    /// Builds a plan's network and schedule.
+    ///
+    /// # Errors
+    /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+    pub fn new(plan: &Plan) -> Result<Self, SimulationError> {
+        ReferenceDriver::watched(plan, Unwatched)
+    }
+}
+
+impl<W: Watcher> ReferenceDriver<W> {
+    /// Builds a plan's network and schedule, and tells `watcher` of every event.
+    ///
+    /// # Errors
+    /// As [`ReferenceDriver::new`].
+    pub fn watched(plan: &Plan, watcher: W) -> Result<Self, SimulationError> {
+        let fabric = fabric(plan)?;
+        let links = Links::new(fabric.context(), watcher);
+        Ok(ReferenceDriver {
+            fabric,
+            links,
+            events: 0,
+        })
+    }
+
+    /// The next thing that happens, still in the heap; what is out of date is dropped on the way.
+    fn next(&mut self) -> Option<Planned> {
+        while let Some(&Reverse(planned)) = self.links.heap.peek() {
+            if self.is_due(planned) {
+                return Some(planned);
+            }
+            self.links.heap.pop();
+        }
+        None
+    }
+
+    /// Whether the node still sees it coming.
+    fn is_due(&self, Planned { at, node, what }: Planned) -> bool {
+        let due = match (&self.fabric.nodes()[node as usize], what) {
+            (NodeModel::Host(host), What::Departure(_)) => host.next_departure(at),
+            (NodeModel::Switch(switch), What::Departure(port)) => {
+                switch.ports()[usize::from(port)].next_departure()
+            }
+            (NodeModel::Host(host), What::Timer) => host.next_timer(),
+            (_, What::Timer) => None,
+            (_, What::Arrival { .. } | What::Look) => Some(at),
+        };
+        due == Some(at)
+    }
+
+    fn handle(&mut self, Planned { at, node, what }: Planned) {
+        self.events += 1;
+        let ReferenceDriver { fabric, links, .. } = self;
+        match what {
+            What::Look => self.plan_all(node, at),
+            What::Departure(port) => {
+                match &fabric.nodes()[node as usize] {
+                    NodeModel::Host(_) => fabric.host_departs(node, at, links),
+                    NodeModel::Switch(_) => fabric.port_departs(node, port, at, links),
+                }
+                self.plan(node, port, at);
+            }
+            What::Arrival { input, .. } => {
+                let packet = links.take(node, input, at);
+                let port = fabric.arrives(node, input, packet, links);
+                self.plan(node, port.unwrap_or(0), at);
+            }
+            What::Timer => {
+                fabric.host_fires(node, at);
+                self.plan(node, 0, at);
+            }
+        }
+    }
+
+    /// Puts into the heap what a node does next, of its own, through a port or by a timer.
+    fn plan(&mut self, node: u32, port: u16, now: u64) {
+        let (departure, timer) = match &self.fabric.nodes()[node as usize] {
+            NodeModel::Host(host) => (host.next_departure(now), host.next_timer()),
+            NodeModel::Switch(switch) => (switch.ports()[usize::from(port)].next_departure(), None),
+        };
+        let departure = departure.map(|at| (at, What::Departure(port)));
+        let timer = timer.map(|at| (at, What::Timer));
+        for (at, what) in departure.into_iter().chain(timer) {
+            assert!(
+                at >= now,
+                "node {node} plans {what:?} at {at} ps, before {now} ps, which is now"
+            );
+            self.links.heap.push(Reverse(Planned { at, node, what }));
+        }
+    }
+
+    fn plan_all(&mut self, node: u32, now: u64) {
+        let ports = match &self.fabric.nodes()[node as usize] {
+            NodeModel::Host(_) => 1,
+            NodeModel::Switch(switch) => switch.ports().len() as u16,
+        };
+        for port in 0..ports {
+            self.plan(node, port, now);
+        }
+    }
+}
+
+impl<W> Links<W> {
+    fn new(context: &Context, watcher: W) -> Links<W> {
+        let topology = context.topology();
+        let mut order: Vec<u32> = (0..topology.nodes.len() as u32).collect();
+        order.sort_unstable_by_key(|&node| context.home(node));
+        let mut inputs = Vec::new();
+        let mut first_input = vec![0];
+        for (node, &of) in (0..).zip(&order) {
+            let ports = topology.nodes[of as usize].ports.len() as u16;
+            inputs.extend((0..ports).map(|number| Input {
+                node,
+                number,
+                under_way: VecDeque::new(),
+                sent: 0,
+            }));
+            first_input.push(inputs.len());
+        }
+        let peers = order.iter().flat_map(|&node| topology.neighbours(node));
+        let targets = peers.map(|peer| {
+            let (_, node) = context.home(peer.node);
+            first_input[node as usize] + usize::from(peer.port)
+        });
+        Links {
+            targets: targets.collect(),
+            inputs,
+            first_input,
+            heap: BinaryHeap::new(),
+            watcher,
+        }
+    }
+
+    /// Takes the packet that comes out of a link at `at`.
+    fn take(&mut self, node: u32, input: u16, at: u64) -> Packet {
+        let input = &mut self.inputs[self.first_input[node as usize] + usize::from(input)];
+        let packet = input.under_way.pop_front();
+        let packet = packet.expect("every planned arrival has its packet");
+        assert_eq!(packet.at, at, "packets of a link arrive as they were sent");
+        packet
+    }
+}
+
+impl<W: Watcher> Driver for ReferenceDriver<W> {
+    /// The watcher stands at the links, not in the fabric.
+    type Watcher = Unwatched;
+
+    fn run(&mut self, from: u64, mut edge: u64, progress: &JobProgress) -> RunOutcome {
+        let mut now = from;
+        loop {
+            let Some(next) = self.next() else {
+                return RunOutcome::Empty;
+            };
+            assert!(next.at >= now, "{next:?} comes after {now} ps");
+            edge = edge.min(progress.edge_after(now));
+            if next.at >= edge {
+                return RunOutcome::Edge(edge);
+            }
+            now = next.at;
+            self.links.heap.pop();
+            self.handle(next);
+        }
+    }
+
+    fn parts(&self) -> usize {
+        1
+    }
+
+    fn fabric(&self, _: usize) -> &Fabric<Unwatched> {
+        &self.fabric
+    }
+
+    fn fabric_mut(&mut self, _: usize) -> &mut Fabric<Unwatched> {
+        &mut self.fabric
+    }
+
+    fn wake(&mut self, _: usize, node: u32, at: u64) {
+        let what = What::Look;
+        self.links.heap.push(Reverse(Planned { at, node, what }));
+    }
+
+    fn in_flight(&self, _: usize, node: u32) -> Vec<(u16, Packet)> {
+        let inputs =
+            self.links.first_input[node as usize]..self.links.first_input[node as usize + 1];
+        let inputs = &self.links.inputs[inputs];
+        let packets = inputs.iter().flat_map(|input| {
+            let under_way = input.under_way.iter();
+            under_way.map(|&packet| (input.number, packet))
+        });
+        packets.collect()
+    }
+
+    fn stats(&self) -> DriverStats {
+        DriverStats {
+            node_visits: self.events,
+            ..DriverStats::default()
+        }
+    }
+}

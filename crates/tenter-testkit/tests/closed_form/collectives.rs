@@ -1,0 +1,193 @@
+//! Collectives on an ideal switch, where no two ranks send to one port at a time.
+//!
+//! `ideal_completion` knows data only. What a simulation adds are acknowledgements: a rank that
+//! receives while it sends puts an ACK (66 bytes, 86 on the wire) between its own data frames for
+//! every message it has received. They delay whatever comes behind them, so a collective takes one
+//! ACK time more for each that goes out before its rank's last data frame. Nothing else may differ.
+//!
+//! All ranks do the same at the same instants here, so ACKs that leave together go to different
+//! ports, and arrive in the gaps that the receivers' own ACKs have left in the data.
+
+use tenter_units::Time;
+use tenter_workload::closed_form::ideal_completion;
+use tenter_workload::collective::CollectiveKind;
+
+use crate::trial::Trial;
+use crate::wire::{ACK_WIRE, FIRST_WIRE, MESSAGE, MTU, default_wire, wire};
+
+/// 400 Gbit/s.
+const BYTE: u64 = 20;
+const ACK: u64 = ACK_WIRE * BYTE;
+
+/// Two cables of 25 ns and a switch of 600 ns.
+const NEAR: u64 = 650_000;
+/// Two cables of 600 us, which no collective of these tests takes: all data is sent before the
+/// first ACK.
+const FAR: u64 = 1_200_600_000;
+
+fn single_switch(ranks: u32, collective: &str, size: u64, overrides: &[&str]) -> Trial {
+    let scenario = format!(
+        "
+fabric: {{kind: single-switch, hosts: {ranks}, switch: {{pipeline_latency: 600ns}}}}
+endpoint: {{nic: {{retransmission_timeout: 1s}}}}
+jobs: [{{collectives: [{{collective: {collective}, size: {size}B}}]}}]
+observe: {{samples: false}}
+"
+    );
+    Trial::run(&scenario, overrides)
+}
+
+fn ideal(kind: &CollectiveKind, ranks: u32, chunk: u64, latency: u64) -> u64 {
+    ideal_completion(kind, ranks, Time::from_ps(chunk), Time::from_ps(latency)).ps()
+}
+
+const SHAPES: [(u32, u64); 9] = [
+    (2, 4_096),
+    (2, 1 << 20),
+    (3, 12_288),
+    (4, 100_000),
+    (5, 131_072),
+    (8, 40_961),
+    (8, 1 << 20),
+    (13, 65_536),
+    (16, 400_000),
+];
+
+#[test]
+fn all_to_all_that_no_acknowledgement_disturbs() {
+    // (n−1)·chunk + latency. Of 8 ranks with blocks of 1 MiB: 8·(4,194 + 31·4,178) = 1,069,696
+    // bytes on the wire, 21,393,920 ps; 7 times that and 1,200,600,000 ps.
+    let kind = CollectiveKind::AllToAllParallel;
+    assert_eq!(default_wire(1 << 20) * BYTE, 21_393_920);
+    for (ranks, block) in SHAPES {
+        let size = u64::from(ranks) * block;
+        let far = "fabric.host_delay=600us";
+        let chunk = default_wire(block) * BYTE;
+        let trial = single_switch(ranks, "all-to-all", size, &[far]);
+        let expected = ideal(&kind, ranks, chunk, FAR);
+        assert_eq!(trial.completion(0), expected, "{ranks} ranks of {block} B");
+        // A switch that stores adds the longest frame, not the last one of the ideal formula: the
+        // frames behind it catch up with it, for they take no longer to arrive than it to leave.
+        let store = "fabric.switch.forwarding=store-and-forward";
+        let trial = single_switch(ranks, "all-to-all", size, &[far, store]);
+        let longest = block.min(MTU) + 78 + 20;
+        assert!(longest <= FIRST_WIRE);
+        assert_eq!(trial.completion(0), expected + longest * BYTE);
+        assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
+        let queues = trial.outcome.ports.iter().map(|p| p.queue_high_water_bytes);
+        assert!(queues.max() <= Some(FIRST_WIRE - 20), "one frame at most");
+    }
+}
+
+/// When the last data frame of a rank has left in an all-to-all with its ACKs.
+///
+/// By symmetry one rank stands for all: what it has sent to the rank r places on, the one r places
+/// back has sent to it at the same instant.
+fn last_data_frame(ranks: u32, block: u64, latency: u64) -> u64 {
+    let (packets, full) = (wire(block, MTU, MESSAGE), MESSAGE / MTU);
+    let mut now = 0;
+    let mut acknowledgements = std::collections::VecDeque::new();
+    for (number, packet) in (1..).zip(&packets) {
+        let ends_message = number % full == 0 || number == packets.len() as u64;
+        for _ in 1..ranks {
+            // At equal times, a departure comes before an arrival.
+            while acknowledgements.front().is_some_and(|&due| due < now) {
+                acknowledgements.pop_front();
+                now += ACK;
+            }
+            now += packet * BYTE;
+            if ends_message {
+                acknowledgements.push_back(now + latency);
+            }
+        }
+    }
+    now
+}
+
+#[test]
+fn all_to_all_with_its_acknowledgements() {
+    let kind = CollectiveKind::AllToAllParallel;
+    for (ranks, block) in SHAPES {
+        let trial = single_switch(ranks, "all-to-all", u64::from(ranks) * block, &[]);
+        let ideal = ideal(&kind, ranks, default_wire(block) * BYTE, NEAR);
+        let exact = last_data_frame(ranks, block, NEAR) + NEAR;
+        let case = format!("{ranks} ranks of {block} B");
+        assert_eq!(trial.completion(0), exact, "{case}");
+        // Each rank acknowledges each message once.
+        let messages = u64::from(ranks - 1) * block.div_ceil(MESSAGE);
+        assert!(ideal <= exact && exact <= ideal + messages * ACK, "{case}");
+        assert_eq!((exact - ideal) % ACK, 0, "{case}");
+    }
+}
+
+/// Of a step's messages, how many are acknowledged before its data has been sent, and the last.
+fn in_the_way(chunk: u64) -> u64 {
+    let full = default_wire(MESSAGE) * BYTE;
+    let last_starts = default_wire(chunk) * BYTE
+        - wire(chunk, MTU, MESSAGE)
+            .pop()
+            .map_or(0, |last| last * BYTE);
+    let before_last = chunk.div_ceil(MESSAGE) - 1;
+    (1..=before_last)
+        .filter(|count| count * full + NEAR < last_starts)
+        .count() as u64
+        + 1
+}
+
+#[test]
+fn ring_all_reduce() {
+    // In each of 2(n−1) steps a rank sends a chunk and acknowledges the messages it receives. The
+    // ACK of the last one goes before the data that the same arrival releases, and those of the
+    // others go among the step's own data, unless that has all been sent by then. Of the last step
+    // the last ACK delays nobody. With M ACKs in the way of each step:
+    //
+    //     2(n−1)·(chunk + M·ACK + latency) − ACK
+    //
+    // Of 8 ranks with chunks of 1 MiB, 8 messages: 14·(21,393,920 + 8·1,720 + 650,000) − 1,720 ps.
+    let kind = CollectiveKind::AllReduceRing;
+    assert_eq!(14 * (21_393_920 + 8 * 1_720 + 650_000) - 1_720, 308_805_800);
+    for (ranks, chunk) in SHAPES {
+        let size = u64::from(ranks) * chunk;
+        let trial = single_switch(ranks, "all-reduce", size, &[]);
+        let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
+        let case = format!("{ranks} ranks of {chunk} B");
+        let expected = ideal(&kind, ranks, step, NEAR) - ACK;
+        assert_eq!(trial.completion(0), expected, "{case}");
+        if (ranks, chunk) == (8, 1 << 20) {
+            assert_eq!(expected, 308_805_800);
+        }
+        // A switch that stores adds the longest frame to each step.
+        let store = "fabric.switch.forwarding=store-and-forward";
+        let trial = single_switch(ranks, "all-reduce", size, &[store]);
+        let longest = (chunk.min(MTU) + 78 + 20) * BYTE;
+        let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
+        assert_eq!(trial.completion(0), expected, "{case}, stored");
+    }
+}
+
+#[test]
+fn ring_all_reduce_that_no_acknowledgement_disturbs() {
+    // Chunks of one message, and a delay before each send in which the ACK goes out:
+    // 2(n−1)·(chunk + latency + delay) exactly.
+    let kind = CollectiveKind::AllReduceRing;
+    for (ranks, chunk) in [(2, 4_096), (4, 100_000), (8, 131_072), (16, 9_999)] {
+        let size = u64::from(ranks) * chunk;
+        let delay = "endpoint.host.step_delay=5ns";
+        let trial = single_switch(ranks, "all-reduce", size, &[delay]);
+        let expected = ideal(&kind, ranks, default_wire(chunk) * BYTE, NEAR + 5_000);
+        assert_eq!(trial.completion(0), expected, "{ranks} ranks of {chunk} B");
+    }
+}
+
+#[test]
+fn permutation() {
+    // Each rank sends S bytes, and acknowledges what it receives; the last ACK delays nobody.
+    let kind = CollectiveKind::Permutation { seed: 1 };
+    for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
+        let trial = single_switch(ranks, "permutation", size, &[]);
+        let data = default_wire(size) * BYTE;
+        let acknowledgements = (in_the_way(size) - 1) * ACK;
+        let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
+        assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+    }
+}

@@ -1,0 +1,145 @@
+//! Go-back-N: what one lost frame costs, by NAK and by timeout, and the end of patience.
+
+use tenter_units::Time;
+
+use crate::trial::Trial;
+use crate::wire::{ACK_WIRE, FIRST_WIRE, MTU, frames, wire};
+
+/// 400 Gbit/s.
+const BYTE: u64 = 20;
+/// Two cables of 25 ns and a switch of 600 ns.
+const LATENCY: u64 = 650_000;
+/// A full packet that is a message of its own: 4,194 bytes on the wire, 83,880 ps.
+const SLOT: u64 = FIRST_WIRE * BYTE;
+const ACK: u64 = ACK_WIRE * BYTE;
+
+/// Two jobs that send from host1 and host2 to host0 at the same time.
+const TWO: &str = "
+fabric: {kind: single-switch, hosts: 3}
+endpoint: {nic: {message_size: 4KiB, retransmission_timeout: 1ms}}
+jobs:
+  - {ranks: [host0, host1], collectives: [{collective: incast, size: 1MiB}]}
+  - {ranks: [host0, host2], collectives: [{collective: incast, size: 1MiB}]}
+observe: {samples: false}
+";
+
+/// Flows of so many packets, into a queue of so many.
+fn two_flows(first: u64, second: u64, queue: u64, overrides: &[&str]) -> Trial {
+    let set = [
+        &*format!("jobs[0].collectives[0].size={}B", 2 * first * MTU),
+        &*format!("jobs[1].collectives[0].size={}B", 2 * second * MTU),
+        &*format!("fabric.switch.queue_capacity={}B", queue * (MTU + 78)),
+    ];
+    let set: Vec<&str> = set.iter().chain(overrides).copied().collect();
+    Trial::run(TWO, &set)
+}
+
+#[test]
+fn a_frame_lost_within_a_flow() {
+    // The first flow has q + 1 packets, the second K. They fill the queue of q in q packet times,
+    // and the (q + 1)th packet of the second flow is dropped; then the first flow is done, and
+    // there is room for all that follow.
+    //
+    // Packet q + 2 of the second flow is the (2q + 2)th to leave the queue. It shows the receiver
+    // the gap, and its NAK is back at 2L + (2q + 2)·slot + NAK. Until then the sender has started
+    // ⌊that / slot⌋ + 1 packets, or all K; it sends all from number q + 1 on again.
+    //
+    // The receiver's line was busy with the q + 1 packets of the first flow and the second flow's
+    // but for the one lost; the packets sent again come behind those, or when the NAK is back.
+    for (packets, queue) in [(1_000, 10), (40, 10), (1_000, 1), (5_000, 100), (101, 99)] {
+        let trial = two_flows(queue + 1, packets, queue, &[]);
+        let case = format!("{packets} packets, queue of {queue}");
+        let totals = &trial.outcome.summary.totals;
+        assert_eq!(totals.dropped_frames, 1, "{case}");
+        assert_eq!((totals.nak_frames, totals.timeouts), (1, 0), "{case}");
+        let flow = trial.flows_of(1)[0];
+        let nak = 2 * LATENCY + (2 * queue + 2) * SLOT + ACK;
+        let sent = packets.min(nak / SLOT + 1);
+        let again = sent - queue;
+        assert_eq!(flow.retransmitted_frames, again, "{case}");
+        assert_eq!(flow.tx_frames, packets + again, "{case}");
+        assert_eq!(flow.rx_frames, packets, "{case}");
+        let resumed = nak.max(sent * SLOT).max((queue + sent) * SLOT);
+        let expected = resumed + (packets - queue) * SLOT + LATENCY;
+        assert_eq!(flow.fct().ps(), expected, "{case}");
+        assert_eq!(trial.flows_of(0)[0].retransmitted_frames, 0, "{case}");
+    }
+}
+
+#[test]
+fn the_last_frame_of_a_flow_lost() {
+    // Two flows of q + 1 packets into a queue of q: the last packet of the second one is dropped.
+    // Nothing follows that could show the gap, so it is sent again one timeout after the last
+    // acknowledgement, that of the 2q-th packet: [L + 2q·slot] + [ACK + L] + timeout + [slot + L].
+    for queue in [1, 7, 200] {
+        let trial = two_flows(queue + 1, queue + 1, queue, &[]);
+        let totals = &trial.outcome.summary.totals;
+        assert_eq!(totals.dropped_frames, 1);
+        assert_eq!((totals.nak_frames, totals.timeouts), (0, 1));
+        let flow = trial.flows_of(1)[0];
+        assert_eq!(flow.retransmitted_frames, 1);
+        let acknowledged = 2 * LATENCY + 2 * queue * SLOT + ACK;
+        let expected = acknowledged + 1_000_000_000 + SLOT + LATENCY;
+        assert_eq!(flow.fct().ps(), expected, "queue of {queue}");
+    }
+}
+
+#[test]
+fn the_last_frame_of_a_long_message_lost() {
+    // With one acknowledgement per message, a sender that has heard nothing goes back to the start
+    // of the message: all its packets are sent again, the receiver drops those it has, and takes
+    // the last. The timeout counts from the first packet: timeout + all wire bytes + L.
+    //
+    // The queue is one byte too short for the second flow's last packet. When that arrives, all
+    // bytes are there but those of packets that have started (as in the incast tests).
+    let bytes = 20 * MTU;
+    let (frame, wire) = (frames(bytes, MTU, bytes), wire(bytes, MTU, bytes));
+    let last_arrival: u64 = wire[..19].iter().sum();
+    let mut waiting = 2 * frame.iter().sum::<u64>();
+    let mut start = 0;
+    for number in 0..40 {
+        if start <= last_arrival {
+            waiting -= frame[number / 2];
+        }
+        start += wire[number / 2];
+    }
+    let capacity = format!("fabric.switch.queue_capacity={}B", waiting - 1);
+    let trial = two_flows(20, 20, 1, &["endpoint.nic.message_size=80KiB", &capacity]);
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!((totals.dropped_frames, totals.timeouts), (1, 1));
+    let flow = trial.flows_of(1)[0];
+    assert_eq!((flow.retransmitted_frames, flow.tx_frames), (20, 40));
+    assert_eq!((flow.rx_frames, flow.rx_bytes), (20, frame.iter().sum()));
+    let expected = 1_000_000_000 + wire.iter().sum::<u64>() * BYTE + LATENCY;
+    assert_eq!(flow.fct().ps(), expected);
+}
+
+#[test]
+fn a_queue_pair_that_gives_up() {
+    // The first flow keeps the queue of 10 full for 3,000 packet times (252 us); so of the second
+    // one 10 packets arrive, and the other 20 are dropped as often as they are sent. The last
+    // acknowledgement is that of the 20th packet through the queue; four timeouts of 50 us after it
+    // (three retries, and the end of the last one) the QP gives up.
+    let set = [
+        "endpoint.nic.retransmission_timeout=50us",
+        "endpoint.nic.retry_count=3",
+    ];
+    let trial = two_flows(3_000, 30, 10, &set);
+    let end = 2 * LATENCY + 20 * SLOT + ACK + 4 * 50_000_000;
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!(totals.timeouts, 4);
+    assert_eq!(totals.dropped_frames, 4 * 20);
+    assert!(!trial.outcome.summary.complete);
+    let complete: Vec<bool> = trial.outcome.jobs.iter().map(|job| job.complete).collect();
+    assert_eq!(complete, [true, false]);
+    let expected = format!(
+        "1 transfers have not arrived; \
+         the queue pair 0 of rank 1 (host2) to rank 0 (host0) gave up at {} after 3 retries; \
+         rank 0 waits for 122880 bytes that rank 1 posted at 0s",
+        Time::from_ps(end)
+    );
+    assert_eq!(trial.failure(), expected);
+    // What was delivered of it is not a flow: a flow ends with its acknowledgement.
+    assert_eq!(trial.flows_of(1).len(), 0);
+    assert_eq!(trial.flows_of(0)[0].retransmitted_frames, 0);
+}

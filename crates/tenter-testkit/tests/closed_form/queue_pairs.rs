@@ -1,0 +1,64 @@
+//! Several queue pairs of one NIC: round robin, one packet each.
+
+use crate::trial::Trial;
+use crate::wire::{FIRST_WIRE, NEXT_WIRE, wire};
+
+const BYTE: u64 = 20;
+const LATENCY: u64 = 650_000;
+
+const PAIR: &str = "
+fabric: {kind: single-switch, hosts: 4}
+jobs: [{ranks: 2, collectives: [{collective: incast, size: 4MiB}]}]
+observe: {samples: false}
+";
+
+#[test]
+fn queue_pairs_of_one_pair_take_turns() {
+    // Q QPs share 2 MiB evenly. In each round each sends one packet, so they start one first packet
+    // apart and end one last packet apart, and the last one ends when all bytes have been sent.
+    for count in [2, 3, 4, 8] {
+        let set = format!("jobs[0].queue_pairs={count}");
+        let trial = Trial::run(PAIR, &[&set]);
+        let mut flows: Vec<_> = trial.flows.iter().collect();
+        flows.sort_by_key(|flow| flow.queue_pair);
+        assert_eq!(flows.len(), count);
+        let bytes: u64 = flows.iter().map(|flow| flow.payload_bytes).sum();
+        assert_eq!(bytes, 2 << 20);
+        for pair in flows.windows(2) {
+            let start = pair[1].first_sent - pair[0].first_sent;
+            assert_eq!(start.ps(), FIRST_WIRE * BYTE, "{count} QPs");
+            let end = pair[1].received.ps() - pair[0].received.ps();
+            assert!(end <= NEXT_WIRE * BYTE, "{count} QPs: {end} ps apart");
+        }
+        let wires = flows
+            .iter()
+            .flat_map(|flow| wire(flow.payload_bytes, 4_096, 128 << 10));
+        let all = wires.sum::<u64>() * BYTE;
+        assert_eq!(flows[count - 1].fct().ps(), all + LATENCY, "{count} QPs");
+        // Each QP has a UDP source port, and so a path, of its own.
+        let mut ports: Vec<_> = flows.iter().map(|flow| flow.udp_source_port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), count);
+    }
+}
+
+#[test]
+fn two_jobs_on_one_nic_share_its_line() {
+    // host1 sends 1 MiB to host0 and 1 MiB to host2 at once. The first job posts first, and a packet
+    // of it leaves at that instant, before the second job posts; so the second job's QP comes in
+    // behind one that has been served already, and stays two packets behind. From then on each
+    // gets every second packet.
+    let two = "
+fabric: {kind: single-switch, hosts: 3}
+jobs:
+  - {ranks: [host0, host1], collectives: [{collective: incast, size: 2MiB}]}
+  - {ranks: [host2, host1], collectives: [{collective: incast, size: 2MiB}]}
+observe: {samples: false}
+";
+    let trial = Trial::run(two, &[]);
+    let ends = [0, 1].map(|job| trial.flows_of(job)[0].received.ps());
+    let both = 2 * wire(1 << 20, 4_096, 128 << 10).iter().sum::<u64>() * BYTE;
+    let first = both - 2 * NEXT_WIRE * BYTE;
+    assert_eq!(ends, [first + LATENCY, both + LATENCY]);
+}

@@ -1,0 +1,82 @@
+//! A scenario run in memory, and its rows by name.
+
+use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow};
+use tenter_scenario::{Format, Plan, load};
+use tenter_sim::{Options, Outcome};
+
+/// What a trial left.
+pub(crate) struct Trial {
+    pub(crate) outcome: Outcome,
+    /// In the order in which the flows ended.
+    pub(crate) flows: Vec<FlowRow>,
+}
+
+/// The plan of a scenario with overrides `PATH=VALUE`.
+fn plan(scenario: &str, overrides: &[&str]) -> Plan {
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    match load(scenario, "test.yaml", Format::Yaml, &overrides, None) {
+        Ok(loaded) => loaded.plan,
+        Err(problems) => panic!("{scenario}\n{overrides:?}\n{}", problems.render()),
+    }
+}
+
+impl Trial {
+    /// Runs a scenario with overrides `PATH=VALUE`.
+    pub(crate) fn run(scenario: &str, overrides: &[&str]) -> Trial {
+        let mut sink = MemorySink::default();
+        let plan = plan(scenario, overrides);
+        match tenter_sim::run(&plan, Options::default(), &mut sink) {
+            Ok(outcome) => Trial {
+                outcome,
+                flows: sink.flows,
+            },
+            Err(error) => panic!("{scenario}\n{overrides:?}\n{error}"),
+        }
+    }
+
+    /// The flow of a trial that has only one.
+    pub(crate) fn flow(&self) -> &FlowRow {
+        assert_eq!(self.flows.len(), 1, "flows of this trial");
+        &self.flows[0]
+    }
+
+    /// The flows of one job, by the rank that sends.
+    pub(crate) fn flows_of(&self, job: u32) -> Vec<&FlowRow> {
+        let mut flows: Vec<&FlowRow> = self.flows.iter().filter(|flow| flow.job == job).collect();
+        flows.sort_by_key(|flow| {
+            (
+                flow.iteration,
+                flow.collective,
+                flow.src_rank,
+                flow.transfer,
+            )
+        });
+        flows
+    }
+
+    /// A collective of the first job by its place in the run order.
+    pub(crate) fn collective(&self, nth: usize) -> &CollectiveRow {
+        &self.outcome.collectives[nth]
+    }
+
+    /// Its completion time in ps.
+    pub(crate) fn completion(&self, nth: usize) -> u64 {
+        let time = self.collective(nth).completion_time;
+        time.expect("the collective was completed").ps()
+    }
+
+    /// The first port of a node towards a peer.
+    pub(crate) fn port(&self, node: &str, peer: &str) -> &PortRow {
+        let mut ports = self.outcome.ports.iter();
+        ports
+            .find(|port| port.node_name == node && port.peer_name == peer)
+            .unwrap_or_else(|| panic!("no port of {node} leads to {peer}"))
+    }
+
+    /// Why the first job that was not completed was not.
+    pub(crate) fn failure(&self) -> &str {
+        let mut failures = self.outcome.jobs.iter().map(|job| &job.failure);
+        let first = failures.find_map(Option::as_deref);
+        first.expect("a job that was not completed says why")
+    }
+}

@@ -1,0 +1,96 @@
+//! A thousand random scenarios give the same records to the bit on the reference engine, on one, two
+//! and three threads, and with windows of other lengths.
+//!
+//! Whatever differs is a defect. The failure names a command that runs the scenario again and shows
+//! the first event that differs.
+
+use std::ops::Range;
+
+use tenter_testkit::{compare, random_scenario};
+
+/// How many scenarios there are; their seeds are counted from 0.
+const SCENARIOS: u64 = 1_000;
+/// One test runs one in so many, so that each processor has something to do.
+const SHARES: u64 = 4;
+/// Failures that are shown.
+const SHOWN: usize = 3;
+
+/// What happened in the scenarios, to be sure that they put the engines to the test.
+#[derive(Debug, Default)]
+struct Seen {
+    packet_hops: u64,
+    drops: u64,
+    naks: u64,
+    timeouts: u64,
+    queue_pair_errors: u64,
+    time_limits: u64,
+    central: u64,
+}
+
+fn share(number: u64) -> Range<u64> {
+    SCENARIOS * number / SHARES..SCENARIOS * (number + 1) / SHARES
+}
+
+fn run(seeds: Range<u64>) {
+    let count = seeds.end - seeds.start;
+    let mut seen = Seen::default();
+    let mut failures = Vec::new();
+    for seed in seeds {
+        let scenario = random_scenario(seed);
+        match compare(&scenario) {
+            Ok(trials) => {
+                let summary = &trials.reference.outcome.summary;
+                seen.packet_hops += summary.engine.packet_hops;
+                seen.drops += u64::from(summary.totals.dropped_frames > 0);
+                seen.naks += u64::from(summary.totals.nak_frames > 0);
+                seen.timeouts += u64::from(summary.totals.timeouts > 0);
+                let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
+                let limited = summary.stopped.is_some();
+                seen.queue_pair_errors += u64::from(failed && !limited);
+                seen.time_limits += u64::from(limited);
+                seen.central += u64::from(!trials.windowed.outcome.summary.warnings.is_empty());
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {count} scenarios differ; the first are\n\n{}",
+        failures.len(),
+        failures[..failures.len().min(SHOWN)].join("\n\n")
+    );
+    let often = seen.drops.min(seen.naks).min(seen.timeouts);
+    let at_times = seen
+        .queue_pair_errors
+        .min(seen.time_limits)
+        .min(seen.central);
+    assert!(
+        often >= count / 5 && at_times >= count / 20,
+        "the scenarios have become too tame: {seen:?} in {count}"
+    );
+    // More would take longer than anyone waits for a test.
+    assert!(
+        seen.packet_hops <= count * 20_000,
+        "the scenarios have become too large: {seen:?} in {count}"
+    );
+}
+
+#[test]
+fn engines_agree_on_the_first_quarter() {
+    run(share(0));
+}
+
+#[test]
+fn engines_agree_on_the_second_quarter() {
+    run(share(1));
+}
+
+#[test]
+fn engines_agree_on_the_third_quarter() {
+    run(share(2));
+}
+
+#[test]
+fn engines_agree_on_the_fourth_quarter() {
+    run(share(3));
+}
