@@ -27,7 +27,7 @@ format: ## Check the formatting
 lint: ## Run clippy; a warning fails
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-# The tests of the documentation's commands and of the broken scenarios run the release binary, hence `build`.
+# The test of the documentation's commands runs the release binary, hence `build`.
 unit: build ## Run the unit, property, differential, tidy and documentation tests
 	$(CARGO) test --workspace
 

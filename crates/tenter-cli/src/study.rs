@@ -1,6 +1,6 @@
 //! `tenter study`: list, show and run published studies.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +81,10 @@ fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
         }
     });
     if let Some(folder) = &arguments.output {
-        write(folder, &json)?;
+        let file = write(folder, &json)?;
+        if arguments.format == OutputFormat::Table {
+            print(&format!("answers  {}\n", file.display()));
+        }
     }
     Ok(if answers.hold() {
         ExitCode::SUCCESS
@@ -102,7 +105,7 @@ fn broken(error: &StudyError) -> Failure {
     Failure::other(error.to_string())
 }
 
-fn write(folder: &Path, json: &str) -> Result<(), Failure> {
+fn write(folder: &Path, json: &str) -> Result<PathBuf, Failure> {
     let file = folder.join(ANSWERS_FILE);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, json));
     written.map_err(|error| {
@@ -110,7 +113,8 @@ fn write(folder: &Path, json: &str) -> Result<(), Failure> {
             "cannot write {}: {error}; choose another folder with -o",
             file.display()
         ))
-    })
+    })?;
+    Ok(file)
 }
 
 /// How the trials of a command are run.

@@ -231,14 +231,18 @@ fn rows_of<'a>(
         .collect()
 }
 
-/// `fct_p50_ms` as `fct p50` and `ms`.
+/// `fct_p50_ms` as `FCT P50` and `ms`.
 fn name_and_unit(metric: &str) -> (String, &str) {
     let (name, unit) = match metric.rsplit_once('_') {
         Some((name, "percent")) => (name, "%"),
         Some((name, unit @ ("ms" | "us" | "ns"))) => (name, unit),
         _ => (metric, ""),
     };
-    (name.replace('_', " "), unit)
+    let words = name.split('_').map(|word| match word {
+        "fct" | "p50" | "p95" | "p99" => word.to_uppercase(),
+        _ => word.to_owned(),
+    });
+    (words.collect::<Vec<_>>().join(" "), unit)
 }
 
 fn gate(gate: Gate) -> &'static str {

@@ -90,7 +90,7 @@ pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> S
         .flat_map(|log| log.notes.iter().copied())
         .collect();
     let mut omitted: u64 = logs.map(|log| log.omitted).sum();
-    events.sort_by_key(|event| (event.at, event.node, event.port, event.kind));
+    events.sort_by_key(|event| (event.at, event.node, step(event.kind), event.port));
     omitted += events.len().saturating_sub(limit) as u64;
     events.truncate(limit);
     let mut text = String::new();
@@ -105,6 +105,17 @@ pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> S
         text.push_str("--watch: no packet came by; a flow has packets where a job sends from one host to the other\n");
     }
     text
+}
+
+/// What comes first of what happens at a node at one instant: a packet arrives before it is sent,
+/// and is accepted before it is acknowledged.
+fn step(kind: EventKind) -> u8 {
+    match kind {
+        EventKind::Arrived => 0,
+        EventKind::Accepted | EventKind::Discarded => 1,
+        EventKind::Queued | EventKind::Dropped => 2,
+        EventKind::Sent => 3,
+    }
 }
 
 fn line(event: &Event, place: &str, destination: &str) -> String {

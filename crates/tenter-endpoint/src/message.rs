@@ -10,6 +10,9 @@ pub struct MessageCut {
     packets_per_message: u64,
 }
 
+/// Payload on the wire is filled up to a multiple of this (the pad count of the BTH).
+const PAD_BYTES: u64 = 4;
+
 /// Where in a work request a packet lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -48,7 +51,7 @@ impl MessageCut {
     /// Frame bytes (FCS included, without preamble and gap) of the packets `from..to` of a request
     /// of `bytes`.
     pub fn frame_bytes(self, bytes: u64, from: u64, to: u64) -> u64 {
-        let payload = self.offset(bytes, to) - self.offset(bytes, from);
+        let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
         payload + (to - from) * u64::from(DATA_OVERHEAD_BYTES) + firsts * u64::from(RETH_BYTES)
@@ -64,6 +67,22 @@ impl MessageCut {
             message_left: message_end - offset,
             starts_message: packet.is_multiple_of(self.packets_per_message),
         }
+    }
+
+    /// Payload bytes on the wire before packet number `packet`: the last packet of each message is padded.
+    fn padded_offset(self, bytes: u64, packet: u64) -> u64 {
+        let messages = packet / self.packets_per_message;
+        let rest = packet % self.packets_per_message * u64::from(self.mtu_bytes);
+        let message = self.message_bytes.next_multiple_of(PAD_BYTES);
+        let last = (bytes % self.message_bytes).next_multiple_of(PAD_BYTES);
+        let total = bytes / self.message_bytes * message + last;
+        (messages * message + rest).min(total)
+    }
+
+    /// Bytes that `payload` takes in a packet.
+    #[inline]
+    pub(crate) fn padded(payload: u64) -> u64 {
+        payload.next_multiple_of(PAD_BYTES)
     }
 
     /// Payload bytes before packet number `packet`.
@@ -112,6 +131,18 @@ mod tests {
         );
         assert_eq!(cut.frame_bytes(23_000, 0, 7), 23_000 + 7 * 62 + 3 * 16);
         assert_eq!(cut.frame_bytes(23_000, 2, 4), 1_808 + 4_096 + 2 * 62 + 16);
+    }
+
+    #[test]
+    fn payload_is_padded_to_four_bytes_at_the_end_of_each_message() {
+        // Messages of 1,001 bytes: 512 + 489, which is padded to 492; two of them and 1 byte more, padded to 4.
+        let cut = MessageCut::new(1_001, 512);
+        assert_eq!(cut.packets(2_003), 5);
+        assert_eq!(
+            cut.frame_bytes(2_003, 0, 5),
+            2 * (512 + 492) + 4 + 5 * 62 + 3 * 16
+        );
+        assert_eq!(cut.frame_bytes(2_003, 3, 5), 492 + 4 + 2 * 62 + 16);
     }
 
     #[test]

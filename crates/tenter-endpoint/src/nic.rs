@@ -152,7 +152,7 @@ impl Nic {
         let mut seen = 0;
         for packet in arrivals {
             let slot = packet.queue_pair as usize;
-            seen ^= if packet.kind.is_data() {
+            seen ^= if packet.kind.is_data() || packet.kind == PacketKind::ConnectRequest {
                 self.receive[slot].expected
             } else {
                 self.send[slot].acknowledged
@@ -319,6 +319,11 @@ impl Nic {
                 *pending -= 1;
             },
         );
+        // A queue pair that has gone back may learn that all it was to send again has arrived.
+        let queue_pair = &self.send[slot as usize];
+        if queue_pair.in_round && !queue_pair.may_send(spec.window_packets) {
+            self.leave_round(slot);
+        }
         self.join_round(spec, slot);
     }
 
@@ -410,11 +415,17 @@ impl Nic {
             at: now,
             destination,
         });
-        if std::mem::take(&mut queue_pair.in_round) {
-            for _ in 0..self.round.len() {
-                if let Some(other) = self.round.pop().filter(|other| *other != slot) {
-                    self.round.push(other);
-                }
+        if queue_pair.in_round {
+            self.leave_round(slot);
+        }
+    }
+
+    /// Takes a queue pair out of the round, wherever it stands there.
+    fn leave_round(&mut self, slot: u32) {
+        self.send[slot as usize].in_round = false;
+        for _ in 0..self.round.len() {
+            if let Some(other) = self.round.pop().filter(|other| *other != slot) {
+                self.round.push(other);
             }
         }
     }

@@ -197,7 +197,12 @@ impl SendQueuePair {
         if last && self.left == 0 {
             flags |= Packet::END_OF_TRANSFER;
         }
-        let packet = self.packet(kind, payload as u16 + header as u16, sequence, flags);
+        let packet = self.packet(
+            kind,
+            MessageCut::padded(payload) as u16 + header as u16,
+            sequence,
+            flags,
+        );
         self.next_sequence = sequence.wrapping_add(1);
         self.starts_message = last;
         if first {
@@ -366,3 +371,6 @@ fn acknowledges(policy: AckPolicy, sequence: u32) -> bool {
         AckPolicy::EveryPackets(packets) => sequence.wrapping_add(1).is_multiple_of(packets),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -245,7 +245,6 @@ impl<T: Arrival> Lane<T> {
             .entry(bucket)
             .or_default()
             .push((node, input, item));
-        self.calendar.wake(node, item.at());
     }
 
     /// Visits every node that has work in `start..end`.
@@ -260,6 +259,18 @@ impl<T: Arrival> Lane<T> {
                 self.visit(nodes, node, start, end);
             }
         }
+    }
+
+    /// When the first item beyond the slots arrives, tight to a bucket unless instants must be exact.
+    pub(crate) fn next_later(&self, now: u64) -> u64 {
+        let Some((bucket, items)) = self.later.first_key_value() else {
+            return u64::MAX;
+        };
+        if self.exact {
+            let instants = items.iter().map(|(_, _, item)| item.at());
+            return instants.min().unwrap_or(u64::MAX);
+        }
+        now.max(bucket * self.bucket_ps)
     }
 
     /// Makes the bucket of `start` the current one.

@@ -68,12 +68,15 @@ pub fn run_windowed<N: Nodes>(
         &parts[0].lane,
         windows,
     );
-    std::thread::scope(|scope| {
-        for (index, part) in parts.iter_mut().enumerate() {
-            let shared = &shared;
-            scope.spawn(move || shared.work(index, part, windows, control));
-        }
-    });
+    // Nothing may happen before the edge, and then it is not worth a thread.
+    if !shared.finished.load(Ordering::Relaxed) {
+        std::thread::scope(|scope| {
+            for (index, part) in parts.iter_mut().enumerate() {
+                let shared = &shared;
+                scope.spawn(move || shared.work(index, part, windows, control));
+            }
+        });
+    }
     shared.outcome()
 }
 
@@ -107,7 +110,8 @@ impl<T: Arrival> Lane<T> {
             Windows::Buckets => self.calendar.next(now),
             Windows::Central(_) => self.calendar.next_exactly(now),
         };
-        next.unwrap_or(u64::MAX)
+        // What arrives far ahead is known to the calendar only once its bucket has a slot.
+        next.unwrap_or(u64::MAX).min(self.next_later(now))
     }
 
     fn window_end(&self, start: u64, windows: Windows) -> u64 {

@@ -130,11 +130,16 @@ fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
 
 /// One operation over all its sizes: a title, and the table without the warm-up iterations.
 fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
-    let (warm_ups, rows): (Vec<_>, Vec<_>) = group.iter().partition(|row| row.warm_up);
+    let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
+        group.iter().copied().partition(|row| row.warm_up);
     let first = &group[0];
     write!(out, "\n  {}, {}", first.collective, first.algorithm)?;
     // They come first, and are numbered from 0.
-    match warm_ups.iter().map(|row| u64::from(row.iteration) + 1).max() {
+    match warm_ups
+        .iter()
+        .map(|row| u64::from(row.iteration) + 1)
+        .max()
+    {
         None => writeln!(out)?,
         Some(count) => {
             let count = counted(count, "warm-up iteration");

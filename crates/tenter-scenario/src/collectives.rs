@@ -108,7 +108,11 @@ pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> 
     let read = read?;
     let count: usize = read.iter().map(|(_, sizes, _)| sizes.len()).sum();
     if count > SEQUENCE_MAX {
-        field.problem(&format!("makes more than {SEQUENCE_MAX} collectives"), None);
+        let help = "give fewer sizes, or use `iterations`";
+        field.problem(
+            &format!("makes more than {SEQUENCE_MAX} collectives"),
+            help.to_owned(),
+        );
         return None;
     }
     let kinds = read

@@ -169,9 +169,11 @@ impl<'p> Section<'p> {
             };
             let message = format!("unknown key {} in {within}", quote(&entry.key));
             let known = || self.tables.iter().flat_map(|table| table.keys.iter());
-            let help = suggestion(&entry.key, known().map(|key| key.name));
+            // Looking for a near word takes time, and a problem that is not kept needs none.
+            let help = (!self.problems.is_full())
+                .then(|| suggestion(&entry.key, known().map(|key| key.name)));
             let at = entry.key_at.or(entry.node.at);
-            self.problems.push(at, message, Some(help));
+            self.problems.push(at, message, help);
         }
         Node {
             at: self.at,
@@ -263,13 +265,8 @@ impl<'p> Field<'p> {
         if !matches!(self.node.value, Value::Map(_)) && !self.node.is_null() {
             let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
             let help = format!("its keys are {}", names.join(", "));
-            if path.is_empty() {
-                let message = format!("a scenario is a mapping, not {}", self.node.describe());
-                problems.push(at, message, Some(help));
-            } else {
-                let what = format!("must be a mapping, not {}", self.node.describe());
-                self.problem(&what, help);
-            }
+            let what = format!("must be a mapping, not {}", self.node.describe());
+            self.problem(&what, help);
         }
         let given = match self.node.value {
             Value::Map(entries) => entries,
@@ -349,11 +346,12 @@ impl<'p> Field<'p> {
     pub(crate) fn text(&self, longest: usize) -> Option<String> {
         let Some(text) = self.word() else {
             let what = format!("must be a text, not {}", self.node.describe());
-            self.problem(&what, None);
+            self.problem(&what, "write a word, or a text in quotes".to_owned());
             return None;
         };
         if text.chars().count() > longest {
-            self.problem(&format!("is longer than {longest} characters"), None);
+            let what = format!("is longer than {longest} characters");
+            self.problem(&what, "shorten it".to_owned());
             return None;
         }
         Some(text.to_owned())

@@ -193,11 +193,19 @@ fn printable(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => out.push_str("    "),
-            other if other.is_control() => out.push('·'),
+            other if other.is_control() || reorders(other) => out.push('·'),
             other => out.push(other),
         }
     }
     out
+}
+
+/// Whether a character changes the direction or the lines of the text round it.
+fn reorders(character: char) -> bool {
+    matches!(
+        character,
+        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// A user's word in backticks: without control characters, and cut when long.
@@ -366,5 +374,6 @@ mod tests {
     fn shows_no_control_characters() {
         assert!(!rendered("a: \u{1b}[31m", 0, 1, None).contains('\u{1b}'));
         assert_eq!(quote("a\u{1b}b"), "`a·b`");
+        assert_eq!(quote("a\u{202e}b"), "`a·b`");
     }
 }

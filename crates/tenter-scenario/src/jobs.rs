@@ -94,7 +94,8 @@ pub(crate) fn read(scenario: &mut Section<'_>, seed: u64) -> Option<Vec<JobDraft
             return None;
         }
         Some(count) if count > JOBS_MAX => {
-            field.problem(&format!("has more than {JOBS_MAX} jobs"), None);
+            let help = "spread them over several scenarios";
+            field.problem(&format!("has more than {JOBS_MAX} jobs"), help.to_owned());
             return None;
         }
         _ => {}
@@ -179,7 +180,8 @@ fn read_gap(field: &Field<'_>) -> Option<Time> {
 fn read_name(field: &Field<'_>) -> Option<String> {
     let name = field.text(64)?;
     if name.trim().is_empty() || name.chars().any(char::is_control) {
-        field.problem("must be a visible name", None);
+        let help = "give it letters or digits, or leave `name` out";
+        field.problem("must be a visible name", help.to_owned());
         return None;
     }
     Some(name)

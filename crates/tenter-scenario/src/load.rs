@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::plan::Plan;
+use crate::tree::{Node, Value};
 use crate::{emit, endpoint, overrides, scenario, toml, yaml};
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
@@ -98,6 +99,10 @@ pub fn load(
     let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
+    if !matches!(root.value, Value::Map(_)) {
+        report_no_scenario(&root, &problems);
+        return Err(problems.into_diagnostics(sources));
+    }
     for (change, source) in overrides.iter().zip(1..) {
         overrides::apply(&mut root, change, source, &problems);
     }
@@ -113,6 +118,17 @@ pub fn load(
         }
         None => Err(problems.into_diagnostics(sources)),
     }
+}
+
+/// The text is no mapping, so there is no use in asking for its keys.
+fn report_no_scenario(root: &Node, problems: &Problems) {
+    let message = if root.is_null() {
+        "the scenario is empty".to_owned()
+    } else {
+        format!("a scenario is a mapping, not {}", root.describe())
+    };
+    let help = "write `fabric:` and `jobs:`; `scenarios/quickstart.yaml` is a good first one";
+    problems.push(root.at, message, Some(help.to_owned()));
 }
 
 /// What the configuration amounts to, as comments.

@@ -14,7 +14,12 @@ pub(crate) fn parse(text: &str, problems: &Problems) -> Option<Node> {
         }
         Err(error) => {
             let message = format!("this is not valid TOML: {}", error.message());
-            problems.push(error.span().map(location), message, None);
+            let help = if error.message().contains("duplicate") {
+                "keep one of them"
+            } else {
+                "check brackets, quotes and commas up to here"
+            };
+            problems.push(error.span().map(location), message, Some(help.to_owned()));
             None
         }
     }
@@ -50,7 +55,8 @@ fn map(table: &DeTable<'_>, at: Location, depth: usize, problems: &Problems) -> 
 fn node(value: &DeValue<'_>, at: Location, depth: usize, problems: &Problems) -> Option<Node> {
     if depth >= DEPTH_MAX {
         let message = format!("lists and tables nest more than {DEPTH_MAX} deep");
-        problems.push(Some(at), message, None);
+        let help = "a scenario needs no more than seven levels";
+        problems.push(Some(at), message, Some(help.to_owned()));
         return None;
     }
     let scalar = |text: String, quoted| Value::Scalar { text, quoted };

@@ -32,12 +32,25 @@ pub(crate) fn parse(text: &str, source: usize, offset: usize, problems: &Problem
             Err(error) => {
                 let at = builder.offsets.point(error.marker().index());
                 let message = format!("this is not valid YAML: {}", error.info());
-                problems.push(Some(at), message, None);
+                problems.push(Some(at), message, Some(remedy(error.info()).to_owned()));
                 return None;
             }
         }
     }
     Some(builder.root.unwrap_or_else(|| Node::plain("")))
+}
+
+/// What to do about a text that the parser gives up on.
+fn remedy(reason: &str) -> &'static str {
+    if reason.contains("unprintable") {
+        "take the character out: a scenario is plain text"
+    } else if reason.contains("tab") {
+        "indent with spaces"
+    } else if reason.contains("recursion") {
+        "a scenario needs no more than seven levels"
+    } else {
+        "check brackets, quotes and indentation up to here"
+    }
 }
 
 /// From the parser's character positions to bytes of the source.

@@ -455,7 +455,9 @@ fn unreadable_files_say_why() {
             .contains("more than 8388608")
     );
     assert_eq!(text_of("\u{feff}a".as_bytes(), "x").unwrap(), "a");
-    refused_text("", "the scenario lacks `fabric`");
+    refused_text("", "the scenario is empty");
+    refused_text("# only a comment\n", "the scenario is empty");
+    refused_text("name: x", "the scenario lacks `fabric`");
     refused_text("5", "a scenario is a mapping, not `5`");
     refused_text("[]", "a scenario is a mapping, not a list");
 }

@@ -298,8 +298,6 @@ fn flights(context: &Context, wire_bytes: u32) -> impl Iterator<Item = u64> {
 
 /// The nodes of a plan in one part, for a driver that brings an engine of its own.
 ///
-/// Output `n` is the `n`-th port, counted node by node in the order of [`Context::home`].
-///
 /// # Errors
 /// As [`build`].
 pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {

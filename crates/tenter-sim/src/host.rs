@@ -34,6 +34,8 @@ enum Timer {
 pub struct Host {
     pub(crate) nic: Nic,
     timers: BinaryHeap<Reverse<(u64, Timer)>>,
+    /// Ranks here that have not started their collective yet, and when they will.
+    not_started: Vec<(u16, u64)>,
     /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
     /// here, transfer).
     waiting: BTreeMap<(u16, u32), u32>,
@@ -53,6 +55,7 @@ impl Host {
         Host {
             nic,
             timers: BinaryHeap::new(),
+            not_started: Vec::new(),
             waiting: BTreeMap::new(),
             start_skew,
         }
@@ -78,6 +81,7 @@ impl Host {
         let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
         self.timers
             .push(Reverse((start, Timer::Start(number as u16))));
+        self.not_started.push((number as u16, start));
         Some(start)
     }
 
@@ -93,6 +97,14 @@ impl Host {
         }
         self.waiting
             .retain(|(number, _), _| ranks[usize::from(*number)].job != job);
+        // A late rank with nothing to send may not have started when all was over.
+        self.not_started
+            .retain(|(number, _)| ranks[usize::from(*number)].job != job);
+        self.timers.retain(|Reverse((_, timer))| match timer {
+            Timer::Start(number) | Timer::Release(number, _) => {
+                ranks[usize::from(*number)].job != job
+            }
+        });
     }
 
     /// When the next frame can leave, given that it is `now`.
@@ -136,7 +148,10 @@ impl Host {
             Some(&Reverse((at, timer))) if at <= now => {
                 self.timers.pop();
                 match timer {
-                    Timer::Start(number) => self.post_initial(number, now, scope),
+                    Timer::Start(number) => {
+                        self.not_started.retain(|(other, _)| *other != number);
+                        self.post_initial(number, now, scope);
+                    }
                     Timer::Release(number, id) => self.post(number, id, now, scope),
                 }
             }
@@ -233,11 +248,16 @@ impl Host {
             if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
                 continue;
             }
-            if delay == 0 {
-                self.post(number, next, now, scope);
-            } else {
-                self.timers
-                    .push(Reverse((now + delay, Timer::Release(number, next))));
+            let start = self.not_started.iter().find(|(late, _)| *late == number);
+            match start {
+                None if delay == 0 => self.post(number, next, now, scope),
+                // A rank passes nothing on before it has started; at the same instant the start
+                // comes first.
+                _ => {
+                    let at = (now + delay).max(start.map_or(0, |&(_, at)| at));
+                    self.timers
+                        .push(Reverse((at, Timer::Release(number, next))));
+                }
             }
         }
         scope.ledger.released = released;

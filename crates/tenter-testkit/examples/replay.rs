@@ -6,27 +6,33 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command")]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use tenter_testkit::{
-    Engine, Probe, RandomScenario, difference, first_divergence, random_scenario,
+    Engine, Probe, RandomScenario, Trial, difference, first_divergence, random_scenario,
 };
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);
     let Some(seed) = argument.and_then(|text| text.parse().ok()) else {
         eprintln!(
-            "write the seed of a scenario: cargo run -p tenter-testkit --example replay -- 17"
+            "give the seed of a scenario: cargo run -p tenter-testkit --example replay -- 17"
         );
         return ExitCode::from(2);
     };
+    // A panic is told of once, with the engine it happened in.
+    std::panic::set_hook(Box::new(|_| {}));
     let scenario = random_scenario(seed);
     println!("{}", scenario.text);
     let [reference, others @ ..] = Engine::all(seed);
+    let expected = reference.run(&scenario.plan);
+    match &expected {
+        Ok(trial) => println!("{reference}: digest {}", trial.outcome.digest),
+        Err(how) => println!("{reference}: {how}"),
+    }
     let equal = others
         .iter()
-        .filter(|engine| is_equal(&scenario, reference, **engine));
+        .filter(|engine| is_equal(&scenario, expected.as_ref().ok(), **engine));
     if equal.count() == others.len() {
         ExitCode::SUCCESS
     } else {
@@ -35,36 +41,31 @@ fn main() -> ExitCode {
 }
 
 /// Compares one engine with the reference and says what it found.
-fn is_equal(scenario: &RandomScenario, reference: Engine, engine: Engine) -> bool {
-    let run = |engine: Engine| {
-        catch_unwind(AssertUnwindSafe(|| engine.run(&scenario.plan)))
-            .map_err(|_| "panicked".to_owned())
-            .and_then(|result| result.map_err(|error| error.to_string()))
-    };
-    let how = match (run(reference), run(engine)) {
-        (Ok(left), Ok(right)) => match difference(&left, &right) {
+fn is_equal(scenario: &RandomScenario, expected: Option<&Trial>, engine: Engine) -> bool {
+    let trial = engine.run(&scenario.plan);
+    let both_fail = expected.is_none() && trial.is_err();
+    let how = match (expected, trial) {
+        (Some(left), Ok(right)) => match difference(left, &right) {
             None => {
-                println!("{engine}: equal, digest {}", left.outcome.digest);
+                println!("{engine}: equal");
                 return true;
             }
             Some(how) => how,
         },
-        (Err(how), Ok(_)) => format!("{reference} fails: {how}"),
-        (Ok(_), Err(how)) => how,
-        (Err(left), Err(right)) => format!("{right}; and {reference} fails: {left}"),
+        (_, Err(how)) => how,
+        (None, Ok(right)) => format!("digest {}", right.outcome.digest),
     };
-    println!("{engine}: {how}");
-    // What a side makes of it does not matter here: its events do, as far as it comes.
-    let watch = |engine: Engine, probe: &Probe| {
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            engine.run_watched(&scenario.plan, probe)
-        }));
-    };
-    let left = |probe: &Probe| watch(reference, probe);
-    let right = |probe: &Probe| watch(engine, probe);
+    println!("\n{engine}: {how}");
+    if both_fail {
+        return false;
+    }
+    println!("Events, left on {}, right on {engine}:", Engine::Reference);
+    // A side that fails is compared as far as it comes.
+    let left = |probe: &Probe| drop(Engine::Reference.run_watched(&scenario.plan, probe));
+    let right = |probe: &Probe| drop(engine.run_watched(&scenario.plan, probe));
     match first_divergence(&left, &right) {
-        None => println!("  No event differs."),
-        Some(divergence) => println!("{}", divergence.describe(&scenario.plan.topology)),
+        None => println!("  no event differs"),
+        Some(divergence) => print!("{}", divergence.describe(&scenario.plan.topology)),
     }
     false
 }

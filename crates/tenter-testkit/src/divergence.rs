@@ -53,9 +53,9 @@ enum Notes {
 /// Runs both sides and finds the first event that differs; nothing when there is none.
 ///
 /// The first pass keeps one digest per microsecond and node; the second logs the nodes that differ
-/// in the first microsecond that differs. Digests are commutative and logs are sorted, because an
-/// engine that serves node after node, and evaluates a port when it is next touched, tells of events
-/// in another order than that of time.
+/// in the first microsecond that differs. Digests are commutative and logs are sorted: an engine
+/// that serves node after node, and evaluates a port when it is next touched, tells of events in
+/// another order than that of time.
 pub fn first_divergence(left: Side<'_>, right: Side<'_>) -> Option<Divergence> {
     let (bucket, nodes) = first_difference(&digests(left), &digests(right))?;
     let (left, right) = (log(left, bucket, &nodes), log(right, bucket, &nodes));

@@ -1,14 +1,28 @@
-//! What the tests of Tenter share: a second engine to compare with, random scenarios to compare
-//! on, and a finder of the first event that differs.
+//! What the tests of Tenter share: an engine to compare with, scenarios to compare on, and a finder
+//! of the first event that differs.
+//!
+//! ```text
+//!   seed ──random_scenario──▶ text, Plan ──┬──▶ ReferenceDriver ────────────▶ Trial ──┐
+//!                                          └──▶ 1, 2, 3 threads, windows ──▶ Trial ──┴─ difference
+//!                                                                                         │
+//!                    replay SEED: first_divergence, the first event that differs ◀────────┘
+//! ```
+//!
+//! The [`ReferenceDriver`] drives the same model functions as the windowed engine, in the most
+//! obvious way there is: one heap, one event at a time, every departure an event. So equal records
+//! prove order, laziness of ports, windows and threads, and nothing about the models; those are
+//! proven by closed forms and published results.
+//!
+//! **Architecture invariant.** No crate depends on this one except in its tests.
 
 mod comparison;
 mod divergence;
+mod engine;
 mod random;
 mod reference;
 
-pub use comparison::{
-    BoundedSink, Engine, EqualTrials, Trial, compare, difference, replay_command,
-};
+pub use comparison::{EqualTrials, compare, difference, replay_command};
 pub use divergence::{Divergence, Probe, Side, first_divergence};
+pub use engine::{Engine, Trial};
 pub use random::{RandomScenario, random_scenario};
 pub use reference::ReferenceDriver;

@@ -22,10 +22,10 @@ pub struct RandomScenario {
 
 /// Makes a scenario from a seed; the same one every time.
 ///
-/// It has 2 to 24 hosts and sends some ten thousand packets over links at most. Ties in time are
-/// frequent (equal rates, equal frames, no skew) in about half of them and rare in the others;
-/// queues drop in about half of them, so that retransmission, timeouts and queue pairs that give
-/// up occur often.
+/// It has 2 to 24 hosts and sends five thousand packets over links on average, fifty thousand at
+/// most. Ties in time are frequent in about half of them (equal rates, delays and frames, no skew)
+/// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
+/// in one of eight a queue pair gives up and its job with it.
 ///
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
@@ -112,8 +112,12 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            if plan.switch.queue_capacity_bytes < Some(100_000) {
-                count("small or endless queues".to_owned());
+            if plan
+                .switch
+                .queue_capacity_bytes
+                .is_some_and(|bytes| bytes < 14_000)
+            {
+                count("small queues".to_owned());
             }
         }
         let kinds = [
@@ -131,6 +135,7 @@ mod tests {
             "Chunk",
             "cut-through",
             "mtu 256",
+            "small queues",
         ];
         for what in kinds.iter().chain(&collectives).chain(&others) {
             let count = counts.get(*what).copied().unwrap_or(0);

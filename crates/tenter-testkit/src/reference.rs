@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tenter_engine::{Control, RunOutcome};
+use tenter_engine::{Control, Output, RunOutcome};
 use tenter_net::{Event, Medium, Packet};
 use tenter_scenario::Plan;
 use tenter_sim::{
@@ -58,20 +58,15 @@ enum What {
 /// What is on its way, and what is planned.
 #[derive(Debug)]
 struct Links<W> {
-    /// For each output of the fabric the input, among those of all nodes, that it leads to.
-    targets: Vec<usize>,
-    inputs: Vec<Input>,
-    /// First input of each node, and one past the last.
-    first_input: Vec<usize>,
+    /// The receiving ends of all links, node by node.
+    inputs: Vec<Vec<Input>>,
     heap: BinaryHeap<Reverse<Planned>>,
     watcher: W,
 }
 
 /// The receiving end of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 struct Input {
-    node: u32,
-    number: u16,
     under_way: VecDeque<Packet>,
     sent: u64,
 }
@@ -79,19 +74,14 @@ struct Input {
 impl<W: Watcher> Medium for Links<W> {
     const WATCHED: bool = W::WATCHED;
 
-    fn send(&mut self, output: u32, packet: Packet) {
-        let input = &mut self.inputs[self.targets[output as usize]];
-        let what = What::Arrival {
-            input: input.number,
-            sequence: input.sent,
-        };
-        input.sent += 1;
-        input.under_way.push_back(packet);
-        self.heap.push(Reverse(Planned {
-            at: packet.at,
-            node: input.node,
-            what,
-        }));
+    fn send(&mut self, output: Output, packet: Packet) {
+        let Output { node, input, .. } = output;
+        let link = &mut self.inputs[node as usize][usize::from(input)];
+        let sequence = link.sent;
+        link.sent += 1;
+        link.under_way.push_back(packet);
+        let (at, what) = (packet.at, What::Arrival { input, sequence });
+        self.heap.push(Reverse(Planned { at, node, what }));
     }
 
     fn note(&mut self, event: Event) {
@@ -203,30 +193,14 @@ impl<W: Watcher> ReferenceDriver<W> {
 
 impl<W> Links<W> {
     fn new(context: &Context, watcher: W) -> Links<W> {
-        let topology = context.topology();
-        let mut order: Vec<u32> = (0..topology.nodes.len() as u32).collect();
-        order.sort_unstable_by_key(|&node| context.home(node));
-        let mut inputs = Vec::new();
-        let mut first_input = vec![0];
-        for (node, &of) in (0..).zip(&order) {
-            let ports = topology.nodes[of as usize].ports.len() as u16;
-            inputs.extend((0..ports).map(|number| Input {
-                node,
-                number,
-                under_way: VecDeque::new(),
-                sent: 0,
-            }));
-            first_input.push(inputs.len());
+        let nodes = &context.topology().nodes;
+        let mut inputs = vec![Vec::new(); nodes.len()];
+        for (node, of) in (0..).zip(nodes) {
+            let (_, home) = context.home(node);
+            inputs[home as usize] = vec![Input::default(); of.ports.len()];
         }
-        let peers = order.iter().flat_map(|&node| topology.neighbours(node));
-        let targets = peers.map(|peer| {
-            let (_, node) = context.home(peer.node);
-            first_input[node as usize] + usize::from(peer.port)
-        });
         Links {
-            targets: targets.collect(),
             inputs,
-            first_input,
             heap: BinaryHeap::new(),
             watcher,
         }
@@ -234,8 +208,8 @@ impl<W> Links<W> {
 
     /// Takes the packet that comes out of a link at `at`.
     fn take(&mut self, node: u32, input: u16, at: u64) -> Packet {
-        let input = &mut self.inputs[self.first_input[node as usize] + usize::from(input)];
-        let packet = input.under_way.pop_front();
+        let link = &mut self.inputs[node as usize][usize::from(input)];
+        let packet = link.under_way.pop_front();
         let packet = packet.expect("every planned arrival has its packet");
         assert_eq!(packet.at, at, "packets of a link arrive as they were sent");
         packet
@@ -281,12 +255,10 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
     }
 
     fn in_flight(&self, _: usize, node: u32) -> Vec<(u16, Packet)> {
-        let inputs =
-            self.links.first_input[node as usize]..self.links.first_input[node as usize + 1];
-        let inputs = &self.links.inputs[inputs];
-        let packets = inputs.iter().flat_map(|input| {
+        let inputs = (0..).zip(&self.links.inputs[node as usize]);
+        let packets = inputs.flat_map(|(number, input)| {
             let under_way = input.under_way.iter();
-            under_way.map(|&packet| (input.number, packet))
+            under_way.map(move |&packet| (number, packet))
         });
         packets.collect()
     }

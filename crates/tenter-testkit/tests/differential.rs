@@ -1,5 +1,5 @@
-//! A thousand random scenarios give the same records to the bit on the reference engine, on one, two
-//! and three threads, and with windows of other lengths.
+//! A thousand random scenarios give the same records to the bit on the reference engine, on one,
+//! two and three threads, and with windows of other lengths.
 //!
 //! Whatever differs is a defect. The failure names a command that runs the scenario again and shows
 //! the first event that differs.

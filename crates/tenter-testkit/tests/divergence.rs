@@ -48,8 +48,8 @@ const TWO_THREADS: Engine = Engine::Windowed {
 };
 
 fn watch<W: Watcher + Clone>(engine: Engine, plan: &Plan, watcher: &W) {
-    if let Err(error) = engine.run_watched(plan, watcher) {
-        panic!("{engine}: {error}");
+    if let Err(how) = engine.run_watched(plan, watcher) {
+        panic!("{engine}: {how}");
     }
 }
 

@@ -92,13 +92,13 @@ training: 8 ranks, JCT 154.123 ms
   all-to-all, parallel
     size     time  algbw  busbw  ideal  FCT min      P50      P95      max  frames  delta  retx
                ms   GB/s   GB/s      %       ms       ms       ms       ms    sent
-  16 MiB    0.312  53.60  46.90  95.68    0.250    0.281    0.309    0.312  28,672     2     2
-   8 GiB  153.560  55.94  48.95  99.85  122.848  138.204  152.024  153.560  28,672     2     2
+  16 MiB    0.312  53.60  46.90  95.68    0.250    0.281    0.309    0.312  28,672      2     2
+   8 GiB  153.560  55.94  48.95  99.85  122.848  138.204  152.024  153.560  28,672      2     2
 
   all-reduce, ring
     size  time  algbw  busbw  ideal  FCT min  P50  P95  max  frames  delta  retx
             ms   GB/s   GB/s      %       ms   ms   ms   ms    sent
-  16 MiB     -      -      -      -        -    -    -    -       0     0     0
+  16 MiB     -      -      -      -        -    -    -    -       0      0     0
 
 total    112 flows, 57,344 data frames sent, 0 dropped, 0 retransmitted, 0 NAKs, 1 timeout
 warning  the warm-up is short
@@ -160,7 +160,11 @@ fn iterations_stand_together_whatever_ran_in_between() {
     }
     trial.jobs[0].collectives = rows;
     let text = table(&trial);
-    assert_eq!(text.matches("all-to-all, y (1 warm-up").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("all-to-all, y (1 warm-up").count(),
+        1,
+        "{text}"
+    );
     assert_eq!(text.matches("x, y (1 warm-up").count(), 1, "{text}");
     let lines = text.lines().filter(|line| line.contains(" MiB"));
     let sizes: Vec<String> = lines.map(|line| line.trim()[..16].to_owned()).collect();

@@ -5,6 +5,10 @@ use clap::Parser;
 /// Measures Tenter's engine and models on leaf-spine fabrics.
 #[derive(Debug, Parser)]
 #[command(name = "fabric", disable_version_flag = true)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag a person types"
+)]
 pub(crate) struct Arguments {
     /// Only cases whose name contains one of these; kernels they are compared with come along.
     pub(crate) filters: Vec<String>,
@@ -20,6 +24,11 @@ pub(crate) struct Arguments {
     /// Threads to spread the nodes over; kernels always have one.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: u16,
+
+    /// Count only the time in which a run had a core, for a machine that does other things too
+    /// (Linux, one thread).
+    #[arg(long, conflicts_with = "threads")]
+    pub(crate) on_core: bool,
 
     /// Print JSON instead of a table.
     #[arg(long)]

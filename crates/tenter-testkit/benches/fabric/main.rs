@@ -53,6 +53,7 @@ fn act(arguments: &Arguments) -> Result<(), Failure> {
         runs: arguments.runs,
         shorten: arguments.shorten,
         threads: arguments.threads,
+        on_core: arguments.on_core,
     };
     let measured = rounds::best(&cases, manner, say)?;
     let rows = table::rows(&cases, &measured);

@@ -16,6 +16,8 @@ pub(crate) struct Manner {
     pub(crate) runs: u32,
     pub(crate) shorten: u64,
     pub(crate) threads: u16,
+    /// Count time on a core instead of wall time.
+    pub(crate) on_core: bool,
 }
 
 /// The best of all runs of each case, in the order of the cases.
@@ -28,7 +30,12 @@ pub(crate) fn best(
     for run in 1..=manner.runs {
         for (case, best) in cases.iter().zip(&mut best) {
             say(&format!("run {run} of {}: {}", manner.runs, case.name));
-            let measured = in_own_process(case, manner)?;
+            let mut measured = in_own_process(case, manner)?;
+            if manner.on_core {
+                measured.run_s = measured.run_on_core_s.ok_or_else(|| {
+                    Failure("this system does not tell a thread's time on a core".to_owned())
+                })?;
+            }
             *best = Some(match best.take() {
                 None => measured,
                 Some(best) => merge(case, best, measured)?,

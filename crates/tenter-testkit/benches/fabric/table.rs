@@ -31,6 +31,7 @@ struct Report<'a> {
     runs: u32,
     shortened: u64,
     threads: u16,
+    on_core: bool,
     cases: &'a [Row],
 }
 
@@ -71,6 +72,7 @@ pub(crate) fn json(rows: &[Row], manner: Manner) -> Result<String, Failure> {
         runs: manner.runs,
         shortened: manner.shorten,
         threads: manner.threads,
+        on_core: manner.on_core,
         cases: rows,
     })?)
 }
@@ -125,8 +127,13 @@ pub(crate) fn markdown(rows: &[Row], manner: Manner) -> String {
         text.push_str(&line(cells));
     }
     format!(
-        "{text}\nBest of {}, threads: {}, {}.{}",
+        "{text}\nBest of {}, {}, threads: {}, {}.{}",
         manner.runs,
+        if manner.on_core {
+            "time on a core"
+        } else {
+            "wall time"
+        },
         manner.threads,
         machine::describe(),
         busy(rows)

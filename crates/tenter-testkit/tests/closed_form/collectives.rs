@@ -70,7 +70,7 @@ fn all_to_all_that_no_acknowledgement_disturbs() {
         // frames behind it catch up with it, for they take no longer to arrive than it to leave.
         let store = "fabric.switch.forwarding=store-and-forward";
         let trial = single_switch(ranks, "all-to-all", size, &[far, store]);
-        let longest = block.min(MTU) + 78 + 20;
+        let longest = wire(block, MTU, MESSAGE)[0];
         assert!(longest <= FIRST_WIRE);
         assert_eq!(trial.completion(0), expected + longest * BYTE);
         assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
@@ -159,7 +159,7 @@ fn ring_all_reduce() {
         // A switch that stores adds the longest frame to each step.
         let store = "fabric.switch.forwarding=store-and-forward";
         let trial = single_switch(ranks, "all-reduce", size, &[store]);
-        let longest = (chunk.min(MTU) + 78 + 20) * BYTE;
+        let longest = wire(chunk, MTU, MESSAGE)[0] * BYTE;
         let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
         assert_eq!(trial.completion(0), expected, "{case}, stored");
     }

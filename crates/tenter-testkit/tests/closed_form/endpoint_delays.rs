@@ -142,6 +142,43 @@ fn start_skew_is_bounded_repeatable_and_drawn_anew() {
     assert_ne!(skewed("seed=2"), skews);
 }
 
+#[test]
+fn no_rank_sends_before_it_starts() {
+    // In a ring, a rank may receive before it has started. What that releases waits for the start,
+    // behind the rank's own first send: step s of rank r is posted at the start of r or when step
+    // s − 1 of the rank before has arrived, whichever is later.
+    let set = [
+        "fabric.hosts=8",
+        "jobs[0].collectives[0].collective=all-reduce",
+        "jobs[0].collectives[0].size=512KiB",
+        "jobs[0].iterations=3",
+        "endpoint.nic.start_skew_max=50us",
+    ];
+    let trial = Trial::run(PAIR, &set);
+    let flow = |iteration, step, src| {
+        let mut flows = trial.flows.iter();
+        let found = flows.find(|f| (f.iteration, f.step, f.src_rank) == (iteration, step, src));
+        found.expect("each rank sends once in each step")
+    };
+    let mut held_back = 0;
+    for iteration in 0..3 {
+        for src in 0..8 {
+            let start = flow(iteration, 0, src).posted;
+            for step in 1..14 {
+                let released = flow(iteration, step - 1, (src + 7) % 8).received;
+                held_back += u32::from(released < start);
+                let this = flow(iteration, step, src);
+                let place = format!("iteration {iteration}, step {step}, rank {src}");
+                assert_eq!(this.posted, released.max(start), "{place}");
+                assert!(this.first_sent >= this.posted, "{place}");
+                assert!(this.received > this.first_sent, "{place}");
+                assert!(this.acknowledged > this.received, "{place}");
+            }
+        }
+    }
+    assert!(held_back > 0, "some rank receives before it starts");
+}
+
 /// The clock offset of a host: whole ppm from −most to most, from the stream of its name.
 fn offset(seed: u64, host: &str, most: i64) -> i64 {
     let drawn = Stream::new(seed, host, "clock-offset").below(2 * most.unsigned_abs() + 1);

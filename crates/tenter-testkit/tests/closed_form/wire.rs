@@ -19,7 +19,8 @@ pub(crate) const MTU: u64 = 4_096;
 /// Frame bytes of every packet of a request, in order.
 ///
 /// A frame is payload + 62 (Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4), and 16 more (RETH)
-/// on the first of each message. A request without payload is one frame all the same.
+/// on the first of each message. Payload is filled up to four bytes (the pad count of the BTH). A
+/// request without payload is one frame all the same.
 pub(crate) fn frames(mut bytes: u64, mtu: u64, message: u64) -> Vec<u64> {
     let mut frames = Vec::new();
     loop {
@@ -29,7 +30,8 @@ pub(crate) fn frames(mut bytes: u64, mtu: u64, message: u64) -> Vec<u64> {
         loop {
             let payload = of_message.min(mtu);
             of_message -= payload;
-            frames.push(payload + 62 + reth);
+            let padding = (4 - payload % 4) % 4;
+            frames.push(payload + padding + 62 + reth);
             reth = 0;
             if of_message == 0 {
                 break;
@@ -90,10 +92,10 @@ fn published_frames_are_cut_by_hand() {
     // 128 KiB are 32 packets: one of 4,174 bytes, 31 of 4,158.
     assert_eq!(frames(128 << 10, 4096, 128 << 10)[..2], [4_174, 4_158]);
     assert_eq!(frames(128 << 10, 4096, 128 << 10).len(), 32);
-    // 10,000-byte messages at MTU 4,096: 4,096 + 4,096 + 1,808, and then the rest.
+    // 10,000-byte messages at MTU 4,096: 4,096 + 4,096 + 1,808, and then 1 byte, filled up to 4.
     assert_eq!(
         frames(10_001, 4096, 10_000),
-        [4_174, 4_158, 1_870, 1 + 62 + 16]
+        [4_174, 4_158, 1_870, 4 + 62 + 16]
     );
     assert_eq!(frames(0, 4096, 10_000), [78]);
 }

@@ -1,0 +1,299 @@
+//! Files that are no scenarios, or bad ones on purpose: one clear message, at once, and nothing
+//! left behind.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::workplace::Workplace;
+
+/// For each file the longest time until its message: none takes a second on a machine that has
+/// nothing else to do, and whatever takes much longer grows faster than the file.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+const GOOD: &str = "fabric: {kind: single-switch, hosts: 4}\njobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
+
+/// A file, and what the message about it must hold.
+struct Case {
+    name: &'static str,
+    content: Vec<u8>,
+    says: &'static [&'static str],
+}
+
+fn case(name: &'static str, content: impl Into<Vec<u8>>, says: &'static [&'static str]) -> Case {
+    let content = content.into();
+    Case {
+        name,
+        content,
+        says,
+    }
+}
+
+/// Bytes without any order, the same every time.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut byte = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..length).map(|_| byte()).collect()
+}
+
+/// Texts that cannot be read.
+fn unreadable() -> Vec<Case> {
+    let utf16: Vec<u8> = GOOD.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let laughs = (b'b'..b'k').map(|name| {
+        let (name, before) = (char::from(name), char::from(name - 1));
+        format!(
+            "{name}: &{name} [{}]\n",
+            vec![format!("*{before}"); 9].join(", ")
+        )
+    });
+    let laughs: String = laughs.collect();
+    vec![
+        case(
+            "noise",
+            noise(100_000),
+            &["not UTF-8", "save the file with UTF-8"],
+        ),
+        case("long-noise", noise(10 << 20), &["more than 8388608 bytes"]),
+        case(
+            "long-text",
+            "a".repeat(10 << 20),
+            &["more than 8388608 bytes"],
+        ),
+        case(
+            "utf-16",
+            [&[0xff, 0xfe][..], &utf16].concat(),
+            &["not UTF-8"],
+        ),
+        case("nul", "fabric: \0\n", &["nul:1:", "take the character out"]),
+        case(
+            "tab",
+            "fabric:\n\tkind: single-switch\n",
+            &["tab:2:", "indent with spaces"],
+        ),
+        case(
+            "open",
+            "fabric: {kind: single-switch\n",
+            &["open:", "check brackets"],
+        ),
+        case(
+            "cut.json",
+            "{\"fabric\": {\"kind\": \"sin",
+            &["cut.json:1:", "check brackets"],
+        ),
+        case(
+            "cut.toml",
+            "fabric = {kind = \"x\"",
+            &["cut.toml:1:", "check brackets"],
+        ),
+        case(
+            "twice.toml",
+            "a = 1\na = 2\n",
+            &["twice.toml:2:", "keep one of them"],
+        ),
+        case(
+            "deep-flow",
+            "[".repeat(100_000),
+            &["deep-flow:1:", "seven levels"],
+        ),
+        case(
+            "deep-map",
+            "{a: ".repeat(100_000),
+            &["deep-map:1:", "seven levels"],
+        ),
+        case(
+            "deep-list",
+            "- ".repeat(100_000),
+            &["more than 64 deep", "seven levels"],
+        ),
+        case(
+            "deep.toml",
+            format!("a = {}", "[".repeat(100_000)),
+            &["deep.toml:1:"],
+        ),
+        case(
+            "laughs",
+            format!("a: &a [x]\n{laughs}"),
+            &["laughs:2:", "write the value out"],
+        ),
+        case(
+            "tag",
+            format!("{GOOD}name: !!python/name:os.system x\n"),
+            &["tag:3:", "leave the `!…` out"],
+        ),
+        case(
+            "two",
+            format!("{GOOD}---\n{GOOD}"),
+            &["two:3:1", "one scenario per file"],
+        ),
+    ]
+}
+
+/// Texts that can be read and make no scenario.
+fn senseless() -> Vec<Case> {
+    let with = |what: &str, other: &str| {
+        assert!(GOOD.contains(what));
+        GOOD.replace(what, other)
+    };
+    vec![
+        case(
+            "empty",
+            "",
+            &["the scenario is empty", "--> empty", "quickstart"],
+        ),
+        case("blank", " \n\n \n", &["the scenario is empty"]),
+        case("comment", "# to be done\n", &["the scenario is empty"]),
+        case(
+            "word",
+            "hello\n",
+            &["word:1:1", "a scenario is a mapping, not `hello`"],
+        ),
+        case(
+            "list",
+            "- a\n- b\n",
+            &["list:1:1", "a scenario is a mapping, not a list"],
+        ),
+        case(
+            "twice",
+            format!("{GOOD}jobs: []\n"),
+            &["twice:3:1", "`jobs` is given twice", "line 2"],
+        ),
+        case(
+            "huge",
+            with("4", &"9".repeat(400)),
+            &["huge:1:38", "outside its range", "1048576"],
+        ),
+        case("minus", with("4", "-4"), &["minus:1:38", "choose from `1`"]),
+        case("float", with("4", "4.5"), &["float:1:38", "in digits"]),
+        case(
+            "infinite",
+            with("4", ".inf"),
+            &["infinite:1:38", "in digits"],
+        ),
+        case(
+            "tera",
+            with("1MiB", "99999999999999999999TiB"),
+            &["tera:2:54", "too large"],
+        ),
+        case(
+            "cables",
+            with(
+                "single-switch, hosts: 4",
+                "leaf-spine, leaves: 100000, hosts_per_leaf: 1, spines: 100000",
+            ),
+            &["10000100000 cables", "reduce"],
+        ),
+        case(
+            "ranks",
+            with("{collectives", "{ranks: [0-4294967295], collectives"),
+            &["ranks:2:17", "hosts are 0 to 3"],
+        ),
+        case(
+            "escape",
+            with("single-switch", "\"\\e[31mred\\u202E\""),
+            &["escape:1:16", "choose from"],
+        ),
+        case(
+            "wide",
+            with("single-switch", &"x".repeat(1_000_000)),
+            &["wide:1:16", "choose from"],
+        ),
+        case(
+            "many-keys",
+            (0..200_000)
+                .map(|i| format!("k{i}: 1\n"))
+                .collect::<String>(),
+            &["unknown key `k0`", "there are more"],
+        ),
+        case(
+            "many-jobs",
+            format!(
+                "{}jobs: [{}]",
+                &GOOD[..GOOD.len() / 3],
+                "{}, ".repeat(20_000)
+            ),
+            &[],
+        ),
+    ]
+}
+
+#[test]
+fn files_made_to_hurt_are_refused_at_once() {
+    let workplace = Workplace::new("hostile");
+    for Case {
+        name,
+        content,
+        says,
+    } in unreadable().into_iter().chain(senseless())
+    {
+        workplace.write(name, content);
+        let since = Instant::now();
+        let answer = workplace.tenter(&["run", name, "-o", "trial"]).expect(2);
+        let elapsed = since.elapsed();
+        fs::remove_file(workplace.path(name)).expect("it was written");
+        let stderr = &answer.stderr;
+        assert!(stderr.starts_with("error: "), "{name}: {stderr}");
+        for part in [&[name][..], says].concat() {
+            assert!(stderr.contains(part), "{name} lacks {part:?}:\n{stderr}");
+        }
+        assert!(elapsed < AT_ONCE, "{name} took {elapsed:?}");
+        assert_eq!(answer.stdout, "", "{name}");
+        // Neither terminals nor readers are flooded.
+        assert!(stderr.len() < 100_000, "{name}: {} bytes", stderr.len());
+        let control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!stderr.contains(control), "{name}: {stderr:?}");
+        assert_eq!(workplace.entries(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn paths_made_to_hurt_are_refused() {
+    let workplace = Workplace::new("hostile-paths");
+    fs::create_dir(workplace.path("folder.yaml")).expect("a folder can be made");
+    let cases: [(&[&str], &str); 5] = [
+        (&["run", "folder.yaml"], "it is a folder"),
+        (&["run", "no/such/file.yaml"], "check the path"),
+        (&["run", ""], "a value is required"),
+        (&["run", &"x".repeat(5_000)], "cannot read"),
+        (&["validate", "folder.yaml/x"], "cannot read folder.yaml/x"),
+    ];
+    for (arguments, part) in cases {
+        workplace.tenter(arguments).expect_refusal(&[part]);
+    }
+    assert_eq!(workplace.entries(), ["folder.yaml"]);
+}
+
+#[test]
+fn overrides_made_to_hurt_are_refused() {
+    let workplace = Workplace::new("hostile-set");
+    workplace.write("good.yaml", GOOD);
+    let long = format!("name={}", "x".repeat(100_000));
+    let deep = format!("name={}", "[".repeat(10_000));
+    let overrides = [
+        "",
+        "=",
+        "=1",
+        "fabric",
+        "fabric.=1",
+        ".=1",
+        "fabric[0]=1",
+        "jobs[9].start=1us",
+        "jobs[-1].start=1us",
+        "jobs[99999999999999999999]=1",
+        "fabric.hosts=[",
+        "fabric.hosts=",
+        "fabric={}",
+        "jobs=5",
+        "\u{1f9f5}=1",
+        &long,
+        &deep,
+    ];
+    for change in overrides {
+        let answer = workplace.tenter(&["run", "good.yaml", "-o", "trial", "--set", change]);
+        answer.expect_refusal(&[]);
+    }
+    assert_eq!(workplace.entries(), ["good.yaml"]);
+}

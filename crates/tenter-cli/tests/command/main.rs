@@ -1,0 +1,9 @@
+//! What a user types, and what comes back: exit codes, streams and files of the `tenter` binary.
+
+mod broken;
+mod hostile;
+mod interrupt;
+mod run;
+mod validate;
+mod watch;
+mod workplace;

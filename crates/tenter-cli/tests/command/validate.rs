@@ -1,0 +1,90 @@
+//! `tenter validate`.
+
+use crate::workplace::Workplace;
+
+#[test]
+fn a_good_scenario_is_described_in_a_line() {
+    let workplace = Workplace::with_small("validate-good");
+    let answer = workplace.tenter(&["validate", "small.yaml"]).expect(0);
+    assert_eq!(answer.stderr, "");
+    assert_eq!(answer.stdout.lines().count(), 1, "{}", answer.stdout);
+    for part in [
+        "small.yaml is valid",
+        "4 NICs",
+        "4 switches",
+        "8 cables",
+        "4 collectives",
+    ] {
+        assert!(answer.stdout.contains(part), "{part}\n{}", answer.stdout);
+    }
+    assert_eq!(workplace.entries(), ["small.yaml"]);
+}
+
+#[test]
+fn all_errors_are_told_at_once_in_the_order_of_the_text() {
+    let workplace = Workplace::new("validate-all");
+    let wrong = "
+fabric: {kind: leaf-spine, leaves: two, hosts_per_leaf: 2, spines: 2, uplink_rate: 400}
+endpoint: {nic: {mtu: 1500}}
+jobs: [{ranks: [host9], collectives: [{collective: all-to-al, size: 1MiB}]}]
+";
+    workplace.write("wrong.yaml", wrong);
+    for command in ["validate", "run"] {
+        let stderr = workplace.tenter(&[command, "wrong.yaml"]).expect(2).stderr;
+        let places: Vec<&str> = stderr
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("--> "))
+            .collect();
+        let expected = [
+            "wrong.yaml:2:36",
+            "wrong.yaml:2:84",
+            "wrong.yaml:3:23",
+            "wrong.yaml:4:52",
+        ];
+        assert_eq!(places, expected, "{stderr}");
+    }
+    assert_eq!(workplace.entries(), ["wrong.yaml"]);
+}
+
+#[test]
+fn an_error_in_an_override_points_into_the_override() {
+    let workplace = Workplace::with_small("validate-set");
+    let arguments = ["validate", "small.yaml", "--set", "fabric.uplink_rate=fast"];
+    let answer = workplace.tenter(&arguments);
+    answer.expect_refusal(&["--set:1:20", "fabric.uplink_rate=fast", "400Gbps"]);
+    // An override may also mend what is broken.
+    workplace.write("bare.yaml", "fabric: {kind: single-switch, hosts: 2, rate: 400}\njobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n");
+    workplace.tenter(&["validate", "bare.yaml"]).expect(2);
+    let arguments = ["validate", "bare.yaml", "--set", "fabric.rate=400Gbps"];
+    workplace.tenter(&arguments).expect(0);
+}
+
+#[test]
+fn what_is_odd_is_a_warning() {
+    let workplace = Workplace::with_small("validate-odd");
+    let odd = [
+        "--set",
+        "observe.samples=false",
+        "--set",
+        "observe.sample_interval=5us",
+    ];
+    for command in [
+        &["validate", "small.yaml"][..],
+        &["run", "small.yaml", "-o", "trial"],
+    ] {
+        let arguments: Vec<&str> = command.iter().chain(&odd).copied().collect();
+        let answer = workplace.tenter(&arguments).expect(0);
+        let warning = "warning: `observe.sample_interval` has no effect without samples\n";
+        assert!(answer.stderr.starts_with(warning), "{}", answer.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let workplace = Workplace::new("validate-endless");
+    let answer = workplace.tenter(&["validate", "/dev/zero"]);
+    answer.expect_refusal(&["/dev/zero", "more than 8388608 bytes"]);
+    let answer = workplace.tenter(&["validate", "/dev/null"]);
+    answer.expect_refusal(&["/dev/null", "the scenario is empty"]);
+}

@@ -1,0 +1,166 @@
+//! `tenter study` as a user types it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn tenter(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_tenter"))
+        .args(arguments)
+        // The studies are part of the program: no file of the repository is near.
+        .current_dir(std::env::temp_dir())
+        .output();
+    output.expect("the binary runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+/// The keys of an object in the order in which they are printed.
+fn keys_of_first(text: &str, array: &str) -> Vec<String> {
+    let start = text.find(array).expect("the array is there");
+    let object = &text[start..];
+    let (open, close) = (object.find('{'), object.find('}'));
+    let object = &object[open.expect("an object")..close.expect("its end")];
+    let lines = object.lines().filter_map(|line| line.split_once("\": "));
+    lines
+        .map(|(key, _)| key.trim().trim_start_matches('"').to_owned())
+        .collect()
+}
+
+/// A temporary folder, removed when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let name = format!("tenter-study-{}", std::process::id());
+        Folder(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What a failed clean-up leaves is in the system's temporary folder.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+#[test]
+fn run_prints_the_documented_json_and_writes_it() {
+    let folder = Folder::new();
+    let path = folder.0.to_str().expect("a plain path");
+    let output = tenter(&[
+        "study",
+        "run",
+        "methodology/jct-2",
+        "--quick",
+        "--threads",
+        "2",
+        "--format",
+        "json",
+        "-o",
+        path,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = stdout(&output);
+    let json: Value = serde_json::from_str(&text).expect("JSON and nothing else");
+    let study = &json["studies"][0];
+    assert_eq!(study["study"], "methodology/jct-2");
+    assert_eq!(study["digest"].as_str().map(str::len), Some(32));
+    let expected = "case metric variant published measured band gate verdict";
+    assert!(text.contains("\"cases\": ["));
+    let keys = keys_of_first(&text.replace(char::is_numeric, ""), "\"cases\"");
+    assert_eq!(keys.join(" "), expected);
+
+    let rows = study["cases"].as_array().expect("rows");
+    // 6 cases up to 512 MiB, 4 metrics, 2 variants.
+    assert_eq!(rows.len(), 48);
+    let row = |metric: &str, variant: &str| {
+        let wanted = |row: &&Value| {
+            row["case"] == "16MiB" && row["metric"] == metric && row["variant"] == variant
+        };
+        rows.iter().find(wanted).expect("the row is there")
+    };
+    let judged = row("completion_time_ms", "calibrated");
+    assert_eq!(judged["published"], 0.313);
+    assert_eq!(judged["band"], serde_json::json!([0.3036, 0.3224]));
+    assert_eq!(judged["gate"], "required");
+    assert_eq!(judged["verdict"], "match");
+    let measured = judged["measured"].as_f64().expect("a number");
+    assert!((0.3036..=0.3224).contains(&measured), "{measured}");
+    for shown in [
+        row("completion_time_ms", "pure"),
+        row("fct_p50_ms", "calibrated"),
+    ] {
+        assert_eq!(shown["band"], Value::Null);
+        assert_eq!(shown["gate"], "info");
+        assert_eq!(shown["verdict"], "info");
+    }
+
+    let written = fs::read_to_string(folder.0.join("studies.json"));
+    assert_eq!(written.expect("the file"), text);
+    for variant in ["pure", "calibrated"] {
+        let trial = folder.0.join("methodology/jct-2").join(variant);
+        let summary = fs::read_to_string(trial.join("summary.json")).expect("a trial folder");
+        let summary: Value = serde_json::from_str(&summary).expect("JSON");
+        assert_eq!(summary["complete"], true);
+        assert!(trial.join("config.yaml").is_file());
+    }
+}
+
+#[test]
+fn run_prints_tables_and_csv() {
+    let table = tenter(&["study", "run", "methodology/jct-1", "--quick"]);
+    assert_eq!(table.status.code(), Some(0), "{table:?}");
+    let text = stdout(&table);
+    assert!(text.contains("2 of 2 required rows match; 4 for information only; 4 larger"));
+    assert!(text.contains("calibration endpoint.host.step_delay=0.56ms, fitted to"));
+
+    let csv = tenter(&[
+        "study",
+        "run",
+        "methodology/jct-1",
+        "--quick",
+        "--format",
+        "csv",
+    ]);
+    let text = stdout(&csv);
+    let lines: Vec<&str> = text.lines().collect();
+    let header = "study,case,metric,variant,published,measured,deviation_percent,band_low,band_high,gate,verdict";
+    assert_eq!(lines[0], header);
+    assert_eq!(lines.len(), 1 + 48);
+    assert!(lines[1].starts_with("methodology/jct-1,16MiB,completion_time_ms,pure,3.89,0.518"));
+    assert!(lines[1].ends_with(",,,info,info"));
+    assert!(lines[2].ends_with(",3.8511,3.9289,required,match"));
+}
+
+#[test]
+fn list_and_show_need_no_run() {
+    let list = tenter(&["study", "list"]);
+    assert_eq!(list.status.code(), Some(0));
+    let text = stdout(&list);
+    assert!(text.contains("methodology/jct-1") && text.contains("methodology/jct-2"));
+    assert!(text.contains("AI Fabric Test Methodology (Keysight)"));
+
+    let show = tenter(&["study", "show", "methodology/jct-2"]);
+    assert_eq!(show.status.code(), Some(0));
+    let text = stdout(&show);
+    assert!(text.contains("## Published rows"));
+    assert!(text.contains("155.325"));
+    assert!(text.contains("153.7717–156.8782"));
+}
+
+#[test]
+fn an_unknown_study_is_an_input_error_with_a_suggestion() {
+    for command in ["run", "show"] {
+        let output = tenter(&["study", command, "methodology/jct2"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.is_empty());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("did you mean `methodology/jct-2`?"), "{text}");
+        assert!(text.contains("studies: methodology/jct-1, methodology/jct-2"));
+    }
+}

@@ -1,0 +1,185 @@
+use tenter_net::{Packet, PacketKind};
+use tenter_units::Time;
+
+use super::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
+use crate::message::MessageCut;
+use crate::spec::{AckPolicy, NicSpec};
+
+/// Messages of 4 packets of 1,024 bytes.
+fn spec() -> NicSpec {
+    NicSpec {
+        mtu_bytes: 1024,
+        message_bytes: 4096,
+        acknowledge: AckPolicy::PerMessage,
+        window_packets: None,
+        retransmission_timeout: Time::from_us(100),
+        retry_count: 3,
+        transmit_latency: Time::ZERO,
+        receive_latency: Time::ZERO,
+        message_gap: Time::ZERO,
+        step_delay: Time::ZERO,
+        start_up: Time::ZERO,
+        connection_set_up: false,
+        start_skew_max: Time::ZERO,
+        clock_offset_max_ppm: 0,
+    }
+}
+
+struct Bench {
+    spec: NicSpec,
+    cut: MessageCut,
+    queue_pair: SendQueuePair,
+    requests: Requests,
+    done: Vec<Acknowledged>,
+}
+
+impl Bench {
+    /// A ready queue pair whose next sequence number is `sequence`.
+    fn at(sequence: u32) -> Bench {
+        let spec = spec();
+        let cut = MessageCut::new(spec.message_bytes, spec.mtu_bytes);
+        let mut queue_pair = SendQueuePair::default();
+        queue_pair.open(SendPeer {
+            destination: 1,
+            slot: 2,
+            hash: 3,
+        });
+        queue_pair.connection = Connection::Ready;
+        queue_pair.next_sequence = sequence;
+        queue_pair.acknowledged = sequence;
+        queue_pair.posted_sequence = sequence;
+        Bench {
+            spec,
+            cut,
+            queue_pair,
+            requests: Requests::default(),
+            done: Vec::new(),
+        }
+    }
+
+    fn post(&mut self, tag: u64, bytes: u64) {
+        let request = WorkRequest {
+            tag,
+            group: 0,
+            bytes,
+            posted: 0,
+        };
+        self.queue_pair.post(&mut self.requests, request, self.cut);
+    }
+
+    /// Sends everything that may be sent.
+    fn send(&mut self) -> Vec<Packet> {
+        let mut sent = Vec::new();
+        while self.queue_pair.may_send(None) {
+            let kit = (&self.spec, self.cut);
+            sent.push(self.queue_pair.next_packet(&mut self.requests, kit, 7).0);
+        }
+        sent
+    }
+
+    fn acknowledge(&mut self, sequence: u32) -> bool {
+        let done = &mut self.done;
+        self.queue_pair
+            .acknowledge(&mut self.requests, (0, sequence), self.cut, 9, |a| {
+                done.push(a);
+            })
+    }
+
+    fn rewind(&mut self, sequence: u32) -> u32 {
+        self.queue_pair
+            .rewind(&mut self.requests, sequence, self.cut)
+    }
+}
+
+#[test]
+fn requests_are_cut_into_messages_one_after_the_other() {
+    use PacketKind::{First, Last, Middle, Only};
+    let mut bench = Bench::at(0);
+    bench.post(1, 5_000);
+    bench.post(2, 0);
+    let sent = bench.send();
+    let kinds: Vec<_> = sent.iter().map(|packet| packet.kind).collect();
+    // 4,096 bytes in four packets; 904 in one; nothing in one.
+    assert_eq!(kinds, [First, Middle, Middle, Last, Only, Only]);
+    let ends = |flag| {
+        sent.iter()
+            .map(|packet| packet.has(flag))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ends(Packet::ACK_REQUEST),
+        [false, false, false, true, true, true]
+    );
+    assert_eq!(
+        ends(Packet::END_OF_TRANSFER),
+        [false, false, false, false, true, true]
+    );
+    assert_eq!(sent[4].frame_bytes, 904 + 62 + 16);
+}
+
+#[test]
+fn sequence_numbers_may_wrap_round() {
+    let mut bench = Bench::at(u32::MAX - 2);
+    bench.post(1, 5_000);
+    let sent = bench.send();
+    let sequences: Vec<_> = sent.iter().map(|packet| packet.sequence).collect();
+    assert_eq!(sequences, [u32::MAX - 2, u32::MAX - 1, u32::MAX, 0, 1]);
+    assert_eq!(bench.rewind(u32::MAX), 3);
+    assert_eq!(bench.send().len(), 3);
+    assert!(bench.acknowledge(2));
+    assert!(!bench.acknowledge(2), "an old acknowledgement is no news");
+    assert!(!bench.acknowledge(1), "nor is an older one");
+    let done = bench.done[0];
+    assert_eq!((done.sent_frames, done.retransmitted_frames), (8, 3));
+}
+
+#[test]
+fn a_rewind_counts_what_is_sent_again_and_no_more() {
+    let mut bench = Bench::at(0);
+    bench.post(1, 4_096);
+    bench.post(2, 4_096);
+    bench.send();
+    // Packets 2 to 7 are to be sent again: two of the first request and four of the second …
+    assert_eq!(bench.rewind(2), 6);
+    let again = bench.send();
+    assert_eq!((again[0].kind, again[0].sequence), (PacketKind::Middle, 2));
+    // … and once more from 6 on, but an acknowledgement of everything overtakes that.
+    assert_eq!(bench.rewind(6), 2);
+    assert!(bench.acknowledge(8));
+    assert_eq!(bench.send().len(), 0);
+    let frames: Vec<_> = bench
+        .done
+        .iter()
+        .map(|done| (done.request.tag, done.sent_frames))
+        .collect();
+    assert_eq!(frames, [(1, 4 + 2), (2, 4 + 4)]);
+    let full = bench.cut.frame_bytes(4_096, 0, 4);
+    assert_eq!(
+        bench.done[0].sent_bytes,
+        full + bench.cut.frame_bytes(4_096, 2, 4)
+    );
+}
+
+#[test]
+fn an_acknowledgement_in_the_middle_finishes_what_lies_before() {
+    let mut bench = Bench::at(10);
+    for tag in 0..3 {
+        bench.post(tag, 2_048);
+    }
+    bench.send();
+    assert!(bench.acknowledge(13));
+    assert_eq!(bench.done.len(), 1);
+    assert_eq!(bench.queue_pair.outstanding(), 3);
+    assert_eq!(bench.rewind(13), 3);
+    bench.post(3, 1);
+    assert_eq!(bench.send().len(), 4);
+    assert!(bench.acknowledge(17));
+    assert_eq!(
+        bench
+            .done
+            .iter()
+            .map(|done| done.request.tag)
+            .collect::<Vec<_>>(),
+        [0, 1, 2, 3]
+    );
+}

@@ -1,0 +1,139 @@
+//! The studies of the program, run and judged.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_record::{MemorySink, Summary};
+use tenter_scenario::Plan;
+use tenter_sim::Options;
+use tenter_study::{Extent, Gate, STUDIES, Study, StudyAnswer, Verdict, select};
+
+fn study(name: &str) -> Study {
+    let texts = select([name]).expect("a study")[0];
+    Study::embedded(texts).expect("it holds")
+}
+
+fn run(plan: &Plan) -> Summary {
+    let outcome = tenter_sim::run(plan, Options::default(), &mut MemorySink::default());
+    let summary = outcome.expect("it runs").summary;
+    assert!(summary.complete);
+    // Nothing congests here, so nothing may be lost or sent twice.
+    assert_eq!(summary.totals.dropped_frames, 0);
+    assert_eq!(summary.totals.retransmitted_frames, 0);
+    summary
+}
+
+fn quick(study: &Study) -> StudyAnswer {
+    let trial = |variant| {
+        let trial = study.trial(variant, Extent::Quick).expect("it holds");
+        assert!(trial.warnings.is_empty(), "{}", trial.warnings.render());
+        run(&trial.plan)
+    };
+    let trials: Vec<Summary> = study.variants.iter().map(trial).collect();
+    study.judge(Extent::Quick, &trials)
+}
+
+fn values<'a>(
+    answer: &'a StudyAnswer,
+    metric: &'a str,
+    variant: &'a str,
+) -> impl Iterator<Item = f64> {
+    let rows = answer.cases.iter();
+    let rows = rows.filter(move |row| row.metric == metric && row.variant == variant);
+    rows.map(|row| row.measured.expect("the case has ended"))
+}
+
+#[test]
+fn every_study_holds_in_its_quick_form() {
+    for texts in STUDIES {
+        let study = Study::embedded(texts).expect("it holds");
+        let answer = quick(&study);
+        for row in answer.cases.iter().filter(|row| row.gate == Gate::Required) {
+            assert_eq!(row.verdict, Verdict::Match, "{} {row:?}", study.name);
+        }
+        assert!(answer.tally(Gate::Required).rows > 0);
+        assert!(answer.holds());
+        for variant in &study.variants {
+            for percent in values(&answer, "ideal_percent", &variant.name) {
+                assert!(percent <= 100.0, "{} {percent}", study.name);
+            }
+        }
+    }
+}
+
+/// With nothing fitted, a parallel all-to-all of 8 GiB on a fabric without oversubscription is at
+/// least as near to the ideal as the published 98.7 %, and never beyond it.
+#[test]
+fn the_pure_all_to_all_is_near_the_ideal() {
+    let study = study("methodology/jct-2");
+    let pure = study.variant("pure").expect("it is listed");
+    assert!(pure.calibrations.is_empty());
+    let mut plan = study.trial(pure, Extent::Full).expect("it holds").plan;
+    let largest = plan.jobs[0].sequence.pop().expect("sizes");
+    assert_eq!(largest.size_bytes, 8 << 30);
+    plan.jobs[0].sequence = vec![largest];
+    let percent = run(&plan).jobs[0].collectives[0].ideal_percent;
+    let percent = percent.expect("it has ended");
+    assert!((98.7..=100.0).contains(&percent), "{percent}");
+}
+
+/// The ring's completion time in closed form: six steps, each the 0.56 ms that the tester waits and
+/// a chunk of a quarter of the size.
+///
+/// At 16 MiB a chunk is 4 MiB = 32 messages = 1,024 packets. On the wire a packet has 4,178 bytes
+/// and the first of a message 16 more: 1,024 · 83.56 ns + 32 · 0.32 ns + 31 gaps · 35 ns =
+/// 86,660.68 ns. Between its packets the NIC sends 31 acknowledgements of 86 bytes on the wire, for
+/// all messages from its other neighbour but the last: 31 · 1.72 ns = 53.32 ns. The last bit is at
+/// the receiver 795.56 ns − 83.56 ns = 712 ns later, so a step takes 647,426 ns.
+#[test]
+fn the_calibrated_ring_is_its_closed_form() {
+    let answer = quick(&study("methodology/jct-1"));
+    let measured = values(&answer, "completion_time_ms", "calibrated").next();
+    let expected = 6.0 * 0.647_426;
+    let difference = measured.expect("16 MiB") - expected;
+    assert!(difference.abs() < 1e-6, "{measured:?} {expected}");
+}
+
+/// A calibration is off outside its variant, and names the rows it is fitted to.
+#[test]
+fn calibrations_are_marked() {
+    for texts in STUDIES {
+        let study = Study::embedded(texts).expect("it holds");
+        let effective = |variant| {
+            let trial = study.trial(variant, Extent::Full).expect("it holds");
+            trial.effective
+        };
+        let pure = effective(&study.variants[0]);
+        assert!(study.variants[0].calibrations.is_empty());
+        for key in ["step_delay", "start_up", "message_gap"] {
+            assert!(pure.contains(&format!("{key}: 0ns")), "{pure}");
+        }
+        for variant in &study.variants {
+            for fitted in &variant.calibrations {
+                assert!(fitted.fitted_to.contains("iB"), "{fitted:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_folder_with_a_study_is_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let mut found = BTreeSet::new();
+    collect(&root, &root, &mut found);
+    let listed: BTreeSet<PathBuf> = STUDIES.iter().map(|study| study.name.into()).collect();
+    assert_eq!(found, listed);
+}
+
+fn collect(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of studies") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(root, &path, found);
+        } else if path.file_name().is_some_and(|name| name == "study.toml") {
+            let study = folder.strip_prefix(root).expect("it is under the root");
+            found.insert(study.to_owned());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! At an edge everything before that instant has happened and nothing at it, on every engine: here
+//! departures, arrivals and samples fall on the very same instants.
+
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_record::SampleRow;
+use tenter_scenario::{Format, Plan, load};
+use tenter_testkit::Engine;
+use tenter_units::Time;
+
+/// A first-and-only packet of 4,096 bytes: 62 bytes of headers and 16 of the RDMA extended header.
+const FRAME_BYTES: u64 = 4_174;
+/// With 20 bytes of preamble and gap, at 100 Gb/s: 4,194 × 80 ps.
+const FRAME_TIME: Time = Time::from_ps((FRAME_BYTES + WIRE_OVERHEAD_BYTES as u64) * 80);
+/// Frames that each of the two senders sends.
+const FRAMES: u64 = 12;
+/// The first sample is taken after so many frame times, and the others as far apart.
+const SAMPLE_FRAMES: u64 = 3;
+
+/// Two hosts send to a third over one switch that stores and forwards without latency. Cables are
+/// one frame time long, so all that happens to data happens at whole multiples of it.
+fn plan() -> Plan {
+    let size = 3 * FRAMES * 4_096;
+    let text = format!(
+        "
+fabric:
+  kind: single-switch
+  hosts: 3
+  rate: 100Gbps
+  host_delay: {FRAME_TIME}
+  switch: {{forwarding: store-and-forward, pipeline_latency: 0ns, queue_capacity: none}}
+endpoint:
+  nic: {{mtu: 4096, message_size: 4096B}}
+jobs:
+  - collectives: [{{collective: incast, root: 2, size: {size}B}}]
+observe: {{sample_interval: {}}}
+",
+        FRAME_TIME * SAMPLE_FRAMES
+    );
+    match load(&text, "edges.yaml", Format::Yaml, &[], None) {
+        Ok(loaded) => loaded.plan,
+        Err(errors) => panic!("{}", errors.render()),
+    }
+}
+
+/// The samples of the switch's port to the receiver, by hand.
+///
+/// In units of a frame time: the first frames leave the senders at 0 and are in the switch at 2,
+/// one for the wire and one for the cable. There, at each k from 2 to 13, two arrive; and at each k
+/// from 2 to 25 one departs. So before k, 2·(k − 2) have come, at most 24, and k − 2 have gone.
+fn expected(samples: u64) -> Vec<(Time, u64, u64)> {
+    let came = |k: u64| (2 * (k - 2)).min(2 * FRAMES);
+    let went = |k: u64| (k - 2).min(2 * FRAMES);
+    let instants = (1..=samples).map(|n| n * SAMPLE_FRAMES);
+    instants
+        .map(|k| {
+            let before = (k - SAMPLE_FRAMES).max(2);
+            let waiting = came(k) - went(k);
+            let sent = went(k) - went(before);
+            (FRAME_TIME * k, waiting * FRAME_BYTES, sent * FRAME_BYTES)
+        })
+        .collect()
+}
+
+#[test]
+fn a_sample_sees_all_that_was_before_it_and_nothing_at_its_instant() {
+    let plan = plan();
+    let switch = plan.topology.hosts as u32;
+    for engine in Engine::all(1) {
+        let trial = engine
+            .run(&plan)
+            .unwrap_or_else(|how| panic!("{engine}: {how}"));
+        let here = |row: &&SampleRow| (row.node, row.port) == (switch, 2);
+        let samples = trial.rows.samples.iter().filter(here);
+        let samples: Vec<_> = samples
+            .map(|row| (row.time, row.queue_bytes, row.tx_bytes))
+            .collect();
+        // The last frame departs at 25, so the samples at 3, 6 … 27 have something to say.
+        assert_eq!(samples, expected(9), "{engine}");
+    }
+}
+
+#[test]
+fn a_time_limit_stops_before_what_happens_at_its_instant() {
+    for frames in [2, 3, 9, 14] {
+        let mut plan = plan();
+        plan.sample_interval = None;
+        plan.time_limit = Some(FRAME_TIME * frames);
+        for engine in Engine::all(2) {
+            let trial = engine
+                .run(&plan)
+                .unwrap_or_else(|how| panic!("{engine}: {how}"));
+            let ports = &trial.outcome.ports;
+            let sent = |name: &str, port: u16| {
+                let row = ports
+                    .iter()
+                    .find(|row| (row.node_name.as_str(), row.port) == (name, port));
+                row.map(|row| row.tx_frames)
+            };
+            let by_host = Some(frames.min(FRAMES));
+            assert_eq!(sent("host0", 0), by_host, "{engine} at {frames}");
+            assert_eq!(sent("leaf0", 2), Some(frames - 2), "{engine} at {frames}");
+            assert!(trial.outcome.summary.stopped.is_some(), "{engine}");
+        }
+    }
+}
