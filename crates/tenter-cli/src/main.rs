@@ -3,8 +3,8 @@
 //! ```text
 //!   arguments ─▶ a command's module ─▶ library crates
 //!                     │ text for people on stdout, progress and errors on stderr
-//!                     └ exit code: 0 done, 1 an answer of "no", 2 bad input, 3 a failure on this side,
-//!                       130 interrupted
+//!                     └ exit code: 0 done, 1 an answer of "no", 2 bad input,
+//!                       3 a failure on this side, 130 interrupted
 //! ```
 //!
 //! This crate parses arguments, reads and writes files, measures wall time and talks to the

@@ -171,11 +171,25 @@ pub(crate) fn describe(plan: &Plan) -> String {
     rates.dedup();
     let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
     format!(
-        "{}, {} NICs, {} switches, {} cables at {}",
+        "{}, {} at {}",
         plan.topology_spec.name(),
-        topology.hosts,
-        topology.nodes.len() - topology.hosts,
-        topology.cables.len(),
+        parts(plan),
         rates.join(" and "),
     )
+}
+
+/// What the fabric consists of.
+pub(crate) fn parts(plan: &Plan) -> String {
+    let topology = &plan.topology;
+    format!(
+        "{}, {}, {}",
+        counted(topology.hosts, "NIC", "NICs"),
+        counted(topology.switches(), "switch", "switches"),
+        counted(topology.cables.len(), "cable", "cables"),
+    )
+}
+
+/// A number and what it counts.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -43,7 +43,7 @@ pub(crate) fn show(study: &Study) -> String {
         table.push(row);
     }
     format!(
-        "{}\n{}\n## Published rows\n\nThe band is that of {}, variant {}.\n\n{table}",
+        "{}\n\n## What is run\n\n{}\n## Published rows\n\nThe band is that of {}, variant {}.\n\n{table}",
         study.readme.trim_end(),
         variants(study),
         study.judged.metric,

@@ -57,8 +57,6 @@ fn run_prints_the_documented_json_and_writes_it() {
         "run",
         "methodology/jct-2",
         "--quick",
-        "--threads",
-        "2",
         "--format",
         "json",
         "-o",

@@ -69,7 +69,8 @@ impl MessageCut {
         }
     }
 
-    /// Payload bytes on the wire before packet number `packet`: the last packet of each message is padded.
+    /// Payload bytes on the wire before packet number `packet`: the last packet of each message is
+    /// padded.
     fn padded_offset(self, bytes: u64, packet: u64) -> u64 {
         let messages = packet / self.packets_per_message;
         let rest = packet % self.packets_per_message * u64::from(self.mtu_bytes);
@@ -135,7 +136,8 @@ mod tests {
 
     #[test]
     fn payload_is_padded_to_four_bytes_at_the_end_of_each_message() {
-        // Messages of 1,001 bytes: 512 + 489, which is padded to 492; two of them and 1 byte more, padded to 4.
+        // Messages of 1,001 bytes: 512 + 489, which is padded to 492; two of them and 1 byte more,
+        // padded to 4.
         let cut = MessageCut::new(1_001, 512);
         assert_eq!(cut.packets(2_003), 5);
         assert_eq!(

@@ -71,9 +71,11 @@ pub struct Nic {
     receive: Vec<ReceiveQueuePair>,
     /// The queue pairs that may send, in the order in which they are served.
     round: Ring<u32>,
-    /// (deadline, send slot): at most one entry per queue pair. Entries of queue pairs that wait for nothing are stale.
+    /// (deadline, send slot): at most one entry per queue pair. Entries of queue pairs that wait
+    /// for nothing are stale.
     timeouts: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Work requests and connection requests that are not acknowledged: while there are none, no timer fires.
+    /// Work requests and connection requests that are not acknowledged: while there are none, no
+    /// timer fires.
     pending: u32,
     acknowledged: Vec<Acknowledged>,
     errors: Vec<QueuePairError>,
@@ -145,8 +147,9 @@ impl Nic {
         self.join_round(spec, slot);
     }
 
-    /// Reads one word of every queue pair that the visit is about to need, for packets that have arrived and for the next
-    /// `departures`. The reads do not wait for each other, as the ones in the loop that follows would.
+    /// Reads one word of every queue pair that the visit is about to need, for packets that have
+    /// arrived and for the next `departures`. The reads do not wait for each other, as the ones in
+    /// the loop that follows would.
     #[inline]
     pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
         let mut seen = 0;
@@ -293,7 +296,8 @@ impl Nic {
         });
     }
 
-    /// One more request waits for its acknowledgement. Timers that would have fired in vain while none did are dropped.
+    /// One more request waits for its acknowledgement. Timers that would have fired in vain while
+    /// none did are dropped.
     fn expect_answer(&mut self, now: u64) {
         while let Some(&Reverse((_, slot))) = self
             .timeouts

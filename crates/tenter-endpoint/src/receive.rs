@@ -48,7 +48,8 @@ pub(crate) enum Verdict {
     },
 }
 
-/// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to another one.
+/// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to
+/// another one.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct ReceiveQueuePair {

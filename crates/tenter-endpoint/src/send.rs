@@ -95,7 +95,8 @@ pub(crate) struct SendQueuePair {
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
 
-/// The requests of a queue pair that are not acknowledged whole, oldest first; touched once a message.
+/// The requests of a queue pair that are not acknowledged whole, oldest first; touched once a
+/// message.
 pub(crate) type Requests = Ring<Posted>;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -78,8 +78,8 @@ fn input_of(key: u64) -> u16 {
 
 /// The arrivals of one visit in the order (time, input).
 ///
-/// Items of one input never arrive at the same instant, since a wire carries one after the other; so the order depends
-/// on nothing but what arrives, not on who was served first when it was sent.
+/// Items of one input never arrive at the same instant, since a wire carries one after the other;
+/// so the order depends on nothing but what arrives, not on who was served first when it was sent.
 #[derive(Debug)]
 pub struct Agenda<T> {
     inbox: Inbox<T>,

@@ -55,8 +55,8 @@ impl Calendar {
         }
     }
 
-    /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or `at` where the exact
-    /// instant matters.
+    /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or
+    /// `at` where the exact instant matters.
     #[inline]
     pub(crate) fn wake_in_bucket(&mut self, node: u32, bucket: u64, at: Option<u64>) {
         let at = at.unwrap_or(bucket * self.bucket_ps);

@@ -47,7 +47,8 @@ pub(crate) type Outgoing<T> = (u32, u16, T);
 /// Sizes of nodes: the bits of their number of inputs.
 const SIZES: usize = 17;
 
-/// At most so many inboxes per node; what arrives later than that many buckets ahead waits elsewhere.
+/// At most so many inboxes per node; what arrives later than that many buckets ahead waits
+/// elsewhere.
 const SLOTS_MAX: u64 = 64;
 
 /// The engine's side of one part: inboxes, calendar and outboxes.
@@ -55,15 +56,17 @@ const SLOTS_MAX: u64 = 64;
 pub struct Lane<T> {
     part: u16,
     bucket_ps: u64,
-    /// Inboxes per node, a power of two: one for each of the buckets in which what is sent now may arrive.
+    /// Inboxes per node, a power of two: one for each of the buckets in which what is sent now may
+    /// arrive.
     slots: u64,
     inboxes: Vec<Inbox<T>>,
     /// For each node which of its inboxes hold something, one bit per slot.
     filled: Vec<u64>,
     /// Items that arrive beyond the slots, by bucket.
     later: BTreeMap<u64, Vec<Outgoing<T>>>,
-    /// Empty inboxes with room, the one used last on top: its memory is still in the cache. Nodes share them by the size
-    /// of their inputs' number, so that a host does not end up with the memory of a switch.
+    /// Empty inboxes with room, the one used last on top: its memory is still in the cache. Nodes
+    /// share them by the size of their inputs' number, so that a host does not end up with the
+    /// memory of a switch.
     spare: [Vec<Inbox<T>>; SIZES],
     /// The size of each node.
     sizes: Vec<u8>,
@@ -77,7 +80,8 @@ pub struct Lane<T> {
     /// The bucket of the current window and its start.
     bucket: u64,
     bucket_start: u64,
-    /// Whether the calendar must know the exact instant of each node's next arrival, not only its bucket.
+    /// Whether the calendar must know the exact instant of each node's next arrival, not only its
+    /// bucket.
     exact: bool,
     agenda: Agenda<T>,
     visits: u64,
@@ -97,7 +101,8 @@ pub struct LaneLayout {
     pub parts: u16,
     /// Length of a calendar bucket in ps: below 2 097 152 (2²¹).
     pub bucket_ps: u64,
-    /// The longest an item is under way, in ps, beyond the visit that sends it; longer is possible but slower.
+    /// The longest an item is under way, in ps, beyond the visit that sends it; longer is possible
+    /// but slower.
     pub flight_ps: u64,
     /// Whether [`Windows::Central`](crate::Windows::Central) will be used.
     pub central: bool,
@@ -261,7 +266,8 @@ impl<T: Arrival> Lane<T> {
         }
     }
 
-    /// When the first item beyond the slots arrives, tight to a bucket unless instants must be exact.
+    /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
+    /// exact.
     pub(crate) fn next_later(&self, now: u64) -> u64 {
         let Some((bucket, items)) = self.later.first_key_value() else {
             return u64::MAX;

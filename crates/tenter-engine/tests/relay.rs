@@ -33,7 +33,8 @@ struct Relay {
     number: u32,
     seen: u64,
     timer: u64,
-    /// The last time something was sent through each output: a wire carries one token after the other.
+    /// The last time something was sent through each output: a wire carries one token after the
+    /// other.
     last_sent: [u64; INPUTS as usize],
     outputs: [Output; INPUTS as usize],
 }

@@ -1,9 +1,9 @@
 //! Packets, links, ports, queues and switches.
 //!
 //! ```text
-//!  link ──▶ ingress half of the pipeline ──▶ route ─▶ load balancer ─▶ output queue ──▶ egress half ──▶ link
-//!           (folded into the link's latency)          (one of the      (tail drop)     (folded likewise)
-//!                                                      equal-cost ports)
+//!  link ──▶ ingress half ──▶ route ─▶ load balancer ─▶ output queue ──▶ egress half ──▶ link
+//!           of the pipeline          (one of the       (tail drop)     of the pipeline
+//!           (folded into the link)    equal-cost ports)                (folded likewise)
 //! ```
 //!
 //! The functions here are driven by an engine, but they know none: a switch is handed a packet and

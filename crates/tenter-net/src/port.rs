@@ -177,8 +177,8 @@ impl Port {
         }
     }
 
-    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to `now`
-    /// first.
+    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to
+    /// `now` first.
     #[inline]
     pub fn offer(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if !self.queue.is_empty() {
@@ -225,7 +225,8 @@ impl Port {
         &self.transmitter
     }
 
-    /// Reads one word of the frames that will leave next, so that a deep queue is in the cache when they do.
+    /// Reads one word of the frames that will leave next, so that a deep queue is in the cache when
+    /// they do.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
         let first = self.queue.iter().take(TOUCHED_FRAMES).step_by(2);

@@ -61,8 +61,8 @@ impl Switch {
         self.received[usize::from(port)]
     }
 
-    /// Reads what a visit is about to need of deep queues. The reads do not wait for each other, as the departures of
-    /// one port after the other would.
+    /// Reads what a visit is about to need of deep queues. The reads do not wait for each other, as
+    /// the departures of one port after the other would.
     #[inline]
     pub fn touch(&self) {
         let mut seen = 0;

@@ -178,7 +178,11 @@ macro_rules! plain_value {
         }
     )+};
 }
-plain_value!(f64 => Float, value, *value; bool => Flag, value, *value; String => Text, value, value);
+plain_value!(
+    f64 => Float, value, *value;
+    bool => Flag, value, *value;
+    String => Text, value, value
+);
 
 /// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back
 /// by rounding as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text
@@ -222,14 +226,21 @@ macro_rules! rows {
     (
         $(#[doc = $about:literal])+
         pub struct $Row:ident in $table:literal {
-            $( $(#[doc = $meaning:literal])+ $field:ident: $type:ty => $column:literal, $unit:literal; )+
+            $(
+                $(#[doc = $meaning:literal])+
+                $field:ident: $type:ty => $column:literal, $unit:literal;
+            )+
         }
         $( derived {
             $( $(#[doc = $d_meaning:literal])+
-               $d_field:ident: $d_type:ty => $d_column:literal, $d_unit:literal = |$d_row:ident| $d_value:expr; )+
+               $d_field:ident: $d_type:ty => $d_column:literal, $d_unit:literal
+                   = |$d_row:ident| $d_value:expr; )+
         } )?
         $( joined {
-            $( $(#[doc = $j_meaning:literal])+ $j_column:literal = |$j_row:ident, $j_names:ident| $j_value:expr; )+
+            $(
+                $(#[doc = $j_meaning:literal])+
+                $j_column:literal = |$j_row:ident, $j_names:ident| $j_value:expr;
+            )+
         } )?
     ) => {
         $(#[doc = $about])+

@@ -91,7 +91,10 @@ mod tests {
     proptest! {
         /// The definition itself: enough values at or below, and too few strictly below.
         #[test]
-        fn follows_its_definition(mut values in prop::collection::vec(0_u64..50, 1..80), per_mille in 1_u32..=1_000) {
+        fn follows_its_definition(
+            mut values in prop::collection::vec(0_u64..50, 1..80),
+            per_mille in 1_u32..=1_000,
+        ) {
             values.sort_unstable();
             let found = nearest_rank(&values, per_mille).expect("not empty");
             let needed = values.len() as u64 * u64::from(per_mille);

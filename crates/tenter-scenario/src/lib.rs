@@ -9,7 +9,8 @@
 //!
 //! - No input makes this crate panic, recurse without bound or allocate out of proportion to it:
 //!   texts are at most
-//!   [`MAX_SOURCE_BYTES`] long and nest at most 64 deep, YAML aliases are refused, and topologies have upper limits.
+//!   [`MAX_SOURCE_BYTES`] long and nest at most 64 deep, YAML aliases are refused, and topologies
+//!   have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.
 //! - No file, clock or environment is read here.

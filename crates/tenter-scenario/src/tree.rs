@@ -51,7 +51,14 @@ impl Node {
 
     /// Whether nothing was written: the empty word, `~` or `null`.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Scalar { text, quoted: false } if matches!(text.as_str(), "" | "~" | "null"))
+        let Value::Scalar {
+            text,
+            quoted: false,
+        } = &self.value
+        else {
+            return false;
+        };
+        matches!(text.as_str(), "" | "~" | "null")
     }
 
     /// What the value is, for messages.

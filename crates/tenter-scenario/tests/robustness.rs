@@ -64,7 +64,10 @@ proptest! {
     #[test]
     fn mutated_scenarios(
         seed in 0..SEEDS.len(),
-        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0_usize..8, scrap()), 1..4),
+        changes in proptest::collection::vec(
+            (any::<prop::sample::Index>(), 0_usize..8, scrap()),
+            1..4,
+        ),
     ) {
         let mut text: Vec<char> = SEEDS[seed].chars().collect();
         for (at, length, scrap) in changes {

@@ -21,7 +21,8 @@ pub(crate) struct Tally {
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
     pub(crate) retransmitted_frames: u64,
-    /// For each flow (transfer times queue pairs, plus queue pair) its place in [`Accounts::waiting`].
+    /// For each flow (transfer times queue pairs, plus queue pair) its place in
+    /// [`Accounts::waiting`].
     places: Vec<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! Every scenario in `scenarios/broken/` is refused in the words of its `.expected` file, and leaves
-//! nothing.
+//! Every scenario in `scenarios/broken/` is refused in the words of its `.expected` file, and
+//! leaves nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

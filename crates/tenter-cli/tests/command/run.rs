@@ -50,7 +50,7 @@ fn a_trial_leaves_its_folder() {
     assert!(manifest.complete && summary.complete && manifest.stopped.is_none());
     assert_eq!(manifest.digest.as_ref(), Some(&summary.engine.digest));
     assert!(answer.stdout.contains(&summary.engine.digest));
-    // Two all-to-alls of 12 transfers and two rings of 6 · 4; four collectives; 4 + 2·4 + 2·2 ports.
+    // Two all-to-alls of 12 transfers and two rings of 6 · 4; 4 + 2·4 + 2·2 ports.
     let flows: Vec<FlowRow> = read_rows(&folder).expect("flows");
     assert_eq!(flows.len(), 2 * 12 + 2 * 24);
     let collectives: Vec<CollectiveRow> = read_rows(&folder).expect("collectives");

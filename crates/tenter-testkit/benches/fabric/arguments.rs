@@ -18,7 +18,8 @@ pub(crate) struct Arguments {
     pub(crate) runs: u32,
 
     /// Run with a part of the packets: 1/N of each flow.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) shorten: u64,
 
     /// Threads to spread the nodes over; kernels always have one.

@@ -30,8 +30,8 @@ fn used(trial: &Trial, from: &str, to: &str) -> BTreeMap<String, usize> {
 
 #[test]
 fn one_hash_everywhere_uses_one_core_in_k() {
-    // A leaf picks aggregation switch (hash mod 4); so all flows that aggregation switch i sees have
-    // hash mod 4 = i, and it picks its core i every time: of the 4 links above each of the 16
+    // A leaf picks aggregation switch (hash mod 4); so all flows that aggregation switch i sees
+    // have hash mod 4 = i, and it picks its core i every time: of the 4 links above each of the 16
     // aggregation switches one is used, and of 16 cores 4.
     for hash in ["crc16", "crc32", "toeplitz"] {
         let set = [

@@ -45,10 +45,10 @@ fn queue_pairs_of_one_pair_take_turns() {
 
 #[test]
 fn two_jobs_on_one_nic_share_its_line() {
-    // host1 sends 1 MiB to host0 and 1 MiB to host2 at once. The first job posts first, and a packet
-    // of it leaves at that instant, before the second job posts; so the second job's QP comes in
-    // behind one that has been served already, and stays two packets behind. From then on each
-    // gets every second packet.
+    // host1 sends 1 MiB to host0 and 1 MiB to host2 at once. The first job posts first, and a
+    // packet of it leaves at that instant, before the second job posts; so the second job's QP
+    // comes in behind one that has been served already, and stays two packets behind. From then on
+    // each gets every second packet.
     let two = "
 fabric: {kind: single-switch, hosts: 3}
 jobs:

@@ -64,7 +64,7 @@ pub(crate) fn ps_per_byte(gbps: u64) -> u64 {
 /// after the other, the second storing each packet before it forwards it.
 ///
 /// Packet n leaves when some packet k was the last that did not have to wait at the second line:
-/// max over k of (w₁ + … + w_k)/r₁ + (w_k + … + w_n)/r₂.
+/// max over k of (w(1) + … + w(k))/r₁ + (w(k) + … + w(n))/r₂.
 pub(crate) fn store_and_forward(wire: &[u64], first: u64, second: u64) -> u64 {
     let mut behind: u64 = wire.iter().sum();
     let mut before = 0;
@@ -80,7 +80,7 @@ pub(crate) fn store_and_forward(wire: &[u64], first: u64, second: u64) -> u64 {
 /// The same for cut-through, which a second line no faster than the first allows: packet k may
 /// start when its head is there.
 ///
-/// max over k of (w₁ + … + w_(k−1))/r₁ + (w_k + … + w_n)/r₂, and since no packet takes longer on
+/// max over k of (w(1) + … + w(k−1))/r₁ + (w(k) + … + w(n))/r₂, and since no packet takes longer on
 /// the first line than on the second, k = 1 is the largest: all of them at the rate of the second.
 pub(crate) fn cut_through(wire: &[u64], first: u64, second: u64) -> u64 {
     assert!(first <= second, "a faster line would run dry in mid-frame");
