@@ -26,7 +26,7 @@ pub(crate) enum Command {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
-    /// Folder for the trial; by default a new one under `trials/`
+    /// Folder for the trial, in place of an older trial there; by default a new one under `trials/`
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// What to print on standard output

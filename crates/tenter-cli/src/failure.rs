@@ -4,6 +4,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+/// The exit code where something other than the input is at fault.
+pub(crate) const DEFECT: u8 = 3;
+
 /// Why a command failed: text for a person, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -24,7 +27,7 @@ impl Failure {
     pub(crate) fn other(message: impl Into<String>) -> Failure {
         Failure {
             message: message.into(),
-            code: 3,
+            code: DEFECT,
         }
     }
 

@@ -29,6 +29,16 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    std::panic::set_hook(Box::new(|panic| {
+        failure::say(&format!(
+            "error: internal error: {panic}\nThis is a defect of Tenter; please report it with the scenario and the command.\n"
+        ));
+    }));
+    let answer = std::panic::catch_unwind(|| answer(arguments));
+    answer.unwrap_or(ExitCode::from(failure::DEFECT))
+}
+
+fn answer(arguments: Arguments) -> ExitCode {
     let answer = match arguments.command {
         None => {
             failure::print(WELCOME);

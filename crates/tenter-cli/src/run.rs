@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use tenter_record::Names;
+use tenter_record::{Names, Summary};
 use tenter_report::{RunIdentity, TrialFolder, TrialReport, claim_free_folder, peak_rss_bytes};
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
@@ -111,15 +111,25 @@ fn finish(
         OutputFormat::Csv => tenter_report::Format::Csv,
     }));
     written.map_err(|error| Failure::other(error.to_string()))?;
+    // The table has given the reason already.
+    say_failures(summary, arguments.format != OutputFormat::Table);
+    Ok(())
+}
+
+fn say_failures(summary: &Summary, with_reason: bool) {
     for job in &summary.jobs {
         if let Some(failure) = &job.job.failure {
+            let reason = if with_reason {
+                format!(": {failure}")
+            } else {
+                String::new()
+            };
             say(&format!(
-                "error: job `{}` was not completed: {failure}\n",
+                "error: job `{}` was not completed{reason}\n",
                 job.job.name
             ));
         }
     }
-    Ok(())
 }
 
 /// The folder asked for, or a new one under `trials/`.

@@ -85,11 +85,12 @@ fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
 pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> String {
     let topology = driver.fabric(0).context().topology();
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
-    let mut events: Vec<Event> = logs
-        .clone()
-        .flat_map(|log| log.notes.iter().copied())
-        .collect();
-    let mut omitted: u64 = logs.map(|log| log.omitted).sum();
+    let mut events = Vec::new();
+    let mut omitted = 0;
+    for (first, more) in logs.map(WatchLog::first) {
+        events.extend(first);
+        omitted += more;
+    }
     events.sort_by_key(|event| (event.at, event.node, step(event.kind), event.port));
     omitted += events.len().saturating_sub(limit) as u64;
     events.truncate(limit);

@@ -14,9 +14,9 @@ pub const ACK_FRAME_BYTES: u16 = 66;
 /// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
 /// management payload.
 pub const CONNECT_FRAME_BYTES: u16 = 326;
-/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 68 ms, longer than any packet
-/// lives.
-pub const SENT_UNIT_PS: u64 = 16;
+/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet that waits
+/// longer, in queues of hundreds of megabytes at 10G, has its latency recorded modulo that.
+pub const SENT_UNIT_PS: u64 = 128;
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -55,7 +55,7 @@ rows! {
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
         /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
-        /// the receiver.
+        /// the receiver, to 0.128 ns.
         latency_min: Time => "latency_min_ns", "ns";
         /// Mean latency of the accepted frames, rounded down to a picosecond.
         latency_avg: Time => "latency_avg_ns", "ns";

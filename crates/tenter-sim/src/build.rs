@@ -28,6 +28,8 @@ const CENTRAL_BELOW: Time = Time::from_ns(50);
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 /// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
 const SMALLEST_WIRE_BYTES: u32 = 64 + tenter_net::WIRE_OVERHEAD_BYTES;
+/// Queue pairs take about 300 bytes each when they are used: so many take 40 GB.
+pub(crate) const QUEUE_PAIRS_MAX: u64 = 1 << 27;
 const UDP_PROTOCOL: u8 = 17;
 /// `RoCEv2` takes its source ports from the dynamic range.
 const FIRST_SOURCE_PORT: u16 = 0xc000;
@@ -218,8 +220,14 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let mut ranks = vec![Vec::new(); topology.hosts];
     let mut slots = vec![(0_u32, 0_u32); topology.hosts];
     let mut jobs = Vec::new();
+    let mut queue_pairs = 0;
     for (index, job) in (0..).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
+        let sends = (0..job.ranks()).map(|rank| pairs.send_slots(rank) as u64);
+        queue_pairs += sends.sum::<u64>();
+        if queue_pairs > QUEUE_PAIRS_MAX {
+            return Err(SimulationError::TooManyQueuePairs(queue_pairs));
+        }
         let mut places = Vec::with_capacity(job.hosts.len());
         for (rank, &host) in (0..).zip(&job.hosts) {
             let (send_base, receive_base) = slots[host as usize];

@@ -41,6 +41,12 @@ pub enum SimulationError {
     /// A collective cannot be run by its ranks.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// More queue pairs than any machine holds.
+    #[error(
+        "the jobs need {0} queue pairs, and {max} fit; use fewer ranks per job, or an algorithm with fewer peers",
+        max = crate::build::QUEUE_PAIRS_MAX
+    )]
+    TooManyQueuePairs(u64),
     /// Nothing takes any time.
     #[error(
         "some link has no delay at all; give its cable a length or its switch a pipeline latency"

@@ -27,7 +27,12 @@ fn explain_job<D: Driver>(driver: &D, job: usize) -> Option<String> {
     lines.extend(waiting_ranks(driver, job));
     let omitted = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
-    let mut text = format!("{missing} transfers have not arrived");
+    let transfers = if missing == 1 {
+        "transfer has"
+    } else {
+        "transfers have"
+    };
+    let mut text = format!("{missing} {transfers} not arrived");
     for line in lines {
         let _ = write!(text, "; {line}");
     }

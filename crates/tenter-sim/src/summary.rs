@@ -281,6 +281,18 @@ fn warnings<D: Driver>(driver: &D) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let errors = nodes(driver).map(|(_, node)| match node {
+        NodeModel::Host(host) => host.nic().errors().len(),
+        NodeModel::Switch(_) => 0,
+    });
+    let gave_up: usize = errors.sum();
+    if gave_up > 0 {
+        warnings.push(format!(
+            "{gave_up} queue pairs gave up after {} timeouts in a row; where their data arrived all the same, only the \
+             acknowledgement was late: set `endpoint.nic.retransmission_timeout` above the longest round trip",
+            driver.fabric(0).context().nic.retry_count + 1
+        ));
+    }
     warnings
 }
 

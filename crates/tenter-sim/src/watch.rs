@@ -34,15 +34,14 @@ pub enum WatchTarget {
     },
 }
 
-/// Keeps the events of one target, up to a limit.
+/// Keeps the earliest events of one target, up to a limit.
 #[derive(Clone, Debug)]
 pub struct WatchLog {
     target: WatchTarget,
     limit: usize,
-    /// The events, in the order in which this part's nodes were served.
-    pub notes: Vec<Event>,
-    /// How many more there were than the limit.
-    pub omitted: u64,
+    /// The events kept so far, at most twice the limit, in no particular order.
+    notes: Vec<Event>,
+    omitted: u64,
 }
 
 impl WatchLog {
@@ -54,6 +53,22 @@ impl WatchLog {
             notes: Vec::new(),
             omitted: 0,
         }
+    }
+
+    /// The first events, in the order of time, and how many more there were.
+    pub fn first(&self) -> (Vec<Event>, u64) {
+        let mut log = self.clone();
+        log.drop_late();
+        (log.notes, log.omitted)
+    }
+
+    /// Ports are lazy, so a node may tell of a departure after a later arrival: only the time says
+    /// what is first.
+    fn drop_late(&mut self) {
+        self.notes
+            .sort_by_key(|event| (event.at, event.node, event.port, event.kind));
+        self.omitted += self.notes.len().saturating_sub(self.limit) as u64;
+        self.notes.truncate(self.limit);
     }
 
     fn concerns(&self, event: &Event) -> bool {
@@ -70,10 +85,9 @@ impl Watcher for WatchLog {
         if !self.concerns(&event) {
             return;
         }
-        if self.notes.len() < self.limit {
-            self.notes.push(event);
-        } else {
-            self.omitted += 1;
+        self.notes.push(event);
+        if self.notes.len() > 2 * self.limit {
+            self.drop_late();
         }
     }
 }
