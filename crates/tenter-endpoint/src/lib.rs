@@ -19,4 +19,4 @@ pub use message::{MessageCut, Position};
 pub use nic::{Directory, Nic, NicCounters, QueuePairError};
 pub use receive::{Delivery, ReplyPath};
 pub use send::{Acknowledged, SendPeer, WorkRequest};
-pub use spec::{AckPolicy, NicAddress, NicSpec, ROCE_UDP_PORT};
+pub use spec::{AckPolicy, NicAddress, NicSpec, ROCE_UDP_PORT, ReceiveBufferSpec};

@@ -14,6 +14,7 @@
 //! it is next touched ([`Port::advance`]). That is exact because a departure at d matters to nobody
 //! before d + serialisation + latency.
 
+mod class;
 pub mod load_balancing;
 mod medium;
 mod packet;
@@ -21,11 +22,14 @@ mod port;
 mod spec;
 mod switch;
 
+pub use class::{
+    CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
+};
 pub use medium::{Event, EventKind, Medium};
 pub use packet::{
     ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES,
     SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
 };
 pub use port::{Port, PortCounters, Transmitter};
-pub use spec::{Forwarding, SwitchSpec};
+pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
 pub use switch::Switch;

@@ -238,6 +238,8 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         connection_set_up: connection_set_up?,
         start_skew_max: start_skew_max?,
         clock_offset_max_ppm: clock_offset_max_ppm?,
+        control_class: None,
+        receive_buffer: None,
     };
     check_window(&window_field?, &nic);
     Some(nic)

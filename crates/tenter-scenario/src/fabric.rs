@@ -1,7 +1,7 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
 use tenter_net::load_balancing::{Ecmp, HashFields, HashFunction, HashSeeding, LoadBalancing};
-use tenter_net::{Forwarding, SwitchSpec};
+use tenter_net::{ClassSpec, Forwarding, Limit, Scheduling, SwitchSpec, UNLIMITED_POOL};
 use tenter_topology::TopologySpec;
 use tenter_units::Time;
 
@@ -165,9 +165,23 @@ fn read_switch(
         forwarding: forwarding?,
         ingress_latency,
         egress_latency: pipeline_latency - ingress_latency,
-        queue_capacity_bytes: queue_capacity_bytes?,
+        pool_bytes: vec![UNLIMITED_POOL],
+        classes: vec![private_queue(queue_capacity_bytes?)],
         load_balancing: load_balancing?,
     })
+}
+
+/// The one class of a switch without a shared buffer: each output queue has memory of its own.
+fn private_queue(capacity_bytes: Option<u64>) -> ClassSpec {
+    ClassSpec {
+        class: 0,
+        scheduling: Scheduling::Strict,
+        pool: 0,
+        reserved_bytes: 0,
+        limit: Limit::Static(capacity_bytes.unwrap_or(UNLIMITED_POOL)),
+        lossless: None,
+        ecn: None,
+    }
 }
 
 fn read_load_balancing(section: &mut Section<'_>) -> Option<LoadBalancing> {

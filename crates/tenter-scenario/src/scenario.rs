@@ -213,7 +213,7 @@ impl Draft {
         if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
             let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
             check_capacity(
-                switch.queue_capacity_bytes,
+                switch.classes[0].limit,
                 frame,
                 fabric.capacity_at,
                 problems,

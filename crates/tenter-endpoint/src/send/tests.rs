@@ -22,6 +22,8 @@ fn spec() -> NicSpec {
         connection_set_up: false,
         start_skew_max: Time::ZERO,
         clock_offset_max_ppm: 0,
+        control_class: None,
+        receive_buffer: None,
     }
 }
 
