@@ -2,7 +2,7 @@
 
 use tenter_units::Time;
 
-use crate::class::ClassSpec;
+use crate::class::{CLASSES, ClassSpec};
 use crate::load_balancing::LoadBalancing;
 
 /// How a switch hands a frame from its input to its output.
@@ -37,3 +37,16 @@ pub struct SwitchSpec {
 
 /// The size of a pool that never runs out.
 pub const UNLIMITED_POOL: u64 = 1 << 62;
+
+impl SwitchSpec {
+    /// The queue of each class: its place in the list of classes.
+    pub fn queue_of_class(&self) -> [u8; CLASSES] {
+        std::array::from_fn(|class| {
+            let upto = self
+                .classes
+                .iter()
+                .take_while(|spec| usize::from(spec.class) <= class);
+            upto.count().saturating_sub(1) as u8
+        })
+    }
+}

@@ -213,7 +213,10 @@ impl Draft {
         if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
             let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
             check_capacity(
-                switch.classes[0].limit,
+                match switch.classes[0].limit {
+                    tenter_net::Limit::Static(bytes) => Some(bytes),
+                    tenter_net::Limit::Dynamic { .. } => None,
+                },
                 frame,
                 fabric.capacity_at,
                 problems,

@@ -88,6 +88,7 @@ fn visit_switch<W: Watcher>(
     let mut links = Links { visit, watcher };
     switch.touch();
     for (packet, input) in arrivals.iter() {
+        switch.merge_before(packet.at, &mut links);
         switch.arrive(*packet, input, &context.routing, &mut links);
     }
     if let Some(next) = switch.advance_to(end, &mut links) {
@@ -157,8 +158,8 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// One timer of a host, for an engine with explicit events.
-    pub fn host_fires(&mut self, node: u32, now: u64) {
+    /// One timer of a node, for an engine with explicit events.
+    pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
         let Fabric {
             nodes,
             context,
@@ -166,15 +167,16 @@ impl<W: Watcher> Fabric<W> {
             ledger,
             ..
         } = self;
-        if let NodeModel::Host(host) = &mut nodes[node as usize] {
-            host.fire(
+        match &mut nodes[node as usize] {
+            NodeModel::Switch(switch) => switch.refresh(now, medium),
+            NodeModel::Host(host) => host.fire(
                 now,
                 &mut HostScope {
                     context,
                     schedules,
                     ledger,
                 },
-            );
+            ),
         }
     }
 
@@ -186,15 +188,8 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// One arrival at any node, for an engine with explicit events; the port of a switch it was
-    /// offered to.
-    pub fn arrives(
-        &mut self,
-        node: u32,
-        input: u16,
-        packet: Packet,
-        medium: &mut impl Medium,
-    ) -> Option<u16> {
+    /// One arrival at any node, for an engine with explicit events.
+    pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
         let Fabric {
             nodes,
             context,
@@ -204,20 +199,17 @@ impl<W: Watcher> Fabric<W> {
         } = self;
         match &mut nodes[node as usize] {
             NodeModel::Switch(switch) => {
-                Some(switch.arrive(packet, input, &context.routing, medium))
+                switch.arrive(packet, input, &context.routing, medium);
             }
-            NodeModel::Host(host) => {
-                host.arrive(
-                    packet,
-                    &mut HostScope {
-                        context,
-                        schedules,
-                        ledger,
-                    },
-                    medium,
-                );
-                None
-            }
+            NodeModel::Host(host) => host.arrive(
+                packet,
+                &mut HostScope {
+                    context,
+                    schedules,
+                    ledger,
+                },
+                medium,
+            ),
         }
     }
 }

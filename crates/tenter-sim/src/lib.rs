@@ -18,6 +18,7 @@ mod build;
 mod conservation;
 mod driver;
 mod fabric;
+mod flow_control;
 mod host;
 mod jobs;
 mod ledger;

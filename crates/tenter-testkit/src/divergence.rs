@@ -208,6 +208,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::Nak => "NAK",
         PacketKind::ConnectRequest => "connection request",
         PacketKind::ConnectReply => "connection reply",
+        PacketKind::Pause => "pause",
     };
     let mut text = format!(
         "{} {} {what}: {kind} {} of queue pair {} for {}, {} bytes, hash {:08x}, flags {}",

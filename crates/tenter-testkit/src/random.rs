@@ -83,7 +83,7 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use tenter_net::Forwarding;
+    use tenter_net::{Forwarding, Limit};
 
     use super::random_scenario;
 
@@ -112,11 +112,7 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            if plan
-                .switch
-                .queue_capacity_bytes
-                .is_some_and(|bytes| bytes < 14_000)
-            {
+            if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
                 count("small queues".to_owned());
             }
         }
