@@ -18,6 +18,7 @@ mod buffer;
 mod class;
 mod departures;
 mod ecn;
+pub mod headroom;
 pub mod load_balancing;
 mod medium;
 mod packet;

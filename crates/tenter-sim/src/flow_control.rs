@@ -1,6 +1,9 @@
 //! What priority flow control takes from the links: delays, headroom, lookahead.
 
-use tenter_net::{Headroom, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::headroom::{Senders, incoming, response_time};
+use tenter_net::{
+    DATA_OVERHEAD_BYTES, Headroom, Headrooms, PAUSE_FRAME_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES,
+};
 
 use crate::build::Context;
 
@@ -16,8 +19,7 @@ impl Context {
     /// obeys: the cable, and the response time.
     pub(crate) fn mac_latency(&self, node: u32, port: u16) -> u64 {
         let cable = self.topology.cable(node, port);
-        let quantum = cable.rate.serialisation(0).of(64, 0).0.ps();
-        cable.delay.ps() + quantum * tenter_net::headroom::response_quanta(cable.rate)
+        cable.delay.ps() + response_time(cable.rate).ps()
     }
 
     /// The shortest time in which a pause frame acts on another node, if there are any.
@@ -48,12 +50,13 @@ impl Context {
     }
 
     fn headroom(&self, node: u32, port: u16, headroom: Headroom) -> u64 {
-        match headroom {
-            Headroom::Bytes(bytes) => bytes,
-            Headroom::Model | Headroom::Sonic => {
-                let _ = (node, port);
-                1 << 20
-            }
-        }
+        let frame_bytes = self.nic.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES;
+        let senders = Senders {
+            frame_bytes,
+            transmit_latency: self.nic.transmit_latency,
+            fast_ppm: self.nic.clock_offset_max_ppm,
+        };
+        let link = incoming((&self.topology, &self.switch), (node, port), &senders);
+        headroom.bytes(&link)
     }
 }
