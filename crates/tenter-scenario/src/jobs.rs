@@ -12,6 +12,7 @@ use crate::diagnostics::{Location, quote};
 use crate::hosts::{HostNames, HostRef};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
+use crate::plan::SIMULATED_MAX;
 use crate::tree::{Node, Value};
 
 const JOB: KeyTable = KeyTable {
@@ -132,7 +133,8 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let iterations = section.integer("iterations", 1..=1_000_000);
     let warm_up = section.integer("warm_up", 0..=1_000_000);
     let start = section.time("start", Time::ZERO..=LATEST);
-    let gap = section.take("gap").and_then(|field| read_gap(&field));
+    let gap_field = section.take("gap");
+    let gap = gap_field.as_ref().and_then(read_gap);
     let queue_pairs = section.integer("queue_pairs", 1..=4096);
     let scopes = [
         ("rank-pair", QueuePairScope::RankPair),
@@ -161,7 +163,25 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             kinds,
         })
     };
-    (read(), node)
+    let draft = read();
+    if let (Some(draft), Some(field)) = (&draft, &gap_field) {
+        check_last_start(&draft.job, field);
+    }
+    (draft, node)
+}
+
+/// Refuses a job whose last collective could not start in time even if none took any.
+fn check_last_start(job: &Job, gap: &Field<'_>) {
+    let turns = (u64::from(job.warm_up) + u64::from(job.iterations)) * job.sequence.len() as u64;
+    let gaps = u128::from(turns - 1) * u128::from(job.gap.ps());
+    if u128::from(job.start.ps()) + gaps > u128::from(SIMULATED_MAX.ps()) {
+        let what = format!(
+            "is {}, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
+            gap.node.describe()
+        );
+        let help = "give a shorter `gap`, fewer `iterations` or fewer sizes";
+        gap.problem(&what, help.to_owned());
+    }
 }
 
 fn read_gap(field: &Field<'_>) -> Option<Time> {

@@ -53,5 +53,5 @@ mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
-pub use plan::Plan;
+pub use plan::{Plan, SIMULATED_MAX};
 pub use scenario::key_reference;

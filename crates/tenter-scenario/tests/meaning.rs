@@ -239,6 +239,11 @@ fn numbers_have_their_limits() {
         "less than one full frame of 4174",
     );
     refused(&["jobs[0].gap=1999ns"], "a barrier takes effect no sooner");
+    refused(
+        &["jobs[0].gap=1000s", "jobs[0].iterations=8642"],
+        "`jobs[0].gap` is `1000s`, which puts the last of 8642 collectives beyond 8640000s",
+    );
+    refused(&["limits.time=8640001s"], "outside its range");
     refused(&["observe.sample_interval=999ns"], "outside its range");
     refused(&["schema_version=2"], "outside its range");
     refused(&["jobs[0].iterations=0"], "outside its range");
