@@ -121,7 +121,8 @@ impl SendQueuePair {
     }
 
     pub(crate) fn post(&mut self, requests: &mut Requests, request: WorkRequest, cut: MessageCut) {
-        let packets = cut.packets(request.bytes) as u32;
+        let packets = u32::try_from(cut.packets(request.bytes))
+            .expect("a plan puts fewer than 2^30 packets of a collective on a queue pair");
         let idle = self.next_sequence == self.posted_sequence;
         requests.push(Posted {
             request,

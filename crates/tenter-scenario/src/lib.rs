@@ -45,6 +45,7 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod queue_pair_packets;
 mod scenario;
 mod toml;
 mod topologies;

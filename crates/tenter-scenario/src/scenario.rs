@@ -1,5 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::decode::{Read, Section};
@@ -235,7 +236,9 @@ impl Draft {
             .endpoint
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names));
+        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
         Some(Plan {
             name: self.name?,
             description: self.description?,
