@@ -38,6 +38,8 @@ pub struct NicCounters {
     pub out_of_sequence: u64,
     /// Data packets dropped because they had been accepted before.
     pub duplicate_request: u64,
+    /// Data packets sent that had been sent before.
+    pub retransmitted_packets: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
@@ -187,6 +189,7 @@ impl Nic {
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
+        self.counters.retransmitted_packets += u64::from(queue_pair.repeats());
         let requests = &mut self.requests[slot as usize];
         let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
         packet.sent = (now / SENT_UNIT_PS) as u32;

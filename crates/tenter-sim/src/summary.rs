@@ -240,15 +240,12 @@ fn job_row(
     }
 }
 
+/// What the nodes have counted: frames of flows that never ended are part of it.
 fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
     let mut totals = Totals {
         flows: accounts.flows_done(),
         ..Totals::default()
     };
-    for tally in accounts.tallies.iter().flatten() {
-        totals.rx_frames += tally.accepted_frames;
-        totals.retransmitted_frames += tally.retransmitted_frames;
-    }
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
@@ -257,7 +254,9 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
                 totals.tx_frames += frames - control.0;
                 totals.tx_bytes += bytes - control.1;
                 let counters = host.nic().counters();
+                totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;
+                totals.retransmitted_frames += counters.retransmitted_packets;
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
             }

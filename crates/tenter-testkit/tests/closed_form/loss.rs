@@ -129,6 +129,10 @@ fn a_queue_pair_that_gives_up() {
     let totals = &trial.outcome.summary.totals;
     assert_eq!(totals.timeouts, 4);
     assert_eq!(totals.dropped_frames, 4 * 20);
+    // What was sent and accepted of the flow that never ended counts all the same.
+    assert_eq!(totals.tx_frames, 3_000 + 30 + 3 * 20);
+    assert_eq!(totals.retransmitted_frames, 3 * 20);
+    assert_eq!(totals.rx_frames, 3_000 + 10);
     assert!(!trial.outcome.summary.complete);
     let complete: Vec<bool> = trial.outcome.jobs.iter().map(|job| job.complete).collect();
     assert_eq!(complete, [true, false]);
