@@ -256,7 +256,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
         }
         self.collect()?;
-        self.now = self.accounts.last_event();
+        self.now = self
+            .accounts
+            .last_event()
+            .max(summary::last_event(self.driver));
         Ok(None)
     }
 
