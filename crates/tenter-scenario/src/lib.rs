@@ -45,6 +45,7 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod queue_pair_packets;
 mod scenario;
 mod toml;
 mod topologies;
@@ -53,5 +54,5 @@ mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
-pub use plan::Plan;
+pub use plan::{Plan, SIMULATED_MAX};
 pub use scenario::key_reference;

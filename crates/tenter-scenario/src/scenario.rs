@@ -1,5 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::decode::{Read, Section};
@@ -10,7 +11,7 @@ use crate::hosts::HostNames;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::Plan;
+use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{addresses, collectives, explicit_fabric, topologies};
 
@@ -84,7 +85,7 @@ const LIMITS: KeyTable = KeyTable {
         "time",
         "time or `none`",
         Default("none"),
-        "Simulated time at which the trial stops, whether it is done or not",
+        "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
     )],
 };
 
@@ -197,8 +198,7 @@ fn read_optional_time(
     key: &str,
 ) -> Read<Option<Time>> {
     let mut section = scenario.section(name, table)?;
-    // A limit of more than a hundred days of simulated time is a slip of the unit.
-    let range = Time::from_ns(1)..=Time::from_us(8_640_000_000_000);
+    let range = Time::from_ns(1)..=SIMULATED_MAX;
     let time = section
         .take(key)
         .and_then(|field| field.or_none(|field| field.quantity("a time", &range)));
@@ -239,7 +239,9 @@ impl Draft {
             .endpoint
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names));
+        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
         Some(Plan {
             name: self.name?,
             description: self.description?,

@@ -239,6 +239,11 @@ fn numbers_have_their_limits() {
         "less than one full frame of 4174",
     );
     refused(&["jobs[0].gap=1999ns"], "a barrier takes effect no sooner");
+    refused(
+        &["jobs[0].gap=1000s", "jobs[0].iterations=8642"],
+        "`jobs[0].gap` is `1000s`, which puts the last of 8642 collectives beyond 8640000s",
+    );
+    refused(&["limits.time=8640001s"], "outside its range");
     refused(&["observe.sample_interval=999ns"], "outside its range");
     refused(&["schema_version=2"], "outside its range");
     refused(&["jobs[0].iterations=0"], "outside its range");
@@ -250,6 +255,36 @@ fn numbers_have_their_limits() {
     refused(&["jobs[0].collectives[0].sizes=[]"], "is empty");
     refused(&["jobs[0].collectives=[]"], "is empty");
     refused(&["jobs=[]"], "is empty");
+}
+
+#[test]
+fn packets_of_a_queue_pair_have_numbers_of_their_own() {
+    // Messages of 1 byte are packets of 1 byte.
+    let ring = |size: &str, more: &str| {
+        let collectives = format!("collectives: [{{collective: all-reduce, size: {size}}}]");
+        [
+            "endpoint.nic.message_size=1B".to_owned(),
+            format!("jobs=[{{{collectives}, {more}}}]"),
+        ]
+    };
+    let refused =
+        |[message, jobs]: [String; 2], expected: &str| refused(&[&message, &jobs], expected);
+    let good = |[message, jobs]: [String; 2]| good(&[&message, &jobs]);
+    // 4 chunks of 178,956,970 bytes, 6 of them to the next rank: 1,073,741,820. One more byte per
+    // chunk is 1,073,741,826.
+    good(ring("715827880B", ""));
+    refused(
+        ring("715827884B", ""),
+        "all-reduce (ring) of 715827884B puts 1073741826 packets on one queue pair of rank 0 to rank 1",
+    );
+    // Split over two, or with two of the six on each chunk's own queue pair, there is room.
+    good(ring("715827884B", "queue_pairs: 2"));
+    good(ring("715827884B", "queue_pair_scope: chunk"));
+    // The largest collective there is fits with messages of the usual size.
+    good([
+        "endpoint.nic.mtu=4096".to_owned(),
+        "jobs[0].collectives[0].size=1TiB".to_owned(),
+    ]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tenter_engine::RunOutcome;
 use tenter_record::{
     CollectiveRow, Control, Digest, JobRow, PortRow, Progress, Sink, SinkError, Summary,
 };
-use tenter_scenario::Plan;
+use tenter_scenario::{Plan, SIMULATED_MAX};
 use tenter_topology::RoutingError;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
@@ -168,7 +168,7 @@ impl<D: Driver> Simulation<D> {
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
         let mut course = Course::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
-        let stopped = course.run(self.time_limit.unwrap_or(u64::MAX))?;
+        let stopped = course.run(self.time_limit)?;
         let Course { accounts, now, .. } = course;
         conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
         let trial = summary::Trial {
@@ -220,7 +220,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     }
 
     /// The loop over edges; why it ended early, if it did.
-    fn run(&mut self, limit: u64) -> Result<Option<String>, SimulationError> {
+    fn run(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+        let ceiling = SIMULATED_MAX.ps();
+        let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         loop {
             self.start_collectives()?;
             let edge = self.next_edge(limit);
@@ -245,12 +247,19 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
             if self.now >= limit {
                 self.collect()?;
+                let kind = match time_limit {
+                    Some(own) if own <= ceiling => "time limit",
+                    _ => "longest simulation",
+                };
                 let limit = Time::from_ps(limit);
-                return Ok(Some(format!("the time limit of {limit} was reached")));
+                return Ok(Some(format!("the {kind} of {limit} was reached")));
             }
         }
         self.collect()?;
-        self.now = self.accounts.last_event();
+        self.now = self
+            .accounts
+            .last_event()
+            .max(summary::last_event(self.driver));
         Ok(None)
     }
 
@@ -324,7 +333,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let plan = &self.context.jobs[index];
             if state.turn + 1 < plan.turns.len() {
                 state.turn += 1;
-                state.next_start = Some(end + plan.job.gap.ps());
+                state.next_start = Some(end.saturating_add(plan.job.gap.ps()));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_record::SampleRow;
-use tenter_scenario::{Format, Plan, load};
+use tenter_scenario::{Format, Plan, SIMULATED_MAX, load};
 use tenter_testkit::Engine;
 use tenter_units::Time;
 
@@ -76,6 +76,29 @@ fn a_sample_sees_all_that_was_before_it_and_nothing_at_its_instant() {
             .collect();
         // The last frame departs at 25, so the samples at 3, 6 … 27 have something to say.
         assert_eq!(samples, expected(9), "{engine}");
+    }
+}
+
+#[test]
+fn no_simulation_goes_beyond_the_longest() {
+    // Twelve frames of two senders each take 27 frame times, about 9 us: the first collective is
+    // done just before the ceiling or long before it, and the second never starts.
+    for start in [Time::ZERO, Time::from_ps(SIMULATED_MAX.ps() - 20_000_000)] {
+        let mut plan = plan();
+        plan.jobs[0].start = start;
+        plan.jobs[0].iterations = 2;
+        plan.jobs[0].gap = Time::MAX;
+        plan.sample_interval = None;
+        for engine in Engine::all(3) {
+            let trial = engine
+                .run(&plan)
+                .unwrap_or_else(|how| panic!("{engine}: {how}"));
+            let summary = &trial.outcome.summary;
+            let expected = "the longest simulation of 8640000s was reached";
+            assert_eq!(summary.stopped.as_deref(), Some(expected), "{engine}");
+            assert_eq!(summary.totals.flows, 2, "{engine}");
+            assert!(!summary.complete, "{engine}");
+        }
     }
 }
 
