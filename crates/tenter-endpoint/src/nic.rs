@@ -6,11 +6,13 @@ use std::collections::BinaryHeap;
 use tenter_engine::Ring;
 use tenter_net::{
     ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
-    SENT_UNIT_PS, Transmitter,
+    PauseRecord, SENT_UNIT_PS, Transmitter,
 };
 
 use crate::message::MessageCut;
+use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
+use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
 use crate::send::{
     Acknowledged, Connection, Posted, Requests, SendPeer, SendQueuePair, WorkRequest,
 };
@@ -40,6 +42,8 @@ pub struct NicCounters {
     pub duplicate_request: u64,
     /// Data packets sent that had been sent before.
     pub retransmitted_packets: u64,
+    /// Packets that arrived marked with congestion experienced.
+    pub marked_packets: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
@@ -83,14 +87,41 @@ pub struct Nic {
     pending: u32,
     acknowledged: Vec<Acknowledged>,
     errors: Vec<QueuePairError>,
+    classes: NicClasses,
+    pauses: Box<Pauses>,
+    receive_buffer: Option<Box<ReceiveBuffer>>,
     counters: NicCounters,
+}
+
+/// The classes of what a NIC sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NicClasses {
+    /// The class of data packets.
+    pub data: u8,
+    /// The class of acknowledgements and connection set-up.
+    pub control: u8,
+    /// The classes that pause frames can stop, one bit each.
+    pub lossless: u8,
 }
 
 impl Nic {
     /// The NIC of a host, with room for so many send and receive queue pairs.
-    pub fn new(host: u32, spec: &NicSpec, transmitter: Transmitter, slots: (usize, usize)) -> Nic {
+    pub fn new(
+        host: u32,
+        spec: &NicSpec,
+        classes: NicClasses,
+        transmitter: Transmitter,
+        slots: (usize, usize),
+    ) -> Nic {
+        let quantum_ps = transmitter.pause_time(1);
+        let receive_buffer = spec.receive_buffer.as_ref();
+        let receive_buffer =
+            receive_buffer.map(|spec| Box::new(ReceiveBuffer::new(spec, quantum_ps)));
         Nic {
             host,
+            classes,
+            pauses: Box::default(),
+            receive_buffer,
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
             message_end: (0, 0),
@@ -122,6 +153,23 @@ impl Nic {
         let (end, resumed) = self.message_end;
         let free_at = self.transmitter.free_at();
         if free_at == resumed { end } else { free_at }
+    }
+
+    /// What its receive buffer has been through, and the frames and bytes that wait in it.
+    pub fn receive_buffer(&self) -> Option<(ReceiveBufferCounters, (u64, u64))> {
+        let buffer = self.receive_buffer.as_ref();
+        buffer.map(|buffer| (buffer.counters(), buffer.waiting()))
+    }
+
+    /// How long it has told the leaf to pause up to `now`, in ps.
+    pub fn pausing(&self, now: u64) -> u64 {
+        let buffer = self.receive_buffer.as_ref();
+        buffer.map_or(0, |buffer| buffer.paused(now))
+    }
+
+    /// Pause frames received for a class, and how long they have stopped it up to `now`, in ps.
+    pub fn paused(&self, class: u8, now: u64) -> (PauseRecord, u64) {
+        self.pauses.record(class, now)
     }
 
     /// What it has counted.
@@ -165,7 +213,7 @@ impl Nic {
     #[inline]
     pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
         let mut seen = 0;
-        for packet in arrivals {
+        for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_data() || packet.kind == PacketKind::ConnectRequest {
                 self.receive[slot].expected
@@ -182,18 +230,37 @@ impl Nic {
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: u64) -> Option<u64> {
-        let busy = !self.round.is_empty() || !self.control.is_empty();
-        busy.then(|| self.transmitter.free_at().max(now))
+        let free_at = self.transmitter.free_at().max(now);
+        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let earliest = match (data, control) {
+            (Some(data), Some(control)) => data.min(control),
+            (data, control) => data.or(control)?,
+        };
+        Some(earliest.max(free_at))
     }
 
     /// Sends one frame, whose first bit leaves at `now`.
     #[inline]
     pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
+            self.send_control(now, medium);
+        } else {
+            self.send_data(spec, now, medium);
+        }
+    }
+
+    #[inline]
+    fn send_control(&mut self, now: u64, medium: &mut impl Medium) {
         if let Some(mut packet) = self.control.pop() {
             packet.sent = (now / SENT_UNIT_PS) as u32;
+            packet.flags |= Packet::class_flags(self.classes.control);
             self.transmitter.transmit(packet, now, medium);
-            return;
         }
+    }
+
+    #[inline]
+    fn send_data(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
         let Some(slot) = self.round.pop() else { return };
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.outstanding() == 0 {
@@ -203,6 +270,7 @@ impl Nic {
         let requests = &mut self.requests[slot as usize];
         let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
         packet.sent = (now / SENT_UNIT_PS) as u32;
+        packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
         let armed = queue_pair.timer_armed;
         queue_pair.in_round = queue_pair.may_send(spec.window_packets);
         if queue_pair.in_round {
@@ -228,8 +296,60 @@ impl Nic {
         directory: &impl Directory,
         medium: &mut M,
     ) -> Option<Delivery> {
+        if packet.kind == PacketKind::Pause {
+            self.obey(&packet, medium);
+            return None;
+        }
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
+        if self.receive_buffer.is_some() {
+            self.buffer(spec, packet, medium);
+            return None;
+        }
+        self.process(spec, packet, directory, medium)
+    }
+
+    /// Obeys a pause frame of the leaf.
+    fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.note(EventKind::Arrived, packet, medium);
+        let until = packet.at + self.transmitter.pause_time(packet.sequence);
+        self.pauses.obey(packet.class(), packet.at, until);
+    }
+
+    /// Puts a frame into the receive buffer.
+    fn buffer<M: Medium>(&mut self, spec: &NicSpec, packet: Packet, medium: &mut M) {
+        let (Some(buffer), Some(spec)) = (&mut self.receive_buffer, &spec.receive_buffer) else {
+            return;
+        };
+        let dropped = buffer.counters().dropped_frames;
+        let pauses = buffer.take(spec, packet);
+        if buffer.counters().dropped_frames > dropped {
+            self.note(EventKind::Dropped, &packet, medium);
+        }
+        if pauses {
+            self.tell_leaf(spec.quanta, packet.at, medium);
+        }
+    }
+
+    /// Tells the leaf to pause, or to go on, in every class that it may pause.
+    fn tell_leaf(&mut self, quanta: u16, now: u64, medium: &mut impl Medium) {
+        for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
+            self.transmitter.pause(class, quanta, now, medium);
+        }
+    }
+
+    /// Takes a packet that is in host memory; returns the transfer it completes, if any.
+    #[inline]
+    fn process<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: Packet,
+        directory: &impl Directory,
+        medium: &mut M,
+    ) -> Option<Delivery> {
+        if packet.has(Packet::CONGESTION_EXPERIENCED) {
+            self.counters.marked_packets += 1;
+        }
         if packet.kind.is_data() {
             return self.take_data(packet, directory, medium);
         }
@@ -382,15 +502,48 @@ impl Nic {
             .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
     }
 
-    /// When the next timer fires.
+    /// When the next timer fires: a frame is in host memory, a pause must be repeated, or an
+    /// acknowledgement is overdue.
     #[inline]
-    pub fn next_timeout(&self) -> Option<u64> {
+    pub fn next_timer(&self) -> Option<u64> {
         let first = self.timeouts.peek().filter(|_| self.pending > 0);
-        first.map(|&Reverse((at, _))| at)
+        let timeout = first.map(|&Reverse((at, _))| at);
+        let Some(buffer) = &self.receive_buffer else {
+            return timeout;
+        };
+        let buffer = buffer.next_drained().min(buffer.refresh_at());
+        let next = buffer.min(timeout.unwrap_or(u64::MAX));
+        (next != u64::MAX).then_some(next)
     }
 
-    /// Fires the timer that is due at `now`.
-    pub fn timeout(&mut self, spec: &NicSpec, now: u64) {
+    /// Fires the one timer that is due at `now` and first in order: frames that have drained before
+    /// repeated pauses, and these before timeouts. Returns the transfer that a frame completes.
+    pub fn fire<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        now: u64,
+        directory: &impl Directory,
+        medium: &mut M,
+    ) -> Option<Delivery> {
+        if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer) {
+            if buffer.next_drained() <= now {
+                let (packet, resumes) = buffer.drain(rules, now)?;
+                if resumes {
+                    self.tell_leaf(0, now, medium);
+                }
+                return self.process(spec, packet, directory, medium);
+            }
+            if buffer.refresh_at() <= now {
+                buffer.repeat(now);
+                self.tell_leaf(rules.quanta, now, medium);
+                return None;
+            }
+        }
+        self.timeout(spec, now);
+        None
+    }
+
+    fn timeout(&mut self, spec: &NicSpec, now: u64) {
         let Some(Reverse((_, slot))) = self.timeouts.pop() else {
             return;
         };

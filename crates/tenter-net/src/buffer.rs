@@ -261,42 +261,50 @@ impl SharedBuffer {
     ) {
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
+        let index = usize::from(port) * self.classes.len() + queue;
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, queue_bytes - frame, frame);
-            return;
+        } else {
+            let group = &mut self.groups[index];
+            let from_headroom = group.headroom.min(frame);
+            group.headroom -= from_headroom;
+            let rest = frame - from_headroom;
+            group.used -= rest;
+            pool.used -= shared_more(rules, group.used, rest);
         }
-        let index = usize::from(port) * self.classes.len() + queue;
-        let group = &mut self.groups[index];
-        let from_headroom = group.headroom.min(frame);
-        group.headroom -= from_headroom;
-        let rest = frame - from_headroom;
-        group.used -= rest;
-        pool.used -= shared_more(rules, group.used, rest);
         if !self.paused.is_empty() {
             self.let_go_on(index, queue, now);
         }
     }
 
-    /// Lets senders go on that a departure has made room for.
+    /// Lets senders go on that a departure has made room for: that of the frame's own group, and
+    /// all of the classes that wait for its pool.
     fn let_go_on(&mut self, index: usize, queue: usize, now: u64) {
+        let freed = self.classes[queue].pool;
+        for waiting in 0..self.classes.len() {
+            let rules = &self.classes[waiting];
+            let pool = &self.pools[rules.pool];
+            let offset = rules
+                .lossless
+                .as_ref()
+                .map_or(0, |lossless| lossless.xon_offset_bytes);
+            let room =
+                |limit: u64| rules.pool == freed && (pool.used + offset <= limit || pool.used == 0);
+            if pool_trigger(rules).is_some_and(room) {
+                self.resume_all(waiting, now);
+            }
+        }
         let rules = &self.classes[queue];
         let Some(lossless) = &rules.lossless else {
             return;
         };
-        let pool = &self.pools[rules.pool];
-        let offset = lossless.xon_offset_bytes;
-        if let Some(limit) = pool_trigger(rules) {
-            if pool.used + offset <= limit || pool.used == 0 {
-                self.resume_all(queue, now);
-            }
-            return;
-        }
         let group = &self.groups[index];
-        if group.paused_since == NEVER || group.headroom > 0 {
+        let waits = group.paused_since != NEVER && group.headroom == 0;
+        if !waits || lossless.trigger == PfcTrigger::Pool {
             return;
         }
-        let shared = group.used.saturating_sub(rules.reserved);
-        if group.used == 0 || within(rules.limit, pool, shared + offset) {
+        let shared = group.used.saturating_sub(rules.reserved) + lossless.xon_offset_bytes;
+        if group.used == 0 || within(rules.limit, &self.pools[rules.pool], shared) {
             self.resume(index as u32, now);
         }
     }
@@ -399,7 +407,7 @@ impl SharedBuffer {
         };
         let is_paused = group.paused_since != NEVER;
         let since = if is_paused {
-            now - group.paused_since
+            now.saturating_sub(group.paused_since)
         } else {
             0
         };

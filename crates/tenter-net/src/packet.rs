@@ -109,9 +109,9 @@ impl Packet {
         self.at = u64::from(port);
     }
 
-    /// The port it came through.
+    /// The port it came through, of a packet that waits in a switch.
     #[inline]
-    pub(crate) fn stored_from(&self) -> u16 {
+    pub fn stored_from(&self) -> u16 {
         self.at as u16
     }
 

@@ -194,11 +194,8 @@ impl Port {
         let paused = &mut self.queues[queue];
         paused.pause.take(now, paused.paused_until, until);
         paused.paused_until = until;
-        if quanta > 0 {
-            self.paused |= 1 << queue;
-        } else {
-            self.paused &= !(1 << queue);
-        }
+        // Also when the queue may go on: what waits in it starts now, not when the wire became free.
+        self.paused |= 1 << queue;
     }
 
     /// Sends a pause frame for a class as soon as the wire is free.

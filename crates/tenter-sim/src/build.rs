@@ -457,12 +457,12 @@ impl Context {
         let index = node - self.topology.hosts as u32;
         let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
         let headrooms = self.headrooms(node);
-        NodeModel::Switch(Switch::new(
+        NodeModel::Switch(Box::new(Switch::new(
             (node, index, seed),
             &self.switch,
             transmitters,
             &headrooms,
-        ))
+        )))
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {
@@ -476,7 +476,8 @@ impl Context {
                     receive + pairs.receive_slots(here.rank),
                 )
             });
-        let nic = Nic::new(node, &self.nic, transmitter, slots);
+        let classes = self.nic_classes(node);
+        let nic = Nic::new(node, &self.nic, classes, transmitter, slots);
         let skewed = !self.nic.start_skew_max.is_zero();
         let name = &self.topology.nodes[node as usize].name;
         let skew = skewed.then(|| Box::new(Stream::new(self.seed, name, "start-skew")));

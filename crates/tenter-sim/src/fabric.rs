@@ -16,7 +16,7 @@ pub enum NodeModel {
     /// A host with its NIC.
     Host(Box<Host>),
     /// A switch.
-    Switch(Switch),
+    Switch(Box<Switch>),
 }
 
 /// The nodes of one part.
@@ -130,7 +130,7 @@ fn visit_host<W: Watcher>(
             next_packet = arrivals.next();
             host.arrive(*packet, scope, &mut links);
         } else {
-            host.fire(now, scope);
+            host.fire(now, scope, &mut links);
         }
     }
 }
@@ -176,6 +176,7 @@ impl<W: Watcher> Fabric<W> {
                     schedules,
                     ledger,
                 },
+                medium,
             ),
         }
     }

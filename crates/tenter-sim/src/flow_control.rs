@@ -1,5 +1,6 @@
 //! What priority flow control takes from the links: delays, headroom, lookahead.
 
+use tenter_endpoint::NicClasses;
 use tenter_net::headroom::{Senders, incoming, response_time};
 use tenter_net::{
     DATA_OVERHEAD_BYTES, Headroom, Headrooms, PAUSE_FRAME_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES,
@@ -13,6 +14,25 @@ impl Context {
         let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
         let nic = self.nic.receive_buffer.as_ref();
         self.switch.classes.iter().any(lossless) || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+    }
+
+    /// The classes of what a NIC sends.
+    pub(crate) fn nic_classes(&self, node: u32) -> NicClasses {
+        // Where a class shares the queue of another, its packets carry that one's number, so that
+        // switches, pauses and NICs speak of the same.
+        let queues = self.switch.queue_of_class();
+        let class = |class: u8| {
+            let queue = queues[usize::from(class)];
+            self.switch.classes[usize::from(queue)].class
+        };
+        let data = self.addresses[node as usize].class();
+        let lossless = self.switch.classes.iter();
+        let lossless = lossless.filter(|class| class.lossless.is_some());
+        NicClasses {
+            data: class(data),
+            control: class(self.nic.control_class.unwrap_or(data)),
+            lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
+        }
     }
 
     /// From the end of a pause frame sent through a port to the instant from which the other end

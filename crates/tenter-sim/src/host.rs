@@ -117,7 +117,7 @@ impl Host {
     #[inline]
     pub fn next_timer(&self) -> Option<u64> {
         let own = self.timers.peek().map(|&Reverse((at, _))| at);
-        match (own, self.nic.next_timeout()) {
+        match (own, self.nic.next_timer()) {
             (Some(own), Some(nic)) => Some(own.min(nic)),
             (own, nic) => own.or(nic),
         }
@@ -133,6 +133,12 @@ impl Host {
         let delivery = self
             .nic
             .arrive(&scope.context.nic, packet, scope.context, medium);
+        self.book(delivery, scope);
+    }
+
+    /// Books what the NIC has finished.
+    #[inline]
+    fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
         if let Some(delivery) = delivery {
             self.deliver(&delivery, scope);
         }
@@ -143,7 +149,7 @@ impl Host {
 
     /// Fires the one timer that is due at `now` and first in order: the workload's before the
     /// NIC's.
-    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>) {
+    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>, medium: &mut impl Medium) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
                 self.timers.pop();
@@ -155,7 +161,11 @@ impl Host {
                     Timer::Release(number, id) => self.post(number, id, now, scope),
                 }
             }
-            _ => self.nic.timeout(&scope.context.nic, now),
+            _ => {
+                let context = scope.context;
+                let delivery = self.nic.fire(&context.nic, now, context, medium);
+                self.book(delivery, scope);
+            }
         }
     }
 

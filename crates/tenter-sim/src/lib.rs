@@ -16,6 +16,7 @@
 mod accounts;
 mod build;
 mod conservation;
+mod deadlock;
 mod driver;
 mod fabric;
 mod flow_control;

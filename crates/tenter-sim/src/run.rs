@@ -17,7 +17,7 @@ use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
-use crate::{conservation, stall, summary};
+use crate::{conservation, deadlock, stall, summary};
 
 /// How to run, as opposed to what: none of this changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -353,6 +353,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             self.report_interval = (self.report_interval / 2).max(*REPORTS_APART.start());
         }
         self.report_at = self.now + self.report_interval;
+        if let Some(deadlock) = deadlock::find(self.driver, self.now) {
+            return Ok(Some(deadlock));
+        }
         let progress = Progress {
             simulated: Time::from_ps(self.now),
             packet_hops: hops,

@@ -3,6 +3,7 @@
 mod draw;
 mod endpoint;
 mod fabric;
+mod flow_control;
 mod jobs;
 
 use tenter_scenario::{Format, Plan, load};
@@ -38,11 +39,12 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
         &[],
         None,
     ) {
-        Ok(loaded) => RandomScenario {
-            seed,
-            text,
-            plan: loaded.plan,
-        },
+        Ok(loaded) => {
+            let mut plan = loaded.plan;
+            let mut draw = Draw::new(!seed);
+            flow_control::change(&mut plan, &mut draw);
+            RandomScenario { seed, text, plan }
+        }
         Err(errors) => panic!(
             "seed {seed} makes a scenario that is refused:\n{text}\n{}",
             errors.render()
