@@ -44,7 +44,8 @@ pub struct NicSpec {
     pub clock_offset_max_ppm: u32,
 }
 
-/// The addresses of one NIC; they feed the ECMP hash.
+/// The addresses of one NIC. The address feeds the ECMP hash; prefix and gateway are checked when
+/// a scenario is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
     /// IPv4 address.

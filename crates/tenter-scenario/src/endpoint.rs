@@ -28,7 +28,7 @@ const ENDPOINT: KeyTable = KeyTable {
             "addresses",
             "mapping",
             Default("{}"),
-            "Addresses and DSCP of the NICs; they feed the ECMP hash",
+            "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, prefix and gateway decide who is reachable",
         ),
     ],
 };
