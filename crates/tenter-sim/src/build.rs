@@ -23,7 +23,7 @@ use crate::watch::{Unwatched, Watcher};
 /// cause.
 pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
 /// Below this lookahead, fixed windows would mostly be empty.
-const CENTRAL_BELOW: Time = Time::from_ns(50);
+pub(crate) const CENTRAL_BELOW: Time = Time::from_ns(50);
 /// Calendar buckets under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 /// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.

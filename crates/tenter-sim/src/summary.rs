@@ -8,7 +8,7 @@ use tenter_record::{
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
-use crate::build::Context;
+use crate::build::{CENTRAL_BELOW, Context, lookahead};
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -296,11 +296,12 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
 fn warnings<D: Driver>(driver: &D) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
-        warnings.push(
-            "the fabric's shortest link delay is below 50 ns, so windows go from event to event: the results are the \
-             same, but the run is slower"
-                .to_owned(),
-        );
+        warnings.push(format!(
+            "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
+             from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
+             make it faster",
+            Time::from_ps(lookahead(driver.fabric(0).context())),
+        ));
     }
     let errors = nodes(driver).map(|(_, node)| match node {
         NodeModel::Host(host) => host.nic().errors().len(),

@@ -112,6 +112,27 @@ fn samples_keep_to_their_grid_and_the_last_is_at_the_end() {
 }
 
 #[test]
+fn the_central_driver_names_the_lookahead_it_runs_for() {
+    // A cable of 1 ns and the smallest frame, 84 bytes on the wire: 84 × 80 ps.
+    let mut plan = plan();
+    for cable in &mut plan.topology.cables {
+        cable.delay = Time::from_ns(1);
+    }
+    for engine in &Engine::all(5)[1..] {
+        let trial = engine
+            .run(&plan)
+            .unwrap_or_else(|how| panic!("{engine}: {how}"));
+        let [warning] = &trial.outcome.summary.warnings[..] else {
+            panic!("{engine}: {:?}", trial.outcome.summary.warnings);
+        };
+        assert!(
+            warning.contains("within 7.72ns, which is less than 50ns"),
+            "{engine}: {warning}"
+        );
+    }
+}
+
+#[test]
 fn no_simulation_goes_beyond_the_longest() {
     // Twelve frames of two senders each take 27 frame times, about 9 us: the first collective is
     // done just before the ceiling or long before it, and the second never starts.
