@@ -80,11 +80,6 @@ impl Transmitter {
         self.free_at
     }
 
-    /// The node and the port it belongs to.
-    pub fn place(&self) -> (u32, u16) {
-        (self.node, self.port)
-    }
-
     /// Frames and frame bytes sent so far.
     pub fn sent(&self) -> (u64, u64) {
         (self.sent_frames, self.sent_bytes)
