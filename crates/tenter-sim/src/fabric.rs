@@ -150,6 +150,16 @@ impl<W: Watcher> Fabric<W> {
         &self.watcher
     }
 
+    /// A node, and what it needs of its surroundings.
+    fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
+        let scope = HostScope {
+            context: &self.context,
+            schedules: &self.schedules,
+            ledger: &mut self.ledger,
+        };
+        (&mut self.nodes[node as usize], scope)
+    }
+
     /// One departure of a host's NIC, for an engine with explicit departures.
     pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
         if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
@@ -159,22 +169,9 @@ impl<W: Watcher> Fabric<W> {
 
     /// One timer of a host, for an engine with explicit events.
     pub fn host_fires(&mut self, node: u32, now: u64) {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        if let NodeModel::Host(host) = &mut nodes[node as usize] {
-            host.fire(
-                now,
-                &mut HostScope {
-                    context,
-                    schedules,
-                    ledger,
-                },
-            );
+        let (model, mut scope) = self.node(node);
+        if let NodeModel::Host(host) = model {
+            host.fire(now, &mut scope);
         }
     }
 
@@ -195,27 +192,13 @@ impl<W: Watcher> Fabric<W> {
         packet: Packet,
         medium: &mut impl Medium,
     ) -> Option<u16> {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        match &mut nodes[node as usize] {
+        let (model, mut scope) = self.node(node);
+        match model {
             NodeModel::Switch(switch) => {
-                Some(switch.arrive(packet, input, &context.routing, medium))
+                Some(switch.arrive(packet, input, &scope.context.routing, medium))
             }
             NodeModel::Host(host) => {
-                host.arrive(
-                    packet,
-                    &mut HostScope {
-                        context,
-                        schedules,
-                        ledger,
-                    },
-                    medium,
-                );
+                host.arrive(packet, &mut scope, medium);
                 None
             }
         }
