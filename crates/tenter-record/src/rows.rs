@@ -216,7 +216,7 @@ rows! {
 rows! {
     /// One port at one sampling instant.
     pub struct SampleRow in "samples" {
-        /// The instant.
+        /// The instant: a multiple of the sampling interval, or the end of the trial.
         time: Time => "time_ns", "ns";
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";

@@ -46,6 +46,7 @@ mod load;
 mod overrides;
 mod plan;
 mod queue_pair_packets;
+mod reach;
 mod scenario;
 mod toml;
 mod topologies;

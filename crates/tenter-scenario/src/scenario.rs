@@ -13,7 +13,7 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, collectives, explicit_fabric, topologies};
+use crate::{addresses, collectives, explicit_fabric, reach, topologies};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -242,6 +242,9 @@ impl Draft {
         let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
         let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
         let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
+        if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
+            reach::check(jobs, addresses, &endpoint.addresses, &names);
+        }
         Some(Plan {
             name: self.name?,
             description: self.description?,

@@ -173,7 +173,7 @@ fn addresses_are_one_subnet_per_leaf() {
     assert_eq!(seen[0], ("10.0.0.2".into(), "10.0.0.1".into()));
     assert_eq!(seen[3], ("10.1.0.3".into(), "10.1.0.1".into()));
     assert_eq!((addresses[0].prefix, addresses[0].dscp), (16, 26));
-    let change = "endpoint.addresses.overrides=[{host: host3, address: 10.9.0.7, dscp: 48}]";
+    let change = "endpoint.addresses.overrides=[{host: host3, address: 10.9.0.7, gateway: 10.9.0.1, dscp: 48}]";
     let nic = good(&[fabric, change]).plan.addresses[3];
     assert_eq!(
         (dotted(nic.address), nic.dscp, nic.prefix),
@@ -210,6 +210,42 @@ fn addresses_that_cannot_be_are_refused() {
             "{section}.overrides=[{{host: 0, address: 10.0.0.3}}]"
         )],
         "both have the address 10.0.0.3",
+    );
+}
+
+#[test]
+fn ranks_reach_each_other_within_their_prefix_or_through_a_gateway_in_it() {
+    let overrides = |items: &str| format!("endpoint.addresses.overrides=[{items}]");
+    // Four hosts in 10.0.0.0/16 with the gateway 10.0.0.1.
+    refused(
+        &[&overrides("{host: 2, address: 10.9.0.7}")],
+        "rank 2 of job `job0` (`host2`, 10.9.0.7/16) cannot reach rank 0 (`host0`, 10.0.0.2): its gateway 10.0.0.1 is not within its prefix",
+    );
+    refused(
+        &[&overrides("{host: 2, address: 10.9.0.7}")],
+        "give `host2` a `gateway` within 10.9.0.0/16, or a prefix that holds both addresses",
+    );
+    good(&[&overrides(
+        "{host: 2, address: 10.9.0.7, gateway: 10.9.0.1}",
+    )]);
+    good(&[
+        "endpoint.addresses.prefix=12",
+        &overrides("{host: 2, address: 10.9.0.7, gateway: 10.200.0.1}"),
+    ]);
+    // A gateway elsewhere does no harm where all others are within the prefix, or where nobody
+    // sends to or from the host.
+    good(&[&overrides("{host: 2, gateway: 10.9.0.1}")]);
+    good(&[
+        "jobs[0].ranks=[0, 1, 3]",
+        &overrides("{host: 2, address: 10.9.0.7}"),
+    ]);
+    // Host 3 sends to nobody, but acknowledges what host 2 sends.
+    refused(
+        &[
+            "jobs[0].collectives=[{collective: incast, root: 3, size: 1MiB}]",
+            &overrides("{host: 3, address: 10.9.0.7}"),
+        ],
+        "rank 3 of job `job0` (`host3`, 10.9.0.7/16) cannot reach rank 0",
     );
 }
 

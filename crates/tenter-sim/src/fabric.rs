@@ -151,6 +151,16 @@ impl<W: Watcher> Fabric<W> {
         &self.watcher
     }
 
+    /// A node, and what it needs of its surroundings.
+    fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
+        let scope = HostScope {
+            context: &self.context,
+            schedules: &self.schedules,
+            ledger: &mut self.ledger,
+        };
+        (&mut self.nodes[node as usize], scope)
+    }
+
     /// One departure of a host's NIC, for an engine with explicit departures.
     pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
         if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
@@ -160,24 +170,10 @@ impl<W: Watcher> Fabric<W> {
 
     /// One timer of a node, for an engine with explicit events.
     pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        match &mut nodes[node as usize] {
+        let (model, mut scope) = self.node(node);
+        match model {
             NodeModel::Switch(switch) => switch.refresh(now, medium),
-            NodeModel::Host(host) => host.fire(
-                now,
-                &mut HostScope {
-                    context,
-                    schedules,
-                    ledger,
-                },
-                medium,
-            ),
+            NodeModel::Host(host) => host.fire(now, &mut scope, medium),
         }
     }
 
@@ -191,26 +187,12 @@ impl<W: Watcher> Fabric<W> {
 
     /// One arrival at any node, for an engine with explicit events.
     pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        match &mut nodes[node as usize] {
+        let (model, mut scope) = self.node(node);
+        match model {
             NodeModel::Switch(switch) => {
-                switch.arrive(packet, input, &context.routing, medium);
+                switch.arrive(packet, input, &scope.context.routing, medium);
             }
-            NodeModel::Host(host) => host.arrive(
-                packet,
-                &mut HostScope {
-                    context,
-                    schedules,
-                    ledger,
-                },
-                medium,
-            ),
+            NodeModel::Host(host) => host.arrive(packet, &mut scope, medium),
         }
     }
 }

@@ -219,8 +219,22 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         })
     }
 
-    /// The loop over edges; why it ended early, if it did.
+    /// Runs to the end; why that came early, if it did.
     fn run(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+        let stopped = self.run_edges(time_limit)?;
+        self.collect()?;
+        if stopped.is_none() {
+            let of_flows = self.accounts.last_event();
+            self.now = of_flows.max(summary::last_event(self.driver));
+        }
+        if self.sampler.is_due_at_end(self.now) {
+            self.sample(self.now)?;
+        }
+        Ok(stopped)
+    }
+
+    /// The loop over edges.
+    fn run_edges(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
         let ceiling = SIMULATED_MAX.ps();
         let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         loop {
@@ -232,21 +246,19 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 RunOutcome::Empty => {
                     self.finish_collectives();
                     let Some(start) = self.next_start() else {
-                        break;
+                        return Ok(None);
                     };
-                    self.now = start.min(limit);
+                    self.idle_until(start.min(limit))?;
                 }
             }
             self.finish_collectives();
             if self.sampler.is_due(self.now) {
-                let rows = self.sampler.take(self.driver, self.now);
-                self.sink.samples(&rows)?;
+                self.sample(self.now)?;
             }
             if let Some(stop) = self.report()? {
                 return Ok(Some(stop));
             }
             if self.now >= limit {
-                self.collect()?;
                 let kind = match time_limit {
                     Some(own) if own <= ceiling => "time limit",
                     _ => "longest simulation",
@@ -255,12 +267,21 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 return Ok(Some(format!("the {kind} of {limit} was reached")));
             }
         }
-        self.collect()?;
-        self.now = self
-            .accounts
-            .last_event()
-            .max(summary::last_event(self.driver));
-        Ok(None)
+    }
+
+    /// Lets time pass in an empty network; only the first sample has something to say.
+    fn idle_until(&mut self, at: u64) -> Result<(), SimulationError> {
+        if self.sampler.next() < at {
+            self.sample(self.sampler.next())?;
+            self.sampler.skip_to(at);
+        }
+        self.now = at;
+        Ok(())
+    }
+
+    fn sample(&mut self, at: u64) -> Result<(), SimulationError> {
+        let rows = self.sampler.take(self.driver, at);
+        Ok(self.sink.samples(&rows)?)
     }
 
     fn next_start(&self) -> Option<u64> {

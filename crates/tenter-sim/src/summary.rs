@@ -9,7 +9,7 @@ use tenter_record::{
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
-use crate::build::Context;
+use crate::build::{CENTRAL_BELOW, Context, lookahead};
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -385,11 +385,12 @@ fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
 fn warnings<D: Driver>(driver: &D) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
-        warnings.push(
-            "the fabric's shortest link delay is below 50 ns, so windows go from event to event: the results are the \
-             same, but the run is slower"
-                .to_owned(),
-        );
+        warnings.push(format!(
+            "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
+             from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
+             make it faster",
+            Time::from_ps(lookahead(driver.fabric(0).context())),
+        ));
     }
     let lossless = totals(driver, 0).lossless_dropped_frames;
     if lossless > 0 {

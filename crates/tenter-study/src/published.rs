@@ -194,17 +194,9 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made_up::DESCRIPTION;
 
-    const DESCRIPTION: &str = r#"
-        title = "t"
-        source = "s"
-        metrics = ["time_ms", "fct_ms"]
-        published = { table = "made-up", rows = { case = "a" }, cases = "size" }
-        scenario = { sizes = "x", quick_size_max = "1KiB" }
-        judged = { metric = "time_ms", variant = "v", band = ["low", "high"] }
-        variants = [{ name = "v", about = "v" }]
-    "#;
-    const HEADER: &str = "case,size,time_ms,fct_ms,low,high,gate,reason\n";
+    const HEADER: &str = "case,size,completion_time_ms,ideal_percent,low,high,gate,reason\n";
 
     fn cases(rows: &str) -> Result<Vec<Case>, StudyError> {
         let description = toml::from_str(DESCRIPTION).expect("a description");
@@ -247,7 +239,7 @@ mod tests {
         let at = |row: &str| message(&format!("{good}{row}"));
         assert_eq!(
             at("a,2048,fast,1,0,2,open,\n"),
-            "studies/published/made-up.csv, line 3: `fast` in column `time_ms` is no number"
+            "studies/published/made-up.csv, line 3: `fast` in column `completion_time_ms` is no number"
         );
         assert!(at("a,2048,NaN,1,0,2,open,\n").contains("`NaN` in column"));
         assert!(at("a,2KiB,1,1,0,2,open,\n").contains("`2KiB` is no size"));
@@ -263,8 +255,14 @@ mod tests {
     #[test]
     fn a_missing_column_is_named() {
         let description = toml::from_str(DESCRIPTION).expect("a description");
-        let error = read("case,size,time_ms,low,high,gate,reason\n", &description);
+        let error = read(
+            "case,size,completion_time_ms,low,high,gate,reason\n",
+            &description,
+        );
         let message = error.expect_err("no column").to_string();
-        assert!(message.contains("there is no column `fct_ms`"), "{message}");
+        assert!(
+            message.contains("there is no column `ideal_percent`"),
+            "{message}"
+        );
     }
 }

@@ -147,6 +147,35 @@ fn start_skew_is_bounded_repeatable_and_drawn_anew() {
 }
 
 #[test]
+fn another_job_does_not_move_the_start_skew() {
+    let ring = "collectives: [{collective: all-reduce, size: 4KiB}]";
+    let other = format!("{{name: other, iterations: 5, gap: 2us, {ring}}}");
+    let one = format!("{{name: one, start: 1us, iterations: 3, {ring}}}");
+    let skews = |jobs: &str| {
+        let set = [
+            "endpoint.nic.start_skew_max=10us",
+            &format!("jobs=[{jobs}]"),
+        ];
+        let trial = Trial::run(PAIR, &set);
+        let number = trial.outcome.jobs.iter().find(|job| job.name == "one");
+        let number = number.expect("the job is there").job;
+        let rows = trial.outcome.collectives.iter();
+        let starts: Vec<_> = rows
+            .filter(|row| row.job == number)
+            .map(|row| row.start)
+            .collect();
+        let first = trial.flows_of(number).into_iter();
+        let first = first.filter(|flow| flow.step == 0);
+        let skew = first.map(|flow| (flow.posted - starts[flow.iteration as usize]).ps());
+        skew.collect::<Vec<u64>>()
+    };
+    let alone = skews(&one);
+    assert_eq!(alone.len(), 3 * 2);
+    assert_eq!(skews(&format!("{one}, {other}")), alone);
+    assert_eq!(skews(&format!("{other}, {one}")), alone);
+}
+
+#[test]
 fn no_rank_sends_before_it_starts() {
     // In a ring, a rank may receive before it has started. What that releases waits for the start,
     // behind the rank's own first send: step s of rank r is posted at the start of r or when step
