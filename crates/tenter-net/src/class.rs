@@ -84,7 +84,7 @@ pub enum Headroom {
     /// From the delays of the model, link by link: nothing is ever lost, and one frame less could
     /// be.
     Model,
-    /// As SONiC computes it from rate and cable length.
+    /// As `SONiC` computes it from rate and cable length.
     Sonic,
     /// The same bytes for every port.
     Bytes(u64),

@@ -15,6 +15,7 @@
 //! before d + serialisation + latency.
 
 mod class;
+pub mod headroom;
 pub mod load_balancing;
 mod medium;
 mod packet;
