@@ -32,6 +32,8 @@
 //! ```
 
 mod addresses;
+mod buffer;
+mod classes;
 mod collectives;
 mod decode;
 mod diagnostics;
@@ -45,7 +47,9 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod profiles;
 mod scenario;
+mod switch;
 mod toml;
 mod topologies;
 mod tree;
