@@ -93,10 +93,12 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) {
         let entry = entry.expect("an entry of the repository can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
+        // In a second worktree `.git` is a file.
+        if SKIPPED.contains(&name.as_str()) {
+            continue;
+        }
         if entry.path().is_dir() {
-            if !SKIPPED.contains(&name.as_str()) {
-                collect(&entry.path(), &format!("{path}/"), files);
-            }
+            collect(&entry.path(), &format!("{path}/"), files);
         } else if let Ok(text) = fs::read_to_string(entry.path()) {
             files.push(File { path, text });
         }
