@@ -38,6 +38,8 @@ pub struct NicCounters {
     pub out_of_sequence: u64,
     /// Data packets dropped because they had been accepted before.
     pub duplicate_request: u64,
+    /// Data packets sent that had been sent before.
+    pub retransmitted_packets: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
@@ -63,6 +65,8 @@ pub struct Nic {
     host: u32,
     cut: MessageCut,
     transmitter: Transmitter,
+    /// The end of the last message, and when the wire was free after its gap.
+    message_end: (u64, u64),
     /// Acknowledgements and connection set-up: sent before data.
     control: Ring<Packet>,
     send: Vec<SendQueuePair>,
@@ -89,6 +93,7 @@ impl Nic {
             host,
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
+            message_end: (0, 0),
             control: Ring::default(),
             send: vec![SendQueuePair::default(); slots.0],
             requests: vec![Requests::default(); slots.0],
@@ -110,6 +115,13 @@ impl Nic {
     /// Its transmitter.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
+    }
+
+    /// When the last frame so far has left, in ps; 0 when there was none.
+    pub fn last_end(&self) -> u64 {
+        let (end, resumed) = self.message_end;
+        let free_at = self.transmitter.free_at();
+        if free_at == resumed { end } else { free_at }
     }
 
     /// What it has counted.
@@ -187,6 +199,7 @@ impl Nic {
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
+        self.counters.retransmitted_packets += u64::from(queue_pair.repeats());
         let requests = &mut self.requests[slot as usize];
         let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
         packet.sent = (now / SENT_UNIT_PS) as u32;
@@ -200,7 +213,9 @@ impl Nic {
         }
         self.transmitter.transmit(packet, now, medium);
         if ends_message {
+            let end = self.transmitter.free_at();
             self.transmitter.pause_for(spec.message_gap.ps());
+            self.message_end = (end, self.transmitter.free_at());
         }
     }
 

@@ -81,6 +81,8 @@ pub(crate) struct SendQueuePair {
     message_left: u64,
     pub(crate) last_progress: u64,
     pub(crate) next_sequence: u32,
+    /// What has this sequence number or a later one has never been sent.
+    first_unsent: u32,
     pub(crate) acknowledged: u32,
     posted_sequence: u32,
     peer: Peer,
@@ -121,7 +123,8 @@ impl SendQueuePair {
     }
 
     pub(crate) fn post(&mut self, requests: &mut Requests, request: WorkRequest, cut: MessageCut) {
-        let packets = cut.packets(request.bytes) as u32;
+        let packets = u32::try_from(cut.packets(request.bytes))
+            .expect("a plan puts fewer than 2^30 packets of a collective on a queue pair");
         let idle = self.next_sequence == self.posted_sequence;
         requests.push(Posted {
             request,
@@ -171,6 +174,12 @@ impl SendQueuePair {
         }
     }
 
+    /// Whether the next data packet has been sent before.
+    #[inline]
+    pub(crate) fn repeats(&self) -> bool {
+        self.next_sequence != self.first_unsent
+    }
+
     /// The next data packet, whose first bit leaves at `now`, and whether it ends a message.
     #[inline]
     pub(crate) fn next_packet(
@@ -204,6 +213,9 @@ impl SendQueuePair {
             sequence,
             flags,
         );
+        if !self.repeats() {
+            self.first_unsent = sequence.wrapping_add(1);
+        }
         self.next_sequence = sequence.wrapping_add(1);
         self.starts_message = last;
         if first {

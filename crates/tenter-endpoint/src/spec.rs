@@ -70,7 +70,8 @@ impl NicAddress {
     }
 }
 
-/// The addresses of one NIC: they feed the ECMP hash, and the DSCP the class.
+/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP gives the class; prefix and
+/// gateway are checked when a scenario is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
     /// IPv4 address.

@@ -1,4 +1,4 @@
-//! The packet: 32 bytes, passed by value from FIFO to FIFO.
+//! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
 use tenter_engine::Arrival;
 

@@ -191,8 +191,9 @@ rows! {
         dropped_bytes: u64 => "dropped_bytes", "bytes";
         /// Most bytes ever waiting in the port's queue.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
-        /// Share of the busy span of the fabric (first to last frame) in which the port was
-        /// sending, preamble and gap included.
+        /// Share of the span from the start of the first job to the last event (the end of a frame
+        /// or of a flow, a queue pair that gives up, or where the trial was stopped) in which the
+        /// port was sending, preamble and inter-frame gap included.
         utilisation: f64 => "utilisation", "";
     }
 }
@@ -200,7 +201,7 @@ rows! {
 rows! {
     /// One port at one sampling instant.
     pub struct SampleRow in "samples" {
-        /// The instant.
+        /// The instant: a multiple of the sampling interval, or the end of the trial.
         time: Time => "time_ns", "ns";
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";

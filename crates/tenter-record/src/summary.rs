@@ -90,7 +90,8 @@ rows! {
         node_visits: u64 => "node_visits", "visits";
         /// Length of a window.
         window_ps: u64 => "window_ps", "ps";
-        /// Simulated time.
+        /// Simulated time: from 0 to the last event (the end of a frame or of a flow, a queue pair
+        /// that gives up), or to where the trial was stopped.
         simulated_ns: f64 => "simulated_ns", "ns";
     }
 }

@@ -29,7 +29,7 @@ const ENDPOINT: KeyTable = KeyTable {
             "addresses",
             "mapping",
             Default("{}"),
-            "Addresses and DSCP of the NICs; they feed the ECMP hash",
+            "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, prefix and gateway decide who is reachable",
         ),
     ],
 };
@@ -111,7 +111,7 @@ const NIC: KeyTable = KeyTable {
             "start_skew_max",
             "time",
             Default("0ns"),
-            "Each NIC starts each collective later by a random time up to this",
+            "Each NIC starts each collective of each job later by a random time up to this",
         ),
         key(
             "clock_offset_max_ppm",

@@ -48,6 +48,8 @@ mod load;
 mod overrides;
 mod plan;
 mod profiles;
+mod queue_pair_packets;
+mod reach;
 mod scenario;
 mod switch;
 mod toml;
@@ -57,5 +59,5 @@ mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
-pub use plan::Plan;
+pub use plan::{Plan, SIMULATED_MAX};
 pub use scenario::key_reference;

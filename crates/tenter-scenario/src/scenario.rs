@@ -1,5 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::decode::{Read, Section};
@@ -10,9 +11,9 @@ use crate::hosts::HostNames;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::Plan;
+use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, buffer, classes, collectives, explicit_fabric, switch, topologies};
+use crate::{addresses, buffer, classes, collectives, explicit_fabric, reach, switch, topologies};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -84,7 +85,7 @@ const LIMITS: KeyTable = KeyTable {
         "time",
         "time or `none`",
         Default("none"),
-        "Simulated time at which the trial stops, whether it is done or not",
+        "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
     )],
 };
 
@@ -199,8 +200,7 @@ fn read_optional_time(
     key: &str,
 ) -> Read<Option<Time>> {
     let mut section = scenario.section(name, table)?;
-    // A limit of more than a hundred days of simulated time is a slip of the unit.
-    let range = Time::from_ns(1)..=Time::from_us(8_640_000_000_000);
+    let range = Time::from_ns(1)..=SIMULATED_MAX;
     let time = section
         .take(key)
         .and_then(|field| field.or_none(|field| field.quantity("a time", &range)));
@@ -238,7 +238,12 @@ impl Draft {
             .endpoint
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names));
+        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
+        if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
+            reach::check(jobs, addresses, &endpoint.addresses, &names);
+        }
         let addresses = addresses?;
         let endpoint = self.endpoint?;
         let around = buffer::Around {

@@ -23,7 +23,7 @@ use crate::watch::{Unwatched, Watcher};
 /// cause.
 pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
 /// Below this lookahead, fixed windows would mostly be empty.
-const CENTRAL_BELOW: Time = Time::from_ns(50);
+pub(crate) const CENTRAL_BELOW: Time = Time::from_ns(50);
 /// Calendar buckets under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 /// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
@@ -468,9 +468,20 @@ impl Context {
                 )
             });
         let nic = Nic::new(node, &self.nic, transmitter, slots);
-        let skewed = !self.nic.start_skew_max.is_zero();
-        let name = &self.topology.nodes[node as usize].name;
-        let skew = skewed.then(|| Box::new(Stream::new(self.seed, name, "start-skew")));
-        Host::new(nic, skew)
+        Host::new(nic, self.start_skew(node))
+    }
+
+    /// For each rank on a host where the delays of its starts come from; none without skew. A
+    /// stream belongs to a NIC and a job, so a further job does not move another's delays.
+    fn start_skew(&self, node: u32) -> Box<[Stream]> {
+        if self.nic.start_skew_max.is_zero() {
+            return Box::default();
+        }
+        let nic = &self.topology.nodes[node as usize].name;
+        let stream = |here: &RankHere| {
+            let job = &self.jobs[usize::from(here.job)].job.name;
+            Stream::new(self.seed, nic, &format!("start-skew of {job}"))
+        };
+        self.ranks_on(node).iter().map(stream).collect()
     }
 }

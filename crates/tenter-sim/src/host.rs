@@ -39,8 +39,8 @@ pub struct Host {
     /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
     /// here, transfer).
     waiting: BTreeMap<(u16, u32), u32>,
-    /// Where the delays of this host's starts come from, if starts are skewed.
-    start_skew: Option<Box<Stream>>,
+    /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
+    start_skew: Box<[Stream]>,
 }
 
 /// What a host needs of its surroundings while it handles one thing.
@@ -51,7 +51,7 @@ pub(crate) struct HostScope<'a> {
 }
 
 impl Host {
-    pub(crate) fn new(nic: Nic, start_skew: Option<Box<Stream>>) -> Host {
+    pub(crate) fn new(nic: Nic, start_skew: Box<[Stream]>) -> Host {
         Host {
             nic,
             timers: BinaryHeap::new(),
@@ -76,7 +76,7 @@ impl Host {
         let skew_max = context.nic.start_skew_max.ps();
         let skew = self
             .start_skew
-            .as_mut()
+            .get_mut(number)
             .map_or(0, |stream| stream.below(skew_max + 1));
         let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
         self.timers

@@ -8,7 +8,7 @@ use tenter_record::{
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
-use crate::build::Context;
+use crate::build::{CENTRAL_BELOW, Context, lookahead};
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -32,6 +32,28 @@ const COLLECTIVE: u64 = 5;
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
     transmitters(driver, |transmitter| transmitter.sent().0)
+}
+
+/// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
+/// last time that a queue pair gave up. What follows a timeout that is not the last is a frame.
+pub(crate) fn last_event(driver: &impl Driver) -> u64 {
+    let of_node = |model: &NodeModel| match model {
+        NodeModel::Host(host) => {
+            let given_up = host.nic().errors().iter().map(|error| error.at);
+            given_up.fold(host.nic().last_end(), u64::max)
+        }
+        NodeModel::Switch(switch) => {
+            let ended = switch
+                .ports()
+                .iter()
+                .map(|port| port.transmitter().free_at());
+            ended.max().unwrap_or(0)
+        }
+    };
+    nodes(driver)
+        .map(|(_, model)| of_node(model))
+        .max()
+        .unwrap_or(0)
 }
 
 fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
@@ -240,15 +262,12 @@ fn job_row(
     }
 }
 
+/// What the nodes have counted: frames of flows that never ended are part of it.
 fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
     let mut totals = Totals {
         flows: accounts.flows_done(),
         ..Totals::default()
     };
-    for tally in accounts.tallies.iter().flatten() {
-        totals.rx_frames += tally.accepted_frames;
-        totals.retransmitted_frames += tally.retransmitted_frames;
-    }
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
@@ -257,7 +276,9 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
                 totals.tx_frames += frames - control.0;
                 totals.tx_bytes += bytes - control.1;
                 let counters = host.nic().counters();
+                totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;
+                totals.retransmitted_frames += counters.retransmitted_packets;
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
             }
@@ -275,11 +296,12 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
 fn warnings<D: Driver>(driver: &D) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
-        warnings.push(
-            "the fabric's shortest link delay is below 50 ns, so windows go from event to event: the results are the \
-             same, but the run is slower"
-                .to_owned(),
-        );
+        warnings.push(format!(
+            "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
+             from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
+             make it faster",
+            Time::from_ps(lookahead(driver.fabric(0).context())),
+        ));
     }
     let errors = nodes(driver).map(|(_, node)| match node {
         NodeModel::Host(host) => host.nic().errors().len(),

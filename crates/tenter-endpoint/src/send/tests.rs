@@ -48,6 +48,7 @@ impl Bench {
         });
         queue_pair.connection = Connection::Ready;
         queue_pair.next_sequence = sequence;
+        queue_pair.first_unsent = sequence;
         queue_pair.acknowledged = sequence;
         queue_pair.posted_sequence = sequence;
         Bench {
