@@ -29,7 +29,7 @@ const ENDPOINT: KeyTable = KeyTable {
             "addresses",
             "mapping",
             Default("{}"),
-            "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, prefix and gateway decide who is reachable",
+            "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, the DSCP gives the class, prefix and gateway decide who is reachable",
         ),
     ],
 };

@@ -178,7 +178,10 @@ fn read_switch(
     let classes = section.take("classes");
     if let (Some(listed), true) = (&classes, controlled) {
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";
-        listed.problem("exclude `fabric.flow_control`", help.to_owned());
+        listed.problem(
+            "and `fabric.flow_control` exclude each other",
+            help.to_owned(),
+        );
     }
     let (capacity, queue_capacity_at) = capacity?;
     let buffer = buffer?;
@@ -338,8 +341,8 @@ impl SwitchDraft {
         drafts
     }
 
-    /// What `flow_control` stands for: the classes of the data, and that of control packets if it is
-    /// another.
+    /// What `flow_control` stands for: the classes of the data, and that of control packets where it
+    /// is another.
     fn controlled(&self, data: &[u8], control: Option<u8>) -> Node {
         let FlowControl { pfc, ecn } = self.flow_control;
         let marking = self.profile.ecn.clone();

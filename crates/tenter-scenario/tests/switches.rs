@@ -347,7 +347,7 @@ fn what_excludes_each_other_is_refused() {
             "fabric.flow_control=pfc",
             "fabric.switch.classes=[{class: 3}]",
         ],
-        "`fabric.switch.classes` exclude",
+        "`fabric.switch.classes` and `fabric.flow_control` exclude each other",
     );
     refused(
         &["fabric.switch={buffer: {size: 1MB}, queue_capacity: 1MB}"],
