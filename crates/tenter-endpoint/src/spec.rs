@@ -70,8 +70,8 @@ impl NicAddress {
     }
 }
 
-/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP the class; prefix and gateway
-/// are checked when a scenario is read.
+/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP gives the class; prefix and
+/// gateway are checked when a scenario is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
     /// IPv4 address.

@@ -89,7 +89,7 @@ rows! {
         collective: String => "collective", "";
         /// How it is carried out, `ring` or `parallel` for instance.
         algorithm: String => "algorithm", "";
-        /// Size of the collective as nccl-tests counts it: the buffer of one rank.
+        /// Size of the collective as nccl-tests counts it; its model page says of which buffer.
         size_bytes: u64 => "size_bytes", "bytes";
         /// Ranks that take part.
         ranks: u32 => "ranks", "";

@@ -28,7 +28,7 @@ const ADDRESSES: KeyTable = KeyTable {
             Default("auto"),
             "Prefix length of those subnets; `auto` is 16, or longer where the pool has not enough of them (10.leaf.0.host/16 with the default pool)",
         ),
-        key("dscp", "0 to 63", Default("26"), "DSCP of the data packets of every NIC")
+        key("dscp", "0 to 63", Default("26"), "DSCP of the data packets of every NIC; shifted right by 3 it is their class")
             .from("port settings in AI Fabric Test Methodology (Keysight)"),
         key("overrides", "list", Default("[]"), "Single NICs that differ"),
     ],

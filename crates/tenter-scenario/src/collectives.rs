@@ -16,7 +16,7 @@ const COLLECTIVE: KeyTable = KeyTable {
     keys: &[
         key(
             "collective",
-            "`all-to-all`, `all-reduce`, `permutation` or `incast`",
+            "`all-to-all`, `all-reduce`, `permutation`, `incast`, `gather`, `scatter` or `broadcast`",
             Required,
             "Which collective",
         ),
@@ -24,7 +24,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "algorithm",
             "a word",
             Depends("the usual one"),
-            "By which algorithm: all-to-all `parallel`, all-reduce `ring`, permutation `random`, incast `parallel`",
+            "By which algorithm: all-to-all `parallel`, all-reduce `ring`, permutation `random`, incast `parallel`, gather `parallel`, scatter `parallel`, broadcast `parallel`",
         ),
         key(
             "size",
@@ -70,13 +70,18 @@ const PERMUTATION: KeyTable = KeyTable {
     )],
 };
 
-const INCAST: KeyTable = KeyTable {
-    title: "`jobs[].collectives[]` with `collective: incast`",
-    keys: &[key("root", "rank", Default("0"), "The rank that receives")],
+const ROOTED: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `collective: incast`, `gather`, `scatter` or `broadcast`",
+    keys: &[key(
+        "root",
+        "rank",
+        Default("0"),
+        "The rank that receives from all others (incast, gather) or sends to them (scatter, broadcast)",
+    )],
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&COLLECTIVE, &RANGE, &PERMUTATION, &INCAST];
+pub(crate) const TABLES: [&KeyTable; 4] = [&COLLECTIVE, &RANGE, &PERMUTATION, &ROOTED];
 
 /// No collective moves more per rank.
 const SIZE_MAX: u64 = 1 << 40;
@@ -158,10 +163,7 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
     let collective = section.choice("collective", &choices);
     let algorithm_field = section.take("algorithm");
     let Some(collective) = collective else {
-        // Which parameters and algorithms belong to it is not known: take them all, so that none is
-        // called unknown.
-        section.skip(&PERMUTATION);
-        section.skip(&INCAST);
+        skip_parameters(section);
         return None;
     };
     let algorithm = match algorithm_field {
@@ -173,25 +175,30 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         }
         None => CollectiveKind::algorithms_of(collective).next(),
     };
-    if let Some(algorithm) = algorithm {
-        section.put("algorithm", Node::plain(algorithm));
+    let Some(algorithm) = algorithm else {
+        skip_parameters(section);
+        return None;
+    };
+    section.put("algorithm", Node::plain(algorithm));
+    let mut kind = CollectiveKind::parse(collective, algorithm).ok()?;
+    if let CollectiveKind::Permutation { seed: own } = &mut kind {
+        section.extend(&PERMUTATION);
+        let field = section.take("seed");
+        *own = field.map_or(Some(seed), |field| field.integer(0..=u64::MAX))?;
+        section.put("seed", Node::plain(own.to_string()));
     }
-    let kind = algorithm.and_then(|algorithm| CollectiveKind::parse(collective, algorithm).ok());
-    match collective {
-        "permutation" => {
-            section.extend(&PERMUTATION);
-            let own = section.take("seed");
-            let seed = own.map_or(Some(seed), |field| field.integer(0..=u64::MAX))?;
-            section.put("seed", Node::plain(seed.to_string()));
-            kind.map(|_| CollectiveKind::Permutation { seed })
-        }
-        "incast" => {
-            section.extend(&INCAST);
-            let root = section.integer("root", 0..=u64::from(u32::MAX))?;
-            kind.map(|_| CollectiveKind::Incast { root })
-        }
-        _ => kind,
+    if let Some(root) = kind.root_mut() {
+        section.extend(&ROOTED);
+        *root = section.integer("root", 0..=u64::from(u32::MAX))?;
     }
+    Some(kind)
+}
+
+/// Which parameters belong to a collective that is not known is not known either: all are taken, so
+/// that none is called unknown.
+fn skip_parameters(section: &mut Section<'_>) {
+    section.skip(&PERMUTATION);
+    section.skip(&ROOTED);
 }
 
 fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
@@ -262,4 +269,25 @@ fn read_range(field: Field<'_>) -> (Option<SizeList>, Node) {
         })
     };
     (read(), node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_names_every_member() {
+        for member in CollectiveKind::MEMBERS {
+            let named = |key: &str, word: &str| {
+                let key = COLLECTIVE.get(key).expect("a key of the table");
+                let word = format!("`{word}`");
+                key.form.contains(&word) || key.meaning.contains(&word)
+            };
+            assert!(named("collective", member.collective), "{member}");
+            assert!(named("algorithm", member.algorithm), "{member}");
+            let mut kind = member.default.clone();
+            let titled = ROOTED.title.contains(&format!("{}`", member.collective));
+            assert_eq!(kind.root_mut().is_some(), titled, "{member}");
+        }
+    }
 }

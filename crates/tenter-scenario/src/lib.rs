@@ -32,6 +32,8 @@
 //! ```
 
 mod addresses;
+mod buffer;
+mod classes;
 mod collectives;
 mod decode;
 mod diagnostics;
@@ -45,9 +47,11 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod profiles;
 mod queue_pair_packets;
 mod reach;
 mod scenario;
+mod switch;
 mod toml;
 mod topologies;
 mod tree;

@@ -4,7 +4,7 @@ use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
+use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
 use crate::hosts::HostNames;
@@ -13,7 +13,7 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, collectives, explicit_fabric, reach, topologies};
+use crate::{addresses, buffer, classes, collectives, explicit_fabric, reach, switch, topologies};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -104,6 +104,8 @@ pub fn key_reference() -> String {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
+        .chain(switch::TABLES)
+        .chain(classes::TABLES)
         .chain(topologies::TABLES)
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
@@ -141,8 +143,8 @@ pub(crate) fn resolve(
 ) -> (Option<Plan>, Node) {
     let mut section = Section::root(root, &SCENARIO, problems);
     let draft = read(&mut section, seed, warnings);
-    let effective = section.finish();
-    let plan = draft.assemble(problems, warnings);
+    let mut effective = section.finish();
+    let plan = draft.assemble(problems, warnings, &mut effective);
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
@@ -208,19 +210,16 @@ fn read_optional_time(
 
 impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
-    fn assemble(self, problems: &Problems, warnings: &Problems) -> Option<Plan> {
+    fn assemble(
+        self,
+        problems: &Problems,
+        warnings: &Problems,
+        effective: &mut Node,
+    ) -> Option<Plan> {
         let fabric = self.fabric?;
         if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
             let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
-            check_capacity(
-                match switch.classes[0].limit {
-                    tenter_net::Limit::Static(bytes) => Some(bytes),
-                    tenter_net::Limit::Dynamic { .. } => None,
-                },
-                frame,
-                fabric.capacity_at,
-                problems,
-            );
+            buffer::check_capacity(switch, frame, problems);
         }
         let (topology_spec, places) = fabric.topology?;
         let topology = match topology_spec.build() {
@@ -245,14 +244,24 @@ impl Draft {
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
+        let addresses = addresses?;
+        let endpoint = self.endpoint?;
+        let around = buffer::Around {
+            topology: &topology,
+            addresses: &addresses,
+            endpoint: &endpoint,
+            problems,
+            warnings,
+        };
+        let switch = around.complete(fabric.switch?, fabric.load_balancing?, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
             topology_spec,
-            switch: fabric.switch?,
-            nic: self.endpoint?.nic,
-            addresses: addresses?,
+            switch: switch?,
+            nic: endpoint.nic,
+            addresses,
             jobs: jobs?,
             sample_interval: self.sample_interval?,
             time_limit: self.time_limit?,
@@ -260,15 +269,4 @@ impl Draft {
             topology,
         })
     }
-}
-
-/// A queue that holds no full frame lets nothing through.
-fn check_capacity(capacity: Option<u64>, frame: u64, at: Option<Location>, problems: &Problems) {
-    let Some(capacity) = capacity.filter(|&capacity| capacity < frame) else {
-        return;
-    };
-    let message = format!(
-        "`fabric.switch.queue_capacity` is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
-    );
-    problems.push(at, message, Some(format!("give at least `{frame}B`")));
 }

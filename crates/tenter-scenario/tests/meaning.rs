@@ -1,7 +1,7 @@
 //! What a scenario means: values, defaults and checks, one small scenario each.
 
 use tenter_endpoint::AckPolicy;
-use tenter_net::Forwarding;
+use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
 use tenter_scenario::{Diagnostics, Format, Loaded, load, text_of};
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
@@ -55,7 +55,13 @@ fn defaults_are_those_of_the_reference() {
     assert_eq!(plan.switch.forwarding, Forwarding::CutThrough);
     assert_eq!(plan.switch.ingress_latency, Time::from_ns(300));
     assert_eq!(plan.switch.egress_latency, Time::from_ns(300));
-    assert_eq!(plan.switch.queue_capacity_bytes, Some(64 << 20));
+    assert_eq!(plan.switch.pool_bytes, [UNLIMITED_POOL]);
+    assert_eq!(plan.switch.classes.len(), 1);
+    assert_eq!(plan.switch.classes[0].limit, Limit::Static(64 << 20));
+    assert_eq!(
+        (plan.nic.control_class, plan.nic.receive_buffer),
+        (None, None)
+    );
     assert_eq!(
         plan.topology.cables[0].rate.bits_per_second(),
         400_000_000_000
@@ -103,8 +109,8 @@ fn values_are_taken() {
     ])
     .plan;
     assert_eq!(
-        (none.switch.queue_capacity_bytes, none.nic.window_packets),
-        (None, None)
+        (none.switch.classes[0].limit, none.nic.window_packets),
+        (Limit::Static(UNLIMITED_POOL), None)
     );
 }
 

@@ -125,7 +125,8 @@ mod tests {
             "rail",
             "explicit",
         ];
-        let collectives = ["all-to-all", "all-reduce", "permutation", "incast"];
+        let collectives =
+            tenter_workload::collective::CollectiveKind::MEMBERS.map(|m| m.collective);
         let others = [
             "1 jobs",
             "3 jobs",

@@ -6,28 +6,42 @@ use crate::collective::CollectiveKind;
 
 /// The completion time of a collective whose ranks hang on one switch that never makes anyone wait.
 ///
-/// `chunk` is the time one transfer occupies a port: all its frames with preamble and gap, back to
-/// back at line rate. `latency` is the time from the end of the last frame at the sender to its end
-/// at the receiver in an empty network. All transfers are taken as equally long (sizes divisible by
-/// the number of ranks), endpoints as free of delays. It is also a lower bound for any fabric with
-/// ports of that speed.
+/// `port_time` gives the time a transfer of so many bytes occupies a port: all its frames with
+/// preamble and gap, back to back at line rate. `latency` is the time from the end of the last
+/// frame at the sender to its end at the receiver in an empty network. Chunks and blocks are taken
+/// as equally long (sizes divisible by their number), endpoints as free of delays. It is also a
+/// lower bound for any fabric with ports of that speed.
+///
+/// With S the size, n the number of ranks, c the port time of S/n bytes and L the latency:
 ///
 /// | collective | time | because |
 /// |---|---|---|
-/// | all-to-all, parallel | (n−1)·chunk + latency | each port sends n−1 blocks |
-/// | all-reduce, ring | 2(n−1)·(chunk + latency) | a step waits for the arrival of the last |
-/// | permutation | chunk + latency | no port is shared |
-/// | incast | (n−1)·chunk + latency | the root's port receives n−1 blocks |
+/// | all-to-all, parallel | (n−1)·c + L | each port sends n−1 blocks |
+/// | all-reduce, ring | 2(n−1)·(c + L) | a step waits for the arrival of the last |
+/// | permutation | c(S) + L, of S bytes at once | no port is shared |
+/// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
+/// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
+/// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
 ///
 /// Times beyond 64 bits of picoseconds saturate at [`Time::MAX`].
-pub fn ideal_completion(kind: &CollectiveKind, ranks: u32, chunk: Time, latency: Time) -> Time {
+pub fn ideal_completion(
+    kind: &CollectiveKind,
+    ranks: u32,
+    size_bytes: u64,
+    port_time: &dyn Fn(u64) -> Time,
+    latency: Time,
+) -> Time {
     let others = u64::from(ranks.saturating_sub(1));
+    let share = || port_time(size_bytes / u64::from(ranks.max(1)));
+    let whole = || port_time(size_bytes);
     match kind {
-        CollectiveKind::AllToAllParallel | CollectiveKind::Incast { .. } => {
-            times(chunk, others).saturating_add(latency)
-        }
-        CollectiveKind::AllReduceRing => times(chunk.saturating_add(latency), 2 * others),
-        CollectiveKind::Permutation { .. } => chunk.saturating_add(latency),
+        CollectiveKind::AllToAllParallel
+        | CollectiveKind::Incast { .. }
+        | CollectiveKind::GatherParallel { .. }
+        | CollectiveKind::ScatterParallel { .. } => times(share(), others).saturating_add(latency),
+        CollectiveKind::AllReduceRing => times(share().saturating_add(latency), 2 * others),
+        CollectiveKind::Permutation { .. } => whole().saturating_add(latency),
+        CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
     }
 }
 
@@ -41,16 +55,30 @@ mod tests {
 
     #[test]
     fn formulas_at_eight_ranks() {
-        let time =
-            |kind: CollectiveKind| ideal_completion(&kind, 8, Time::from_us(10), Time::from_us(1));
+        // 80 bytes, 10 for each rank, at 1 us per byte, and a latency of 1 us.
+        let time = |kind: CollectiveKind| {
+            let port_time = |bytes| Time::from_us(bytes);
+            ideal_completion(&kind, 8, 80, &port_time, Time::from_us(1))
+        };
         // 7·10 + 1.
         assert_eq!(time(CollectiveKind::AllToAllParallel), Time::from_us(71));
-        assert_eq!(time(CollectiveKind::Incast { root: 0 }), Time::from_us(71));
+        for kind in [
+            CollectiveKind::Incast { root: 0 },
+            CollectiveKind::GatherParallel { root: 0 },
+            CollectiveKind::ScatterParallel { root: 0 },
+        ] {
+            assert_eq!(time(kind), Time::from_us(71));
+        }
         // 14·(10 + 1).
         assert_eq!(time(CollectiveKind::AllReduceRing), Time::from_us(154));
+        // 80 + 1, and 7·80 + 1.
         assert_eq!(
             time(CollectiveKind::Permutation { seed: 0 }),
-            Time::from_us(11)
+            Time::from_us(81)
+        );
+        assert_eq!(
+            time(CollectiveKind::BroadcastParallel { root: 0 }),
+            Time::from_us(561)
         );
     }
 
@@ -58,8 +86,9 @@ mod tests {
     fn frames_and_goodput_agree() {
         // All-to-all of 8 GiB over 8 ranks at 400G, 20 ps per byte: a block of 1 GiB is 262,144
         // frames of 4,096 bytes of payload in 4,178 on the wire.
-        let block = Time::from_ps(262_144 * 4_178 * 20);
-        let ideal = ideal_completion(&CollectiveKind::AllToAllParallel, 8, block, Time::ZERO);
+        let wire = |bytes: u64| Time::from_ps(bytes / 4_096 * 4_178 * 20);
+        let kind = CollectiveKind::AllToAllParallel;
+        let ideal = ideal_completion(&kind, 8, 8 << 30, &wire, Time::ZERO);
         // Seven blocks at a goodput of 50 GB/s · 4,096/4,178 = 49.0187 GB/s: 153.333 ms.
         assert_eq!(ideal, Time::from_ps(153_333_268_480));
         let goodput = 50e9 * 4_096.0 / 4_178.0;

@@ -84,6 +84,17 @@ fn collective(
             ranks,
         ),
         (
+            format!("collective: gather, root: {root}"),
+            ranks - 1,
+            ranks,
+        ),
+        (
+            format!("collective: scatter, root: {root}"),
+            ranks - 1,
+            ranks,
+        ),
+        (format!("collective: broadcast, root: {root}"), ranks - 1, 1),
+        (
             "collective: all-to-all".to_owned(),
             ranks * (ranks - 1),
             ranks,

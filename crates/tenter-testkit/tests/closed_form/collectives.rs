@@ -37,8 +37,10 @@ observe: {{samples: false}}
     Trial::run(&scenario, overrides)
 }
 
+/// The closed form where every transfer takes a port so long, whatever its size.
 fn ideal(kind: &CollectiveKind, ranks: u32, chunk: u64, latency: u64) -> u64 {
-    ideal_completion(kind, ranks, Time::from_ps(chunk), Time::from_ps(latency)).ps()
+    let port_time = |_| Time::from_ps(chunk);
+    ideal_completion(kind, ranks, 1, &port_time, Time::from_ps(latency)).ps()
 }
 
 const SHAPES: [(u32, u64); 9] = [
@@ -189,5 +191,41 @@ fn permutation() {
         let acknowledgements = (in_the_way(size) - 1) * ACK;
         let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
         assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+    }
+}
+
+#[test]
+fn one_root_and_all_others() {
+    // Shares to the root (gather, incast) or from it (scatter), (n−1)·chunk + latency, and whole
+    // copies from it (broadcast), (n−1)·S + latency: the root's port is busy from the first packet
+    // on. Nobody sends data and acknowledges it, so no ACK is in the way of data. The root of a
+    // gather of 8 ranks and 8 MiB receives 7·1,069,696·20 ps and the last of it 650,000 ps later.
+    assert_eq!(7 * default_wire(1 << 20) * BYTE + NEAR, 150_407_440);
+    for (ranks, share) in SHAPES {
+        let root = ranks / 2;
+        let shares = u64::from(ranks) * share;
+        for (kind, size, chunk) in [
+            (CollectiveKind::GatherParallel { root }, shares, share),
+            (CollectiveKind::Incast { root }, shares, share),
+            (CollectiveKind::ScatterParallel { root }, shares, share),
+            (CollectiveKind::BroadcastParallel { root }, share, share),
+        ] {
+            let name = kind.name();
+            let set = [
+                &*format!("jobs[0].collectives[0].root={root}"),
+                // The queue before the root of a gather may become as long as it likes.
+                "fabric.switch.queue_capacity=none",
+            ];
+            let trial = single_switch(ranks, name, size, &set);
+            let expected = ideal(&kind, ranks, default_wire(chunk) * BYTE, NEAR);
+            assert_eq!(trial.completion(0), expected, "{name}, {ranks} · {share} B");
+            let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
+            let latency = Time::from_ps(NEAR);
+            let by_size = ideal_completion(&kind, ranks, size, &port_time, latency);
+            assert_eq!(by_size.ps(), expected, "{name}, {ranks} · {share} B");
+            if (name, ranks, share) == ("gather", 8, 1 << 20) {
+                assert_eq!(expected, 150_407_440);
+            }
+        }
     }
 }

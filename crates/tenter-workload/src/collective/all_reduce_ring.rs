@@ -5,7 +5,7 @@
 //! is the order of the ranks.
 
 use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember};
+use super::{CollectiveKind, CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) const MEMBER: CollectiveMember = CollectiveMember {
@@ -15,13 +15,10 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/collective-all-reduce-ring.md",
     // 2n(n−1) ≤ 2³²−1.
     ranks_max: 46_341,
+    // Every byte crosses each rank's port twice, but for one chunk each time.
+    busbw: Factor::TwiceAllButOwn,
     default: CollectiveKind::AllReduceRing,
 };
-
-/// 2(n−1)/n: every byte crosses each rank's port twice, but for one chunk each time.
-pub(super) fn busbw_factor(ranks: u32) -> f64 {
-    2.0 * f64::from(ranks - 1) / f64::from(ranks)
-}
 
 /// Transfer id = step · n + source. In step s rank r sends chunk (r − s) mod n to rank r + 1.
 ///

@@ -7,7 +7,7 @@
 //! destination.
 
 use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember};
+use super::{CollectiveKind, CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) const MEMBER: CollectiveMember = CollectiveMember {
@@ -17,13 +17,10 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/collective-all-to-all-parallel.md",
     // n(n−1) ≤ 2³²−1.
     ranks_max: 65_536,
+    // Each rank keeps its own block.
+    busbw: Factor::AllButOwn,
     default: CollectiveKind::AllToAllParallel,
 };
-
-/// (n−1)/n: each rank keeps its own block.
-pub(super) fn busbw_factor(ranks: u32) -> f64 {
-    f64::from(ranks - 1) / f64::from(ranks)
-}
 
 /// Transfer id and chunk are the same number, ordered by source, then by destination.
 pub(super) struct AllToAllParallel {

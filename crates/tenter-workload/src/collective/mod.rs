@@ -1,13 +1,18 @@
 //! Collective algorithms: one file per member, listed in [`CollectiveKind::MEMBERS`].
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
-//! bandwidth factor and its [`Schedule`].
+//! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
+//! member (`chunks`, `star`).
 
 mod all_reduce_ring;
 mod all_to_all_parallel;
+mod broadcast_parallel;
 mod chunks;
+mod gather_parallel;
 mod incast;
 mod permutation;
+mod scatter_parallel;
+mod star;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -35,6 +40,47 @@ pub enum CollectiveKind {
         /// The rank that receives.
         root: u32,
     },
+    /// All ranks send their share to one, all at once.
+    GatherParallel {
+        /// The rank that receives.
+        root: u32,
+    },
+    /// One rank sends every other its share, all at once.
+    ScatterParallel {
+        /// The rank that sends.
+        root: u32,
+    },
+    /// One rank sends the same message to every other, all at once.
+    BroadcastParallel {
+        /// The rank that sends.
+        root: u32,
+    },
+}
+
+/// What algorithm bandwidth is multiplied with to get bus bandwidth, as a function of the number
+/// of ranks n.
+///
+/// Source: "Performance reported by NCCL tests" (NVIDIA/nccl-tests, `doc/PERFORMANCE.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// 1: every byte of the size crosses the busiest port once.
+    One,
+    /// (n−1)/n: a rank's own share stays where it is.
+    AllButOwn,
+    /// 2(n−1)/n: every share crosses each rank's port twice, but for its own.
+    TwiceAllButOwn,
+}
+
+impl Factor {
+    /// Its value for `ranks` ranks, at least 1.
+    pub fn of(self, ranks: u32) -> f64 {
+        let all_but_own = f64::from(ranks - 1) / f64::from(ranks);
+        match self {
+            Factor::One => 1.0,
+            Factor::AllButOwn => all_but_own,
+            Factor::TwiceAllButOwn => 2.0 * all_but_own,
+        }
+    }
 }
 
 /// What is known of a collective algorithm without running it.
@@ -50,6 +96,8 @@ pub struct CollectiveMember {
     pub model_page: &'static str,
     /// The most ranks it can have, so that every transfer has an id of 32 bits.
     pub ranks_max: u32,
+    /// Bus bandwidth over algorithm bandwidth.
+    pub busbw: Factor,
     /// The member with its parameters at their defaults.
     pub default: CollectiveKind,
 }
@@ -80,16 +128,32 @@ impl CollectiveMember {
         }
         Ok(())
     }
+
+    /// Refuses a root that is no rank.
+    fn check_root(&self, root: u32, ranks: u32) -> Result<(), WorkloadError> {
+        if root < ranks {
+            return Ok(());
+        }
+        let collective = self.to_string();
+        Err(WorkloadError::RootOutOfRange {
+            collective,
+            root,
+            ranks,
+        })
+    }
 }
 
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 4] = [
+    pub const MEMBERS: [&'static CollectiveMember; 7] = [
         &all_to_all_parallel::MEMBER,
         &all_reduce_ring::MEMBER,
         &permutation::MEMBER,
         &incast::MEMBER,
+        &gather_parallel::MEMBER,
+        &scatter_parallel::MEMBER,
+        &broadcast_parallel::MEMBER,
     ];
 
     /// The entry of this algorithm in [`CollectiveKind::MEMBERS`].
@@ -99,6 +163,9 @@ impl CollectiveKind {
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::Permutation { .. } => &permutation::MEMBER,
             CollectiveKind::Incast { .. } => &incast::MEMBER,
+            CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
+            CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
+            CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
         }
     }
 
@@ -155,6 +222,19 @@ impl CollectiveKind {
             })
     }
 
+    /// The root, where the collective has one.
+    pub const fn root_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            CollectiveKind::Incast { root }
+            | CollectiveKind::GatherParallel { root }
+            | CollectiveKind::ScatterParallel { root }
+            | CollectiveKind::BroadcastParallel { root } => Some(root),
+            CollectiveKind::AllToAllParallel
+            | CollectiveKind::AllReduceRing
+            | CollectiveKind::Permutation { .. } => None,
+        }
+    }
+
     /// The transfers of this algorithm over `ranks` ranks for a size of `size_bytes`, as nccl-tests
     /// counts sizes.
     ///
@@ -176,8 +256,15 @@ impl CollectiveKind {
             CollectiveKind::Permutation { seed } => {
                 Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
             }
-            CollectiveKind::Incast { root } => {
-                Box::new(incast::Incast::new(ranks, size_bytes, root)?)
+            CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
+            CollectiveKind::GatherParallel { root } => {
+                Box::new(gather_parallel::schedule(ranks, size_bytes, root)?)
+            }
+            CollectiveKind::ScatterParallel { root } => {
+                Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
+            }
+            CollectiveKind::BroadcastParallel { root } => {
+                Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
             }
         })
     }
@@ -187,11 +274,6 @@ impl CollectiveKind {
     ///
     /// Source: "Performance reported by NCCL tests" (NVIDIA/nccl-tests, `doc/PERFORMANCE.md`).
     pub fn busbw_factor(&self, ranks: u32) -> f64 {
-        match self {
-            CollectiveKind::AllToAllParallel => all_to_all_parallel::busbw_factor(ranks),
-            CollectiveKind::AllReduceRing => all_reduce_ring::busbw_factor(ranks),
-            CollectiveKind::Permutation { .. } => permutation::BUSBW_FACTOR,
-            CollectiveKind::Incast { .. } => incast::busbw_factor(ranks),
-        }
+        self.member().busbw.of(ranks)
     }
 }

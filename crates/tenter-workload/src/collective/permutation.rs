@@ -7,7 +7,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{CollectiveKind, CollectiveMember};
+use super::{CollectiveKind, CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) const MEMBER: CollectiveMember = CollectiveMember {
@@ -16,11 +16,10 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     summary: "each rank sends everything to one other rank, each receives from one",
     model_page: "docs/models/collective-permutation.md",
     ranks_max: u32::MAX,
+    // That of send-recv: every byte crosses one port each way.
+    busbw: Factor::One,
     default: CollectiveKind::Permutation { seed: 0 },
 };
-
-/// That of send-recv: every byte crosses one port each way.
-pub(super) const BUSBW_FACTOR: f64 = 1.0;
 
 /// Transfer id and chunk are the sender's rank.
 pub(super) struct Permutation {

@@ -30,12 +30,28 @@ impl Schedule for Unhinted {
     }
 }
 
+/// Every member as it is by default, and with other parameters.
+fn variants() -> Vec<CollectiveKind> {
+    let mut variants = Vec::new();
+    for member in CollectiveKind::MEMBERS {
+        variants.push(member.default.clone());
+        let mut other = member.default.clone();
+        if let Some(root) = other.root_mut() {
+            *root = 1;
+        }
+        if other != member.default {
+            variants.push(other);
+        }
+    }
+    variants
+}
+
 #[test]
 fn every_member_says_the_pairs_it_uses() {
-    for member in CollectiveKind::MEMBERS {
+    for kind in variants() {
         for ranks in 2..=17 {
-            let direct = member.default.schedule(ranks, 1_000).unwrap();
-            let walked = Unhinted(member.default.schedule(ranks, 1_000).unwrap());
+            let direct = kind.schedule(ranks, 1_000).unwrap();
+            let walked = Unhinted(kind.schedule(ranks, 1_000).unwrap());
             for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
                 for rank in 0..ranks {
                     // What is in the list before must stay there.
@@ -45,7 +61,7 @@ fn every_member_says_the_pairs_it_uses() {
                     walked.pairs(rank, scope, &mut used);
                     assert_eq!(
                         said, used,
-                        "{member}, {ranks} ranks, rank {rank}, {scope:?}"
+                        "{kind:?}, {ranks} ranks, rank {rank}, {scope:?}"
                     );
                 }
             }
@@ -55,10 +71,10 @@ fn every_member_says_the_pairs_it_uses() {
 
 #[test]
 fn every_member_knows_the_nth_transfer_of_a_way() {
-    for member in CollectiveKind::MEMBERS {
+    for kind in variants() {
         for ranks in 2..=9 {
-            let direct = member.default.schedule(ranks, 1_000).unwrap();
-            let walked = Unhinted(member.default.schedule(ranks, 1_000).unwrap());
+            let direct = kind.schedule(ranks, 1_000).unwrap();
+            let walked = Unhinted(kind.schedule(ranks, 1_000).unwrap());
             for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
                 for src in 0..ranks {
                     let mut ways = Vec::new();
@@ -70,7 +86,7 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
                         assert_eq!(
                             direct.nth(src, way, scope, nth),
                             walked.nth(src, way, scope, nth),
-                            "{member}, {ranks} ranks, {src} to {way:?}, number {nth}, {scope:?}"
+                            "{kind:?}, {ranks} ranks, {src} to {way:?}, number {nth}, {scope:?}"
                         );
                     }
                 }
@@ -127,7 +143,7 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
-         known are all-to-all, all-reduce, permutation, incast"
+         known are all-to-all, all-reduce, permutation, incast, gather, scatter, broadcast"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
@@ -189,7 +205,18 @@ fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     // n = 8: 2·7/8, 7/8, 7/8, 1.
     assert!(close(factor(CollectiveKind::AllReduceRing, 8), 1.75));
     assert!(close(factor(CollectiveKind::AllToAllParallel, 8), 0.875));
-    assert!(close(factor(CollectiveKind::Incast { root: 3 }, 8), 0.875));
+    // Gather, scatter and all-to-all are (n−1)/n, broadcast 1.
+    for kind in [
+        CollectiveKind::Incast { root: 3 },
+        CollectiveKind::GatherParallel { root: 3 },
+        CollectiveKind::ScatterParallel { root: 3 },
+    ] {
+        assert!(close(factor(kind, 8), 0.875));
+    }
+    assert!(close(
+        factor(CollectiveKind::BroadcastParallel { root: 3 }, 8),
+        1.0
+    ));
     assert!(close(
         factor(CollectiveKind::Permutation { seed: 3 }, 8),
         1.0

@@ -1,0 +1,222 @@
+//! Every member run on real vectors, in random orders that its dependencies allow.
+
+mod execute;
+
+use proptest::prelude::*;
+
+use super::CollectiveKind;
+use crate::{QueuePairScope, Transfer};
+use execute::{Memory, execute};
+
+/// A vector of numbers per rank; one number stands for one chunk or block.
+type Vectors = Vec<Vec<u64>>;
+
+/// How a test is varied.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    ranks: u32,
+    size: u64,
+    /// A root, or the seed of a permutation.
+    parameter: u64,
+    /// The order of events.
+    order: u64,
+}
+
+impl Case {
+    fn root(self) -> u32 {
+        (self.parameter % u64::from(self.ranks)) as u32
+    }
+
+    /// Bytes of a rank's block of the buffer.
+    fn block(self, rank: u32) -> u64 {
+        let start = |rank: u32| {
+            let product = u128::from(rank) * u128::from(self.size);
+            (product / u128::from(self.ranks)) as u64
+        };
+        start(rank + 1) - start(rank)
+    }
+
+    /// Runs a member on memory and returns the bytes it moved.
+    fn run(self, kind: &CollectiveKind, memory: &mut impl Memory) -> u64 {
+        let schedule = kind.schedule(self.ranks, self.size).unwrap();
+        let scope = if self.order.is_multiple_of(2) {
+            QueuePairScope::RankPair
+        } else {
+            QueuePairScope::Chunk
+        };
+        execute(&*schedule, memory, scope, self.order)
+    }
+}
+
+/// A number that tells rank and chunk, and whose sum tells which ranks were added and how many.
+fn value(rank: u32, chunk: u32) -> u64 {
+    (1 << rank) + (u64::from(chunk + 1) << 40)
+}
+
+fn matrix(rows: u32, columns: u32, cell: impl Fn(u32, u32) -> u64) -> Vectors {
+    (0..rows)
+        .map(|row| (0..columns).map(|column| cell(row, column)).collect())
+        .collect()
+}
+
+/// What ranks hold of a buffer that all know, chunk by chunk; 0 for what they do not have.
+struct InPlace(Vectors);
+
+impl Memory for InPlace {
+    fn read(&self, transfer: &Transfer) -> Vec<u64> {
+        vec![self.0[transfer.src as usize][transfer.chunk as usize]]
+    }
+
+    fn write(&mut self, transfer: &Transfer, values: &[u64]) {
+        let cell = &mut self.0[transfer.dst as usize][transfer.chunk as usize];
+        *cell = if transfer.reduce {
+            *cell + values[0]
+        } else {
+            values[0]
+        };
+    }
+}
+
+/// Source s sends the block it holds for destination d, which stores it as block s.
+struct Blocks {
+    send: Vectors,
+    receive: Vectors,
+}
+
+impl Memory for Blocks {
+    fn read(&self, transfer: &Transfer) -> Vec<u64> {
+        vec![self.send[transfer.src as usize][transfer.dst as usize]]
+    }
+
+    fn write(&mut self, transfer: &Transfer, values: &[u64]) {
+        let cell = &mut self.receive[transfer.dst as usize][transfer.src as usize];
+        assert_eq!(*cell, 0, "a block arrived twice");
+        *cell = values[0];
+    }
+}
+
+fn all_reduce(case: Case) {
+    let ranks = case.ranks;
+    let mut memory = InPlace(matrix(ranks, ranks, value));
+    let bytes = case.run(&CollectiveKind::AllReduceRing, &mut memory);
+    // Each of the 2(n−1) steps moves every chunk once.
+    assert_eq!(bytes, 2 * u64::from(ranks - 1) * case.size);
+    let sums: Vec<u64> = (0..ranks)
+        .map(|chunk| (0..ranks).map(|rank| value(rank, chunk)).sum())
+        .collect();
+    assert!(memory.0.iter().all(|vector| *vector == sums), "{case:?}");
+}
+
+fn all_to_all(case: Case) {
+    let ranks = case.ranks;
+    let keep_own = |row, column| if row == column { value(row, column) } else { 0 };
+    let mut memory = Blocks {
+        send: matrix(ranks, ranks, value),
+        receive: matrix(ranks, ranks, keep_own),
+    };
+    let bytes = case.run(&CollectiveKind::AllToAllParallel, &mut memory);
+    // Every rank receives n−1 blocks; the blocks of all ranks make up one buffer.
+    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+    let transposed = matrix(ranks, ranks, |row, column| value(column, row));
+    assert_eq!(memory.receive, transposed, "{case:?}");
+}
+
+fn permutation(case: Case) {
+    let (ranks, seed) = (case.ranks, case.parameter);
+    let mut memory = Blocks {
+        send: matrix(ranks, ranks, value),
+        receive: matrix(ranks, ranks, |_, _| 0),
+    };
+    let bytes = case.run(&CollectiveKind::Permutation { seed }, &mut memory);
+    assert_eq!(bytes, u64::from(ranks) * case.size);
+    // Each rank received exactly one vector, and from somebody else.
+    for (rank, vector) in memory.receive.iter().enumerate() {
+        assert_eq!(vector.iter().filter(|&&block| block != 0).count(), 1);
+        assert_eq!(vector[rank], 0);
+    }
+}
+
+/// Gather and incast: the root ends with the block of every rank, the others with their own.
+fn gather(case: Case) {
+    let (ranks, root) = (case.ranks, case.root());
+    let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
+    let all = |rank, block| {
+        if rank == root {
+            value(block, block)
+        } else {
+            own(rank, block)
+        }
+    };
+    for kind in [
+        CollectiveKind::GatherParallel { root },
+        CollectiveKind::Incast { root },
+    ] {
+        let mut memory = InPlace(matrix(ranks, ranks, own));
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, case.size - case.block(root));
+        assert_eq!(memory.0, matrix(ranks, ranks, all), "{case:?}");
+    }
+}
+
+/// Scatter: every rank ends with its block of the root's buffer.
+fn scatter(case: Case) {
+    let (ranks, root) = (case.ranks, case.root());
+    let held = |rank, has: bool, block| {
+        if rank == root || has {
+            value(root, block)
+        } else {
+            0
+        }
+    };
+    let mut memory = InPlace(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
+    let bytes = case.run(&CollectiveKind::ScatterParallel { root }, &mut memory);
+    assert_eq!(bytes, case.size - case.block(root));
+    let expected = matrix(ranks, ranks, |rank, block| held(rank, rank == block, block));
+    assert_eq!(memory.0, expected, "{case:?}");
+}
+
+/// Broadcast, parallel: everybody ends with the root's message, which is one chunk.
+fn broadcast(case: Case) {
+    let (ranks, root) = (case.ranks, case.root());
+    let at_root = |rank, _| if rank == root { value(root, 0) } else { 0 };
+    let mut memory = InPlace(matrix(ranks, 1, at_root));
+    let bytes = case.run(&CollectiveKind::BroadcastParallel { root }, &mut memory);
+    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+    assert_eq!(memory.0, matrix(ranks, 1, |_, _| value(root, 0)));
+}
+
+fn everything(case: Case) {
+    all_reduce(case);
+    all_to_all(case);
+    permutation(case);
+    gather(case);
+    scatter(case);
+    broadcast(case);
+}
+
+#[test]
+fn results_are_right_for_2_to_33_ranks() {
+    for ranks in 2..=33 {
+        for order in 0..4 {
+            everything(Case {
+                ranks,
+                size: 1 << 20,
+                parameter: order,
+                order,
+            });
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn results_are_right_for_any_size_and_order(
+        ranks in 2_u32..=33,
+        // Small ones leave chunks without a byte.
+        size in prop_oneof![1_u64..40, 1_u64..1 << 40],
+        parameter: u64,
+        order: u64,
+    ) {
+        everything(Case { ranks, size, parameter, order });
+    }
+}
