@@ -6,7 +6,7 @@
 //! Only a refusal, a pause and a new high-water mark need the exact state. That is what lets ports
 //! be lazy.
 
-use crate::class::{ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
 use crate::spec::UNLIMITED_POOL;
 
 const NEVER: u64 = u64::MAX;
@@ -80,6 +80,8 @@ pub struct IngressRecord {
 /// The buffer's books.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
+    /// The limit of each queue that has memory of its own, and `NEVER` for those that share.
+    private_limits: [u64; CLASSES],
     classes: Vec<ClassRules>,
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
@@ -125,7 +127,15 @@ impl SharedBuffer {
         };
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
         let headroom = if lossless { headroom } else { &[] };
+        let mut private_limits = [NEVER; CLASSES];
+        for (limit, spec) in private_limits.iter_mut().zip(specs) {
+            let unlimited = pool_bytes[usize::from(spec.pool)] == UNLIMITED_POOL;
+            if let (Limit::Static(bytes), None, true) = (spec.limit, &spec.lossless, unlimited) {
+                *limit = bytes + spec.reserved_bytes;
+            }
+        }
         SharedBuffer {
+            private_limits,
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
             groups: headroom.iter().map(group).collect(),
@@ -134,6 +144,14 @@ impl SharedBuffer {
             due: Vec::new(),
             quantum_ps,
         }
+    }
+
+    /// How many bytes a queue may hold that shares its memory with no other: nothing need be booked
+    /// for it.
+    #[inline]
+    pub(crate) fn private_limit(&self, queue: usize) -> Option<u64> {
+        let limit = self.private_limits[queue];
+        (limit != NEVER).then_some(limit)
     }
 
     /// Whether some sender is paused: then a departure may have to let it go on, so all departures
@@ -199,8 +217,8 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both must
-    /// be judged by the exact state.
+    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both
+    /// must be judged by the exact state.
     #[inline]
     pub(crate) fn needs_exact(
         &self,
@@ -259,6 +277,9 @@ impl SharedBuffer {
         (queue_bytes, frame): (u64, u64),
         now: u64,
     ) {
+        if self.private_limits[queue] != NEVER {
+            return;
+        }
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
         let index = usize::from(port) * self.classes.len() + queue;

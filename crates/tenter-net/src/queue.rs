@@ -7,8 +7,9 @@ use crate::packet::Packet;
 /// About as many frames as leave a port in one window; two share a cache line.
 const TOUCHED_FRAMES: usize = 8;
 
-/// One output queue.
+/// One output queue; what every frame needs is in the first cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct ClassQueue {
     frames: Ring<Packet>,
     pub(crate) bytes: u64,

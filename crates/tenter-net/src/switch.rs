@@ -18,8 +18,8 @@ pub type Headrooms = Vec<u64>;
 
 /// An output-queued switch with a shared buffer.
 ///
-/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go on,
-/// so departures are carried out in the order of time (`merge`).
+/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go
+/// on, so departures are carried out in the order of time (`merge`).
 #[derive(Clone, Debug)]
 pub struct Switch {
     node: u32,
@@ -129,7 +129,8 @@ impl Switch {
         std::hint::black_box(seen);
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports on are those of MAC control frames.
+    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
+    /// on are those of MAC control frames.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
@@ -181,18 +182,60 @@ impl Switch {
         }
         if port.is_free(queue, now) {
             port.pass(packet, now, medium);
+        } else if let Some(limit) = self.buffer.private_limit(queue) {
+            self.store_privately(packet, (input, number, queue), limit, medium);
         } else {
-            self.store(packet, (input, number, queue), now, medium);
+            self.store_shared(packet, (input, number, queue), now, medium);
         }
         if self.buffer.is_armed() {
             self.enter_departure(number);
         }
     }
 
-    /// Stores a frame that must wait, or drops it.
-    fn store<M: Medium>(
+    /// Stores a frame in a queue with memory of its own, or drops it.
+    #[inline]
+    fn store_privately<M: Medium>(
+        &mut self,
+        packet: Packet,
+        (input, number, queue): (u16, u16, usize),
+        limit: u64,
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        let port = &mut self.ports[usize::from(number)];
+        if port.bytes_in(queue) + u64::from(packet.frame_bytes) > limit {
+            port.drop_frame(queue, &packet, now, medium);
+        } else {
+            self.put(packet, (input, number, queue), now, medium);
+        }
+    }
+
+    /// Marks a frame if it must be, and puts it into its queue.
+    #[inline]
+    fn put<M: Medium>(
         &mut self,
         mut packet: Packet,
+        (input, number, queue): (u16, u16, usize),
+        now: u64,
+        medium: &mut M,
+    ) {
+        let port = &mut self.ports[usize::from(number)];
+        if let Some(ecn) = &self.ecn[queue] {
+            let bytes = port.bytes_in(queue) + u64::from(packet.frame_bytes);
+            if ecn.marks(&packet, bytes, self.seed, now) {
+                packet.flags |= Packet::CONGESTION_EXPERIENCED;
+                port.count_mark(queue);
+            }
+        }
+        packet.store_from(input);
+        port.store(queue, packet, now, medium);
+        self.active[usize::from(number) / 64] |= 1 << (number % 64);
+    }
+
+    /// Stores a frame that must wait in the shared buffer, or drops it.
+    fn store_shared<M: Medium>(
+        &mut self,
+        packet: Packet,
         (input, number, queue): (u16, u16, usize),
         now: u64,
         medium: &mut M,
@@ -213,15 +256,7 @@ impl Switch {
             port.drop_frame(queue, &packet, now, medium);
             return;
         }
-        if let Some(ecn) = &self.ecn[queue]
-            && ecn.marks(&packet, before + frame, self.seed, now)
-        {
-            packet.flags |= Packet::CONGESTION_EXPERIENCED;
-            port.count_mark(queue);
-        }
-        packet.store_from(input);
-        port.store(queue, packet, now, medium);
-        self.active[usize::from(number) / 64] |= 1 << (number % 64);
+        self.put(packet, (input, number, queue), now, medium);
         self.buffer.charge(admission, account, (before, frame), now);
         if self.buffer.has_due() {
             self.send_due(now, medium);

@@ -11,19 +11,20 @@ use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, WIRE_OVERHEAD_BYTES};
 /// A frame occupies the wire for its frame bytes and [`WIRE_OVERHEAD_BYTES`], at an exact rate:
 /// back to back, the fraction of a picosecond left over from one frame is carried into the next.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Transmitter {
     free_at: u64,
-    serialisation: SerialisationTime,
-    carried: u32,
     output: Output,
     /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
     /// end's agenda.
     latency: u64,
-    arrives_whole: bool,
-    node: u32,
-    port: u16,
+    serialisation: SerialisationTime,
     sent_frames: u64,
     sent_bytes: u64,
+    carried: u32,
+    port: u16,
+    arrives_whole: bool,
+    node: u32,
     control_frames: u64,
     control_bytes: u64,
     mac: MacControl,

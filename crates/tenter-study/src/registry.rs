@@ -40,11 +40,15 @@ macro_rules! tables {
 }
 
 /// Every study, in the order in which they are listed.
-pub const STUDIES: &[StudyTexts<'static>] =
-    studies!["methodology/jct-1", "methodology/jct-2", "methodology/cc-4",];
+pub const STUDIES: &[StudyTexts<'static>] = studies![
+    "methodology/jct-1",
+    "methodology/jct-2",
+    "methodology/cc-4",
+    "scheduled-fabric/test-1"
+];
 
 /// The published tables that studies read, with their texts.
-const PUBLISHED: &[(&str, &str)] = tables!["keysight-trials"];
+const PUBLISHED: &[(&str, &str)] = tables!["keysight-trials", "drivenets-ideal-ratio"];
 
 /// The text of a published table, by the stem of its file.
 pub fn published_table(name: &str) -> Option<&'static str> {
