@@ -14,8 +14,9 @@ mod nic;
 mod receive;
 mod send;
 mod spec;
+mod timers;
 
-pub use message::{MessageCut, Position};
+pub use message::MessageCut;
 pub use nic::{Directory, Nic, NicCounters, QueuePairError};
 pub use receive::{Delivery, ReplyPath};
 pub use send::{Acknowledged, SendPeer, WorkRequest};

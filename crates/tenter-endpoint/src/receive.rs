@@ -50,7 +50,7 @@ pub(crate) enum Verdict {
 
 /// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to
 /// another one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
@@ -67,7 +67,29 @@ pub(crate) struct ReceiveQueuePair {
 
 const _: () = assert!(size_of::<ReceiveQueuePair>() == 64);
 
+impl Default for ReceiveQueuePair {
+    fn default() -> Self {
+        ReceiveQueuePair {
+            accepted_bytes: 0,
+            latency_sum: 0,
+            expected: 0,
+            accepted: 0,
+            latency_min: u32::MAX,
+            latency_max: 0,
+            delivered: 0,
+            reply: ReplyPath::default(),
+            open: false,
+            gap_reported: false,
+        }
+    }
+}
+
 impl ReceiveQueuePair {
+    pub(crate) fn open(&mut self, reply: ReplyPath) {
+        self.open = true;
+        self.reply = reply;
+    }
+
     /// Go-back-N: only the packet expected next is accepted.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {
@@ -89,11 +111,7 @@ impl ReceiveQueuePair {
         self.expected = self.expected.wrapping_add(1);
         self.gap_reported = false;
         let latency = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
-        self.latency_min = if self.accepted == 0 {
-            latency
-        } else {
-            self.latency_min.min(latency)
-        };
+        self.latency_min = self.latency_min.min(latency);
         self.latency_max = self.latency_max.max(latency);
         self.latency_sum += u64::from(latency);
         self.accepted += 1;

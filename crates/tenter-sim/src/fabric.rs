@@ -116,20 +116,19 @@ fn visit_host<W: Watcher>(
         let departure = host.next_departure(now).unwrap_or(NEVER);
         let timer = host.next_timer().unwrap_or(NEVER);
         let arrival = next_packet.map_or(NEVER, |packet| packet.at);
-        let next = departure.min(arrival).min(timer);
-        if next >= end {
-            visit.wake(next);
+        now = departure.min(arrival).min(timer);
+        if now >= end {
+            visit.wake(now);
             return;
         }
-        now = next;
         let mut links = Links { visit, watcher };
-        if departure == now {
-            host.nic.depart(&scope.context.nic, now, &mut links);
-        } else if let Some(packet) = next_packet.filter(|packet| packet.at == now) {
-            next_packet = arrivals.next();
-            host.arrive(*packet, scope, &mut links);
-        } else {
-            host.fire(now, scope);
+        match next_packet {
+            _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
+            Some(packet) if packet.at == now => {
+                next_packet = arrivals.next();
+                host.arrive(packet, scope, &mut links);
+            }
+            _ => host.fire(now, scope),
         }
     }
 }
@@ -208,7 +207,7 @@ impl<W: Watcher> Fabric<W> {
             }
             NodeModel::Host(host) => {
                 host.arrive(
-                    packet,
+                    &packet,
                     &mut HostScope {
                         context,
                         schedules,

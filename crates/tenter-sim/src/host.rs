@@ -126,16 +126,24 @@ impl Host {
     #[inline]
     pub(crate) fn arrive(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
         let delivery = self
             .nic
             .arrive(&scope.context.nic, packet, scope.context, medium);
-        if let Some(delivery) = delivery {
-            self.deliver(&delivery, scope);
+        if packet.kind.is_data() {
+            if let Some(delivery) = delivery {
+                self.deliver(&delivery, scope);
+            }
+            return;
         }
+        self.book_acknowledged(scope);
+    }
+
+    #[inline(never)]
+    fn book_acknowledged(&mut self, scope: &mut HostScope<'_>) {
         while let Some(done) = self.nic.take_acknowledged() {
             scope.ledger.acknowledged(&done);
         }
@@ -143,6 +151,7 @@ impl Host {
 
     /// Fires the one timer that is due at `now` and first in order: the workload's before the
     /// NIC's.
+    #[inline(never)]
     pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
@@ -202,6 +211,7 @@ impl Host {
     }
 
     /// A queue pair has delivered its share of a transfer.
+    #[inline(never)]
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
         let plan = &scope.context.jobs[usize::from(here.job)];
