@@ -24,15 +24,16 @@ pub struct Delivery {
     /// When the last packet arrived, in ps.
     pub at: u64,
     /// Data frames accepted for it.
-    pub accepted_frames: u64,
+    pub accepted_frames: u32,
     /// Their frame bytes.
     pub accepted_bytes: u64,
-    /// Shortest time from first bit sent to acceptance, of the packets accepted, in ps.
-    pub latency_min: u64,
-    /// Sum of those times, in ps.
+    /// Shortest time from first bit sent to acceptance, of the packets accepted, in units of
+    /// [`SENT_UNIT_PS`].
+    pub latency_min: u32,
+    /// Longest of them, in the same units.
+    pub latency_max: u32,
+    /// Sum of those times, in the same units.
     pub latency_sum: u64,
-    /// Longest of them, in ps.
-    pub latency_max: u64,
 }
 
 /// What the receiver makes of a data packet.
@@ -124,11 +125,11 @@ impl ReceiveQueuePair {
             slot,
             nth: self.delivered,
             at: now,
-            accepted_frames: u64::from(self.accepted),
+            accepted_frames: self.accepted,
             accepted_bytes: self.accepted_bytes,
-            latency_min: u64::from(self.latency_min) * SENT_UNIT_PS,
-            latency_sum: self.latency_sum * SENT_UNIT_PS,
-            latency_max: u64::from(self.latency_max) * SENT_UNIT_PS,
+            latency_min: self.latency_min,
+            latency_max: self.latency_max,
+            latency_sum: self.latency_sum,
         };
         *self = ReceiveQueuePair {
             expected: self.expected,

@@ -1,6 +1,7 @@
 //! What one part has to report: both halves of each flow, and the digest.
 
 use tenter_endpoint::{Acknowledged, Delivery};
+use tenter_net::SENT_UNIT_PS;
 use tenter_record::Digest;
 
 /// One share of a transfer: what travels on one queue pair.
@@ -25,21 +26,35 @@ impl FlowKey {
     }
 }
 
-/// The receiver's half of a flow.
+/// The receiver's half of a flow. Latencies are in units of [`SENT_UNIT_PS`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+    pub(crate) latency_sum: u64,
+    pub(crate) latency_min: u32,
+    pub(crate) latency_max: u32,
+    pub(crate) frames: u32,
     pub(crate) turn: u32,
-    pub(crate) delivery: Delivery,
 }
 
 /// The sender's half of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
+    pub(crate) posted: u64,
+    pub(crate) first_sent: u64,
+    pub(crate) at: u64,
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    pub(crate) retransmitted_frames: u64,
     pub(crate) turn: u32,
-    pub(crate) done: Acknowledged,
 }
+
+// There is one of each per flow, and all of some microseconds are looked up again when rows are
+// made of them.
+const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<AcknowledgedHalf>() == 64);
 
 /// The records of one part since they were last collected.
 #[derive(Debug, Default)]
@@ -62,15 +77,20 @@ impl Ledger {
             key.pack(),
             u64::from(turn),
             delivery.at,
-            delivery.accepted_frames,
+            u64::from(delivery.accepted_frames),
             delivery.accepted_bytes,
-            delivery.latency_sum,
-            delivery.latency_max,
+            delivery.latency_sum * SENT_UNIT_PS,
+            u64::from(delivery.latency_max) * SENT_UNIT_PS,
         ]);
         self.delivered.push(DeliveredHalf {
             key,
+            at: delivery.at,
+            bytes: delivery.accepted_bytes,
+            latency_sum: delivery.latency_sum,
+            latency_min: delivery.latency_min,
+            latency_max: delivery.latency_max,
+            frames: delivery.accepted_frames,
             turn,
-            delivery: *delivery,
         });
     }
 
@@ -89,8 +109,13 @@ impl Ledger {
         ]);
         self.acknowledged.push(AcknowledgedHalf {
             key,
+            posted: done.request.posted,
+            first_sent: done.first_sent,
+            at: done.at,
+            frames: done.sent_frames,
+            bytes: done.sent_bytes,
+            retransmitted_frames: done.retransmitted_frames,
             turn,
-            done: *done,
         });
     }
 }

@@ -394,13 +394,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
         for part in 0..self.driver.parts() {
             let ledger = &mut self.driver.fabric_mut(part).ledger;
-            self.accounts.take_acknowledged(&self.context, ledger);
+            self.accounts.take_acknowledged(ledger);
         }
-        let rows = self.accounts.complete_rows();
-        if !rows.is_empty() {
-            self.sink.flows(&rows)?;
-        }
-        Ok(())
+        let sink = &mut *self.sink;
+        Ok(self.accounts.book(&self.context, |rows| sink.flows(rows))?)
     }
 }
 
