@@ -80,7 +80,8 @@ pub struct Nic {
     /// Work requests and connection requests that are not acknowledged: while there are none, no
     /// timer fires.
     pending: u32,
-    acknowledged: Vec<Acknowledged>,
+    /// Data frames sent when the visit before began.
+    sent_before: u64,
     errors: Vec<QueuePairError>,
     counters: NicCounters,
 }
@@ -100,7 +101,7 @@ impl Nic {
             round: Ring::default(),
             timeouts: Timers::new(),
             pending: 0,
-            acknowledged: Vec::new(),
+            sent_before: 0,
             errors: Vec::new(),
             counters: NicCounters::default(),
         }
@@ -158,14 +159,17 @@ impl Nic {
         self.join_round(spec, slot);
     }
 
-    /// Reads one word of every queue pair that the visit is about to need, for packets that have
-    /// arrived and for the next `departures`. The reads do not wait for each other, as the ones in
-    /// the loop that follows would.
+    /// Reads one word of every queue pair that the visit is about to need: for packets that have
+    /// arrived, and for about as many data packets as left in the visit before. The reads do
+    /// not wait for each other, as the ones in the loop that follows would.
     #[inline]
-    pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
+    pub fn touch<'p>(&mut self, arrivals: impl Iterator<Item = &'p Packet>) {
         if self.send.len() + self.receive.len() <= FEW_SLOTS {
             return;
         }
+        let sent = self.transmitter.sent().0 - self.transmitter.sent_control().0;
+        let departures = (sent - self.sent_before).max(1) as usize;
+        self.sent_before = sent;
         let mut seen = 0;
         for packet in arrivals {
             let slot = packet.queue_pair as usize;
@@ -240,7 +244,8 @@ impl Nic {
         self.message_end = (end, self.transmitter.free_at());
     }
 
-    /// Takes a packet; returns the transfer it completes, if any.
+    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
+    /// acknowledges into `done`.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
@@ -248,6 +253,7 @@ impl Nic {
         packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
+        done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
@@ -256,8 +262,8 @@ impl Nic {
         }
         self.note(EventKind::Accepted, packet, medium);
         match packet.kind {
-            PacketKind::Ack => self.take_acknowledgement(spec, packet.queue_pair, packet),
-            PacketKind::Nak => self.take_nak(spec, packet.queue_pair, packet),
+            PacketKind::Ack => self.take_acknowledgement(spec, packet, done),
+            PacketKind::Nak => self.take_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
                 self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, 0);
@@ -353,16 +359,21 @@ impl Nic {
         self.pending += 1;
     }
 
-    fn take_acknowledgement(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
-        let acknowledged = &mut self.acknowledged;
+    fn take_acknowledgement(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        done: &mut Vec<Acknowledged>,
+    ) {
+        let slot = packet.queue_pair;
         let pending = &mut self.pending;
         self.send[slot as usize].acknowledge(
             &mut self.requests,
             (slot, packet.sequence),
             self.cut,
             packet.at,
-            |done| {
-                acknowledged.push(done);
+            |request| {
+                done.push(request);
                 *pending -= 1;
             },
         );
@@ -374,9 +385,10 @@ impl Nic {
         self.join_round(spec, slot);
     }
 
-    fn take_nak(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
+    fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.queue_pair;
         self.counters.packet_seq_err += 1;
-        self.take_acknowledgement(spec, slot, packet);
+        self.take_acknowledgement(spec, packet, done);
         let cut = self.cut;
         self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
         self.join_round(spec, slot);
@@ -476,12 +488,6 @@ impl Nic {
                 self.round.push(other);
             }
         }
-    }
-
-    /// Work requests that have been acknowledged since this was last asked.
-    #[inline]
-    pub fn take_acknowledged(&mut self) -> Option<Acknowledged> {
-        self.acknowledged.pop()
     }
 
     /// Queue pairs that have given up so far.

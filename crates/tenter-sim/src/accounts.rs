@@ -45,12 +45,10 @@ pub(crate) struct Accounts {
     last_event: u64,
 }
 
-/// A flow that is complete, and where its halves are.
+/// Where the halves of a complete flow are.
 #[derive(Clone, Copy, Debug)]
 struct Complete {
     received: u64,
-    key: FlowKey,
-    turn: u32,
     /// Where in [`Accounts::waiting`].
     place: u32,
     /// Where in [`Accounts::acknowledged`].
@@ -130,7 +128,11 @@ impl Accounts {
     /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for
     /// every part: what is acknowledged has been delivered.
     pub(crate) fn take_acknowledged(&mut self, ledger: &mut Ledger) {
-        self.acknowledged.append(&mut ledger.acknowledged);
+        if self.acknowledged.is_empty() {
+            std::mem::swap(&mut self.acknowledged, &mut ledger.acknowledged);
+        } else {
+            self.acknowledged.append(&mut ledger.acknowledged);
+        }
     }
 
     /// Books all complete flows and hands their rows to `take`, in an order that does not depend on
@@ -166,20 +168,16 @@ impl Accounts {
             let place = tally.places[context.flow_index(half.key)];
             self.order.push(Complete {
                 received: self.waiting[place as usize].at,
-                key: half.key,
-                turn: half.turn,
                 place,
                 index,
             });
         }
-        // Turns are numbered by iteration, then by collective.
-        self.order.sort_unstable_by_key(|flow| {
-            let FlowKey {
-                job,
-                queue_pair,
-                transfer,
-            } = flow.key;
-            (flow.received, job, flow.turn, transfer, queue_pair)
+        // What decides when flows are received at the same instant is seldom needed and lies
+        // elsewhere.
+        let rest = |flow: &Complete| self.acknowledged[flow.index as usize].order();
+        self.order.sort_unstable_by(|a, b| {
+            let received = a.received.cmp(&b.received);
+            received.then_with(|| rest(a).cmp(&rest(b)))
         });
     }
 
@@ -188,7 +186,7 @@ impl Accounts {
         let received = &self.waiting[flow.place as usize];
         self.free.push(flow.place);
         self.last_event = self.last_event.max(sent.at);
-        let tally = &mut self.tallies[usize::from(flow.key.job)][flow.turn as usize];
+        let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
         let schedule = tally
             .schedule
             .as_deref()

@@ -30,8 +30,6 @@ pub struct Fabric<W> {
 }
 
 const NEVER: u64 = u64::MAX;
-/// About as many frames as a NIC sends in one window.
-const TOUCHED_DEPARTURES: usize = 8;
 
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
@@ -104,10 +102,7 @@ fn visit_host<W: Watcher>(
     watcher: &mut W,
 ) {
     let end = visit.end();
-    host.nic.touch(
-        arrivals.iter().map(|(packet, _)| packet),
-        TOUCHED_DEPARTURES,
-    );
+    host.nic.touch(arrivals.iter().map(|(packet, _)| packet));
     let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.

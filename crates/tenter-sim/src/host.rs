@@ -130,22 +130,17 @@ impl Host {
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
+        let HostScope {
+            context, ledger, ..
+        } = scope;
+        let done = &mut ledger.done;
         let delivery = self
             .nic
-            .arrive(&scope.context.nic, packet, scope.context, medium);
-        if packet.kind.is_data() {
-            if let Some(delivery) = delivery {
-                self.deliver(&delivery, scope);
-            }
-            return;
-        }
-        self.book_acknowledged(scope);
-    }
-
-    #[inline(never)]
-    fn book_acknowledged(&mut self, scope: &mut HostScope<'_>) {
-        while let Some(done) = self.nic.take_acknowledged() {
-            scope.ledger.acknowledged(&done);
+            .arrive(&context.nic, packet, *context, medium, done);
+        if !packet.kind.is_data() {
+            ledger.book_done();
+        } else if let Some(delivery) = delivery {
+            self.deliver(&delivery, scope);
         }
     }
 

@@ -41,6 +41,7 @@ pub(crate) struct DeliveredHalf {
 
 /// The sender's half of a flow.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
     pub(crate) posted: u64,
@@ -50,6 +51,19 @@ pub(crate) struct AcknowledgedHalf {
     pub(crate) bytes: u64,
     pub(crate) retransmitted_frames: u64,
     pub(crate) turn: u32,
+}
+
+impl AcknowledgedHalf {
+    /// What flows that are received at the same instant are sorted by. Turns are numbered by
+    /// iteration, then by collective.
+    pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
+        let FlowKey {
+            job,
+            queue_pair,
+            transfer,
+        } = self.key;
+        (job, self.turn, transfer, queue_pair)
+    }
 }
 
 // There is one of each per flow, and all of some microseconds are looked up again when rows are
@@ -64,6 +78,8 @@ pub(crate) struct Ledger {
     pub(crate) digest: Digest,
     /// Scratch space of [`Host`](crate::Host).
     pub(crate) released: Vec<u32>,
+    /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
+    pub(crate) done: Vec<Acknowledged>,
 }
 
 /// First words of the digest's records.
@@ -94,7 +110,14 @@ impl Ledger {
         });
     }
 
-    pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
+    /// Books the requests in `done`.
+    pub(crate) fn book_done(&mut self) {
+        while let Some(done) = self.done.pop() {
+            self.acknowledged(&done);
+        }
+    }
+
+    fn acknowledged(&mut self, done: &Acknowledged) {
         let key = FlowKey::unpack(done.request.tag);
         let turn = done.request.group;
         self.digest.add(&[

@@ -333,7 +333,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
                 continue;
             };
-            host.reset(&context, job as u16);
+            // Before its first collective a job has left nothing behind.
+            if number > 0 {
+                host.reset(&context, job as u16);
+            }
             if let Some(at) = host.start(&context, job as u16, self.now) {
                 self.driver.wake(usize::from(part), node, at);
             }
