@@ -16,8 +16,9 @@ mod receive;
 mod receive_buffer;
 mod send;
 mod spec;
+mod timers;
 
-pub use message::{MessageCut, Position};
+pub use message::MessageCut;
 pub use nic::{Directory, Nic, NicClasses, NicCounters, QueuePairError};
 pub use receive::{Delivery, ReplyPath};
 pub use receive_buffer::ReceiveBufferCounters;

@@ -1,8 +1,5 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use tenter_engine::Ring;
 use tenter_net::{
     ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
@@ -13,10 +10,12 @@ use crate::message::MessageCut;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
-use crate::send::{
-    Acknowledged, Connection, Posted, Requests, SendPeer, SendQueuePair, WorkRequest,
-};
+use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
 use crate::spec::NicSpec;
+use crate::timers::Timers;
+
+/// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
+const FEW_SLOTS: usize = 16;
 
 /// Knows who is at the other end of a receive slot; asked once per slot, when its first packet
 /// arrives.
@@ -75,17 +74,18 @@ pub struct Nic {
     control: Ring<Packet>,
     send: Vec<SendQueuePair>,
     /// The work requests of each send queue pair.
-    requests: Vec<Requests>,
+    requests: Requests,
     receive: Vec<ReceiveQueuePair>,
     /// The queue pairs that may send, in the order in which they are served.
     round: Ring<u32>,
-    /// (deadline, send slot): at most one entry per queue pair. Entries of queue pairs that wait
-    /// for nothing are stale.
-    timeouts: BinaryHeap<Reverse<(u64, u32)>>,
+    /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
+    /// stale.
+    timeouts: Timers,
     /// Work requests and connection requests that are not acknowledged: while there are none, no
     /// timer fires.
     pending: u32,
-    acknowledged: Vec<Acknowledged>,
+    /// Data frames sent when the visit before began.
+    sent_before: u64,
     errors: Vec<QueuePairError>,
     classes: NicClasses,
     pauses: Box<Pauses>,
@@ -127,12 +127,12 @@ impl Nic {
             message_end: (0, 0),
             control: Ring::default(),
             send: vec![SendQueuePair::default(); slots.0],
-            requests: vec![Requests::default(); slots.0],
+            requests: Requests::new(slots.0),
             receive: vec![ReceiveQueuePair::default(); slots.1],
             round: Ring::default(),
-            timeouts: BinaryHeap::new(),
+            timeouts: Timers::new(),
             pending: 0,
-            acknowledged: Vec::new(),
+            sent_before: 0,
             errors: Vec::new(),
             counters: NicCounters::default(),
         }
@@ -203,26 +203,32 @@ impl Nic {
     pub fn post(&mut self, spec: &NicSpec, slot: u32, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
-        self.send[slot as usize].post(&mut self.requests[slot as usize], request, cut);
+        self.send[slot as usize].post(&mut self.requests, slot, request, cut);
         self.join_round(spec, slot);
     }
 
-    /// Reads one word of every queue pair that the visit is about to need, for packets that have
-    /// arrived and for the next `departures`. The reads do not wait for each other, as the ones in
-    /// the loop that follows would.
+    /// Reads one word of every queue pair that the visit is about to need: for packets that have
+    /// arrived, and for about as many data packets as left in the visit before. The reads do
+    /// not wait for each other, as the ones in the loop that follows would.
     #[inline]
-    pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
+    pub fn touch<'p>(&mut self, arrivals: impl Iterator<Item = &'p Packet>) {
+        if self.send.len() + self.receive.len() <= FEW_SLOTS {
+            return;
+        }
+        let sent = self.transmitter.sent().0 - self.transmitter.sent_control().0;
+        let departures = (sent - self.sent_before).max(1) as usize;
+        self.sent_before = sent;
         let mut seen = 0;
         for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_data() || packet.kind == PacketKind::ConnectRequest {
                 self.receive[slot].expected
             } else {
-                self.send[slot].acknowledged
+                self.send[slot].acknowledged ^ self.requests.touch(packet.queue_pair)
             };
         }
         for &slot in self.round.iter().take(departures) {
-            seen ^= self.send[slot as usize].acknowledged;
+            seen ^= self.send[slot as usize].acknowledged ^ self.requests.touch(slot);
         }
         std::hint::black_box(seen);
     }
@@ -244,14 +250,41 @@ impl Nic {
     #[inline]
     pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
         if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
-            self.send_control(now, medium);
-        } else {
-            self.send_data(spec, now, medium);
+            self.depart_control(now, medium);
+            return;
+        }
+        let Some(&slot) = self.round.front() else {
+            return;
+        };
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.outstanding() == 0 {
+            queue_pair.last_progress = now;
+        }
+        let kit = (spec, self.cut);
+        let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
+        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
+        let armed = queue_pair.timer_armed;
+        let stays = queue_pair.has_packet(spec.window_packets);
+        if !stays {
+            queue_pair.in_round = false;
+            self.round.pop();
+        } else if self.round.len() > 1 {
+            self.round.pop();
+            self.round.push(slot);
+        }
+        if !armed {
+            self.arm(spec, slot, now);
+        }
+        self.transmitter.transmit(sent.packet, now, medium);
+        if sent.ends_message {
+            self.end_message(spec);
         }
     }
 
-    #[inline]
-    fn send_control(&mut self, now: u64, medium: &mut impl Medium) {
+    /// Sends the first acknowledgement or connection set-up that waits.
+    #[inline(never)]
+    fn depart_control(&mut self, now: u64, medium: &mut impl Medium) {
         if let Some(mut packet) = self.control.pop() {
             packet.sent = (now / SENT_UNIT_PS) as u32;
             packet.flags |= Packet::class_flags(self.classes.control);
@@ -259,54 +292,36 @@ impl Nic {
         }
     }
 
-    #[inline]
-    fn send_data(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
-        let Some(slot) = self.round.pop() else { return };
-        let queue_pair = &mut self.send[slot as usize];
-        if queue_pair.outstanding() == 0 {
-            queue_pair.last_progress = now;
-        }
-        self.counters.retransmitted_packets += u64::from(queue_pair.repeats());
-        let requests = &mut self.requests[slot as usize];
-        let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
-        packet.sent = (now / SENT_UNIT_PS) as u32;
-        packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
-        let armed = queue_pair.timer_armed;
-        queue_pair.in_round = queue_pair.may_send(spec.window_packets);
-        if queue_pair.in_round {
-            self.round.push(slot);
-        }
-        if !armed {
-            self.arm(spec, slot, now);
-        }
-        self.transmitter.transmit(packet, now, medium);
-        if ends_message {
-            let end = self.transmitter.free_at();
-            self.transmitter.pause_for(spec.message_gap.ps());
-            self.message_end = (end, self.transmitter.free_at());
-        }
+    /// Keeps the wire idle after the last packet of a message.
+    #[inline(never)]
+    fn end_message(&mut self, spec: &NicSpec) {
+        let end = self.transmitter.free_at();
+        self.transmitter.pause_for(spec.message_gap.ps());
+        self.message_end = (end, self.transmitter.free_at());
     }
 
-    /// Takes a packet; returns the transfer it completes, if any.
+    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
+    /// acknowledges into `done`.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
         spec: &NicSpec,
-        packet: Packet,
+        packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
+        done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if packet.kind == PacketKind::Pause {
-            self.obey(&packet, medium);
+            self.obey(packet, medium);
             return None;
         }
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
         if self.receive_buffer.is_some() {
-            self.buffer(spec, packet, medium);
+            self.buffer(spec, *packet, medium);
             return None;
         }
-        self.process(spec, packet, directory, medium)
+        self.process(spec, packet, directory, medium, done)
     }
 
     /// Obeys a pause frame of the leaf.
@@ -338,14 +353,15 @@ impl Nic {
         }
     }
 
-    /// Takes a packet that is in host memory; returns the transfer it completes, if any.
+    /// Takes a packet that is in host memory, as [`Nic::arrive`] does.
     #[inline]
     fn process<M: Medium>(
         &mut self,
         spec: &NicSpec,
-        packet: Packet,
+        packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
+        done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if packet.has(Packet::CONGESTION_EXPERIENCED) {
             self.counters.marked_packets += 1;
@@ -353,10 +369,10 @@ impl Nic {
         if packet.kind.is_data() {
             return self.take_data(packet, directory, medium);
         }
-        self.note(EventKind::Accepted, &packet, medium);
+        self.note(EventKind::Accepted, packet, medium);
         match packet.kind {
-            PacketKind::Ack => self.take_acknowledgement(spec, packet.queue_pair, &packet),
-            PacketKind::Nak => self.take_nak(spec, packet.queue_pair, &packet),
+            PacketKind::Ack => self.take_acknowledgement(spec, packet, done),
+            PacketKind::Nak => self.take_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
                 self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, 0);
@@ -369,50 +385,59 @@ impl Nic {
     #[inline]
     fn take_data<M: Medium>(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
     ) -> Option<Delivery> {
         let slot = packet.queue_pair;
-        let reply = self.reply_path(slot, directory);
         let queue_pair = &mut self.receive[slot as usize];
-        let verdict = queue_pair.take(&packet);
-        let expected = queue_pair.expected;
-        match verdict {
-            Verdict::Accepted => {
-                self.counters.data_packets += 1;
-                self.counters.data_bytes += u64::from(packet.frame_bytes);
-            }
-            Verdict::Duplicate => self.counters.duplicate_request += 1,
-            Verdict::OutOfSequence { first } => {
-                self.counters.out_of_sequence += 1;
-                self.note(EventKind::Discarded, &packet, medium);
-                if first {
-                    self.counters.nak_sent += 1;
-                    self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
-                }
-                return None;
-            }
+        if !queue_pair.open {
+            queue_pair.open(directory.reply_path(self.host, slot));
         }
+        let verdict = queue_pair.take(packet);
+        if verdict != Verdict::Accepted {
+            self.discard(packet, verdict, medium);
+            return None;
+        }
+        self.counters.data_packets += 1;
+        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        if packet.flags & (Packet::ACK_REQUEST | Packet::END_OF_TRANSFER) == 0 {
+            self.note(EventKind::Accepted, packet, medium);
+            return None;
+        }
+        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
+        let ends = packet.has(Packet::END_OF_TRANSFER);
+        let delivery = ends.then(|| queue_pair.deliver(slot, packet.at));
         if packet.has(Packet::ACK_REQUEST) {
             self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
         }
-        if verdict == Verdict::Duplicate {
-            self.note(EventKind::Discarded, &packet, medium);
-            return None;
-        }
-        self.note(EventKind::Accepted, &packet, medium);
-        packet
-            .has(Packet::END_OF_TRANSFER)
-            .then(|| self.receive[slot as usize].deliver(slot, packet.at))
+        self.note(EventKind::Accepted, packet, medium);
+        delivery
     }
 
-    #[inline]
+    /// Takes a data packet that is not the one expected next.
+    fn discard<M: Medium>(&mut self, packet: &Packet, verdict: Verdict, medium: &mut M) {
+        let queue_pair = &self.receive[packet.queue_pair as usize];
+        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
+        if let Verdict::OutOfSequence { first } = verdict {
+            self.counters.out_of_sequence += 1;
+            if first {
+                self.counters.nak_sent += 1;
+                self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
+            }
+        } else {
+            self.counters.duplicate_request += 1;
+            if packet.has(Packet::ACK_REQUEST) {
+                self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
+            }
+        }
+        self.note(EventKind::Discarded, packet, medium);
+    }
+
     fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
         let queue_pair = &mut self.receive[slot as usize];
         if !queue_pair.open {
-            queue_pair.open = true;
-            queue_pair.reply = directory.reply_path(self.host, slot);
+            queue_pair.open(directory.reply_path(self.host, slot));
         }
         queue_pair.reply
     }
@@ -434,27 +459,30 @@ impl Nic {
     /// One more request waits for its acknowledgement. Timers that would have fired in vain while
     /// none did are dropped.
     fn expect_answer(&mut self, now: u64) {
-        while let Some(&Reverse((_, slot))) = self
-            .timeouts
-            .peek()
-            .filter(|Reverse((at, _))| self.pending == 0 && *at <= now)
-        {
+        while self.pending == 0 && self.timeouts.next_at() <= now {
+            let Some(slot) = self.timeouts.pop() else {
+                break;
+            };
             self.send[slot as usize].timer_armed = false;
-            self.timeouts.pop();
         }
         self.pending += 1;
     }
 
-    fn take_acknowledgement(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
-        let acknowledged = &mut self.acknowledged;
+    fn take_acknowledgement(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        done: &mut Vec<Acknowledged>,
+    ) {
+        let slot = packet.queue_pair;
         let pending = &mut self.pending;
         self.send[slot as usize].acknowledge(
-            &mut self.requests[slot as usize],
+            &mut self.requests,
             (slot, packet.sequence),
             self.cut,
             packet.at,
-            |done| {
-                acknowledged.push(done);
+            |request| {
+                done.push(request);
                 *pending -= 1;
             },
         );
@@ -466,11 +494,12 @@ impl Nic {
         self.join_round(spec, slot);
     }
 
-    fn take_nak(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
+    fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.queue_pair;
         self.counters.packet_seq_err += 1;
-        self.take_acknowledgement(spec, slot, packet);
+        self.take_acknowledgement(spec, packet, done);
         let cut = self.cut;
-        self.send[slot as usize].rewind(&mut self.requests[slot as usize], packet.sequence, cut);
+        self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
         self.join_round(spec, slot);
     }
 
@@ -496,34 +525,39 @@ impl Nic {
     }
 
     /// Starts the retransmission timer of a queue pair that has none running.
+    #[inline(never)]
     fn arm(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         self.send[slot as usize].timer_armed = true;
-        self.timeouts
-            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        let deadline = now + spec.retransmission_timeout.ps();
+        self.timeouts.push(deadline, slot);
     }
 
     /// When the next timer fires: a frame is in host memory, a pause must be repeated, or an
     /// acknowledgement is overdue.
     #[inline]
     pub fn next_timer(&self) -> Option<u64> {
-        let first = self.timeouts.peek().filter(|_| self.pending > 0);
-        let timeout = first.map(|&Reverse((at, _))| at);
-        let Some(buffer) = &self.receive_buffer else {
-            return timeout;
+        let timeout = if self.pending > 0 {
+            self.timeouts.next_at()
+        } else {
+            u64::MAX
         };
-        let buffer = buffer.next_drained().min(buffer.refresh_at());
-        let next = buffer.min(timeout.unwrap_or(u64::MAX));
+        let buffer = self.receive_buffer.as_ref().map_or(u64::MAX, |buffer| {
+            buffer.next_drained().min(buffer.refresh_at())
+        });
+        let next = buffer.min(timeout);
         (next != u64::MAX).then_some(next)
     }
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
-    /// repeated pauses, and these before timeouts. Returns the transfer that a frame completes.
+    /// repeated pauses, and these before timeouts. Returns the transfer that a frame completes, and
+    /// puts the work requests it acknowledges into `done`.
     pub fn fire<M: Medium>(
         &mut self,
         spec: &NicSpec,
         now: u64,
         directory: &impl Directory,
         medium: &mut M,
+        done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer) {
             if buffer.next_drained() <= now {
@@ -531,7 +565,7 @@ impl Nic {
                 if resumes {
                     self.tell_leaf(0, now, medium);
                 }
-                return self.process(spec, packet, directory, medium);
+                return self.process(spec, &packet, directory, medium, done);
             }
             if buffer.refresh_at() <= now {
                 buffer.repeat(now);
@@ -544,7 +578,7 @@ impl Nic {
     }
 
     fn timeout(&mut self, spec: &NicSpec, now: u64) {
-        let Some(Reverse((_, slot))) = self.timeouts.pop() else {
+        let Some(slot) = self.timeouts.pop() else {
             return;
         };
         let queue_pair = &mut self.send[slot as usize];
@@ -555,7 +589,7 @@ impl Nic {
         }
         let deadline = queue_pair.last_progress + spec.retransmission_timeout.ps();
         if deadline > now {
-            self.timeouts.push(Reverse((deadline, slot)));
+            self.timeouts.push(deadline, slot);
             return;
         }
         self.counters.local_ack_timeout_err += 1;
@@ -570,11 +604,11 @@ impl Nic {
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             let oldest = queue_pair.acknowledged;
-            queue_pair.rewind(&mut self.requests[slot as usize], oldest, self.cut);
+            queue_pair.rewind(&mut self.requests, (slot, oldest), self.cut);
             self.join_round(spec, slot);
         }
-        self.timeouts
-            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        let deadline = now + spec.retransmission_timeout.ps();
+        self.timeouts.push(deadline, slot);
     }
 
     fn fail(&mut self, slot: u32, now: u64) {
@@ -602,12 +636,6 @@ impl Nic {
         }
     }
 
-    /// Work requests that have been acknowledged since this was last asked.
-    #[inline]
-    pub fn take_acknowledged(&mut self) -> Option<Acknowledged> {
-        self.acknowledged.pop()
-    }
-
     /// Queue pairs that have given up so far.
     pub fn errors(&self) -> &[QueuePairError] {
         &self.errors
@@ -615,7 +643,9 @@ impl Nic {
 
     /// Work requests of a send slot that are not acknowledged, oldest first.
     pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
-        self.requests[slot as usize].iter().map(Posted::request)
+        self.send[slot as usize]
+            .unfinished(&self.requests, slot)
+            .into_iter()
     }
 
     /// Transfers delivered through a receive slot since the count was last reset.

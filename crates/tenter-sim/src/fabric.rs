@@ -30,8 +30,6 @@ pub struct Fabric<W> {
 }
 
 const NEVER: u64 = u64::MAX;
-/// About as many frames as a NIC sends in one window.
-const TOUCHED_DEPARTURES: usize = 8;
 
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
@@ -105,10 +103,7 @@ fn visit_host<W: Watcher>(
     watcher: &mut W,
 ) {
     let end = visit.end();
-    host.nic.touch(
-        arrivals.iter().map(|(packet, _)| packet),
-        TOUCHED_DEPARTURES,
-    );
+    host.nic.touch(arrivals.iter().map(|(packet, _)| packet));
     let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
@@ -117,20 +112,19 @@ fn visit_host<W: Watcher>(
         let departure = host.next_departure(now).unwrap_or(NEVER);
         let timer = host.next_timer().unwrap_or(NEVER);
         let arrival = next_packet.map_or(NEVER, |packet| packet.at);
-        let next = departure.min(arrival).min(timer);
-        if next >= end {
-            visit.wake(next);
+        now = departure.min(arrival).min(timer);
+        if now >= end {
+            visit.wake(now);
             return;
         }
-        now = next;
         let mut links = Links { visit, watcher };
-        if departure == now {
-            host.nic.depart(&scope.context.nic, now, &mut links);
-        } else if let Some(packet) = next_packet.filter(|packet| packet.at == now) {
-            next_packet = arrivals.next();
-            host.arrive(*packet, scope, &mut links);
-        } else {
-            host.fire(now, scope, &mut links);
+        match next_packet {
+            _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
+            Some(packet) if packet.at == now => {
+                next_packet = arrivals.next();
+                host.arrive(packet, scope, &mut links);
+            }
+            _ => host.fire(now, scope, &mut links),
         }
     }
 }
@@ -192,7 +186,7 @@ impl<W: Watcher> Fabric<W> {
             NodeModel::Switch(switch) => {
                 switch.arrive(packet, input, &scope.context.routing, medium);
             }
-            NodeModel::Host(host) => host.arrive(packet, &mut scope, medium),
+            NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
         }
     }
 }

@@ -126,13 +126,17 @@ impl Host {
     #[inline]
     pub(crate) fn arrive(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
+        let HostScope {
+            context, ledger, ..
+        } = scope;
+        let done = &mut ledger.done;
         let delivery = self
             .nic
-            .arrive(&scope.context.nic, packet, scope.context, medium);
+            .arrive(&context.nic, packet, *context, medium, done);
         self.book(delivery, scope);
     }
 
@@ -141,14 +145,14 @@ impl Host {
     fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
         if let Some(delivery) = delivery {
             self.deliver(&delivery, scope);
-        }
-        while let Some(done) = self.nic.take_acknowledged() {
-            scope.ledger.acknowledged(&done);
+        } else if !scope.ledger.done.is_empty() {
+            scope.ledger.book_done();
         }
     }
 
     /// Fires the one timer that is due at `now` and first in order: the workload's before the
     /// NIC's.
+    #[inline(never)]
     pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>, medium: &mut impl Medium) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
@@ -162,8 +166,11 @@ impl Host {
                 }
             }
             _ => {
-                let context = scope.context;
-                let delivery = self.nic.fire(&context.nic, now, context, medium);
+                let HostScope {
+                    context, ledger, ..
+                } = scope;
+                let done = &mut ledger.done;
+                let delivery = self.nic.fire(&context.nic, now, *context, medium, done);
                 self.book(delivery, scope);
             }
         }
@@ -212,6 +219,7 @@ impl Host {
     }
 
     /// A queue pair has delivered its share of a transfer.
+    #[inline(never)]
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
         let plan = &scope.context.jobs[usize::from(here.job)];

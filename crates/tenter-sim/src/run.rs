@@ -333,7 +333,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
                 continue;
             };
-            host.reset(&context, job as u16);
+            // Before its first collective a job has left nothing behind.
+            if number > 0 {
+                host.reset(&context, job as u16);
+            }
             if let Some(at) = host.start(&context, job as u16, self.now) {
                 self.driver.wake(usize::from(part), node, at);
             }
@@ -397,13 +400,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
         for part in 0..self.driver.parts() {
             let ledger = &mut self.driver.fabric_mut(part).ledger;
-            self.accounts.take_acknowledged(&self.context, ledger);
+            self.accounts.take_acknowledged(ledger);
         }
-        let rows = self.accounts.complete_rows();
-        if !rows.is_empty() {
-            self.sink.flows(&rows)?;
-        }
-        Ok(())
+        let sink = &mut *self.sink;
+        Ok(self.accounts.book(&self.context, |rows| sink.flows(rows))?)
     }
 }
 
