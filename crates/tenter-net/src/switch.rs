@@ -2,7 +2,7 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, IngressRecord, SharedBuffer};
+use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
 use crate::class::{CLASSES, EcnSpec};
 use crate::departures::Departures;
 use crate::load_balancing::LoadBalancing;
@@ -104,8 +104,8 @@ impl Switch {
         self.buffer.ingress(port, queue, now)
     }
 
-    /// Shared bytes taken from each pool, and the most there ever were if it is limited.
-    pub fn pools(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+    /// What each pool of the shared buffer has been through.
+    pub fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         self.buffer.pools()
     }
 

@@ -3,13 +3,14 @@
 use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
-    CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, PortRow,
-    Summary, Totals,
+    CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, Summary,
+    Totals,
 };
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
 use crate::build::{CENTRAL_BELOW, Context, lookahead};
+use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -77,7 +78,7 @@ fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -
 }
 
 /// All nodes in the order of the topology.
-fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
+pub(crate) fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
     let context = driver.fabric(0).context();
     (0..context.topology().nodes.len() as u32).map(|node| {
         let (part, local) = context.home(node);
@@ -90,6 +91,7 @@ fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
 
 pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'_>) -> Outcome {
     let context = driver.fabric(0).context();
+    let counts = counters::counts(driver, trial.ended);
     let mut digest = accounts.digest;
     add_counters(driver, trial.ended, &mut digest);
     let mut jobs = Vec::new();
@@ -119,7 +121,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         summary,
         jobs,
         collectives,
-        ports: ports(driver, trial.ended),
+        counts,
         digest,
     }
 }
@@ -198,8 +200,8 @@ fn add_pauses(switch: &Switch, node: u64, ended: u64, digest: &mut Digest) {
             }
         }
     }
-    for (number, (_, high_water)) in switch.pools().enumerate() {
-        if let Some(high_water) = high_water {
+    for (number, pool) in switch.pools().enumerate() {
+        if let Some(high_water) = pool.high_water_bytes {
             digest.add(&[SWITCH_POOL, node, number as u64, high_water]);
         }
     }
@@ -293,22 +295,6 @@ fn nic_pauses(nic: &Nic, ended: u64) -> (u64, u64, u64) {
             sum.1 + record.xon_frames,
             sum.2 + paused,
         )
-    })
-}
-
-/// Pause frames a port of a switch has received that stopped a class and that let one go on, how
-/// long they did, and how long the port has told the other end to stop, in ps.
-fn switch_pauses(switch: &Switch, number: u16, ended: u64) -> [u64; 4] {
-    let port = &switch.ports()[usize::from(number)];
-    (0..switch.classes().len()).fold([0; 4], |sum, queue| {
-        let (record, paused) = port.paused(queue, ended);
-        let pausing = switch.ingress(number, queue, ended).paused;
-        [
-            sum[0] + record.xoff_frames,
-            sum[1] + record.xon_frames,
-            sum[2] + paused,
-            sum[3] + pausing,
-        ]
     })
 }
 
@@ -437,90 +423,4 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
         simulated_ns: Time::from_ps(ended).as_ns(),
         ..EngineStats::default()
     }
-}
-
-fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
-    let context = driver.fabric(0).context();
-    let started = context
-        .jobs
-        .iter()
-        .map(|plan| plan.job.start.ps())
-        .min()
-        .unwrap_or(0);
-    let span = Time::from_ps(ended.saturating_sub(started));
-    let mut rows = Vec::new();
-    for (node, model) in nodes(driver) {
-        match model {
-            NodeModel::Host(host) => {
-                let (tx_frames, tx_bytes) = host.nic().transmitter().sent();
-                let counters = host.nic().counters();
-                let pauses = nic_pauses(host.nic(), ended);
-                let mac = host.nic().transmitter().mac();
-                rows.push(PortRow {
-                    tx_xoff_frames: mac.xoff_frames,
-                    tx_xon_frames: mac.xon_frames,
-                    rx_xoff_frames: pauses.0,
-                    rx_xon_frames: pauses.1,
-                    paused: Time::from_ps(pauses.2),
-                    pausing: Time::from_ps(host.nic().pausing(ended)),
-                    tx_frames,
-                    tx_bytes,
-                    rx_frames: counters.received_frames,
-                    rx_bytes: counters.received_bytes,
-                    ..port_row(context, node, 0)
-                });
-            }
-            NodeModel::Switch(switch) => {
-                for (number, port) in (0..).zip(switch.ports()) {
-                    let counters = port.counters();
-                    let (rx_frames, rx_bytes) = switch.received(number);
-                    let mac = port.transmitter().mac();
-                    let pauses = switch_pauses(switch, number, ended);
-                    rows.push(PortRow {
-                        marked_frames: counters.marked_frames,
-                        tx_xoff_frames: mac.xoff_frames,
-                        tx_xon_frames: mac.xon_frames,
-                        rx_xoff_frames: pauses[0],
-                        rx_xon_frames: pauses[1],
-                        paused: Time::from_ps(pauses[2]),
-                        pausing: Time::from_ps(pauses[3]),
-                        tx_frames: counters.sent_frames,
-                        tx_bytes: counters.sent_bytes,
-                        rx_frames,
-                        rx_bytes,
-                        dropped_frames: counters.dropped_frames,
-                        dropped_bytes: counters.dropped_bytes,
-                        queue_high_water_bytes: counters.queue_high_water_bytes,
-                        ..port_row(context, node, number)
-                    });
-                }
-            }
-        }
-    }
-    for row in &mut rows {
-        row.utilisation = utilisation(row, span);
-    }
-    rows
-}
-
-fn port_row(context: &Context, node: u32, port: u16) -> PortRow {
-    let topology = &context.topology;
-    let peer = topology.neighbour(node, port).node;
-    PortRow {
-        node,
-        node_name: topology.nodes[node as usize].name.clone(),
-        port,
-        peer_name: topology.nodes[peer as usize].name.clone(),
-        rate_gbps: topology.cable(node, port).rate.bits_per_second() as f64 / 1e9,
-        ..PortRow::default()
-    }
-}
-
-/// Share of the span in which the port was sending, preamble and gap included.
-fn utilisation(row: &PortRow, span: Time) -> f64 {
-    if span.is_zero() {
-        return 0.0;
-    }
-    let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
-    wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9) / span.as_s()
 }

@@ -27,7 +27,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             address.dscp = 8 * (host as u8 % (fewer + 1)) + 3;
         }
     }
-    let mut used: Vec<u8> = plan.addresses.iter().map(tenter_endpoint::NicAddress::class).collect();
+    let mut used: Vec<u8> = plan
+        .addresses
+        .iter()
+        .map(tenter_endpoint::NicAddress::class)
+        .collect();
     used.extend(plan.nic.control_class);
     used.sort_unstable();
     used.dedup();
