@@ -314,6 +314,9 @@ rows! {
         queue_bytes: u64 => "queue_bytes", "bytes";
         /// Bytes of the frames sent since the sample before.
         tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Classes that the other end has stopped at that instant, one bit each: 8 says that class 3
+        /// is, 0 that none is.
+        paused_classes: u16 => "paused_classes", "";
     }
     joined {
         /// Name of the node.

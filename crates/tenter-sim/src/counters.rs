@@ -24,7 +24,9 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Switch(switch) => switch_port(switch, port, ended),
             };
             name(&mut row, context, node, port);
-            queues.iter().for_each(|queue| add_queue(&mut row, queue));
+            for queue in &queues {
+                add_queue(&mut row, queue);
+            }
             row.utilisation = utilisation(&row, span);
             let telling = queues.into_iter().filter(says_something);
             let named = telling.map(|queue| QueueRow {
@@ -144,8 +146,8 @@ fn add_queue(port: &mut PortRow, queue: &QueueRow) {
     port.tx_xon_frames += queue.tx_xon_frames;
     port.rx_xoff_frames += queue.rx_xoff_frames;
     port.rx_xon_frames += queue.rx_xon_frames;
-    port.paused = port.paused + queue.paused;
-    port.pausing = port.pausing + queue.pausing;
+    port.paused += queue.paused;
+    port.pausing += queue.pausing;
 }
 
 fn says_something(row: &QueueRow) -> bool {

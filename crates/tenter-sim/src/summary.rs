@@ -3,8 +3,8 @@
 use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
-    CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, Summary,
-    Totals,
+    CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary,
+    PortRow, Summary, Totals,
 };
 use tenter_units::{Rate, Time};
 
@@ -105,14 +105,15 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
             collectives: rows,
         });
     }
+    let totals = totals(driver, accounts.flows_done(), &counts);
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: trial.name.to_owned(),
         seed: context.seed,
         complete: jobs.iter().all(|job| job.job.complete),
         stopped: trial.stopped,
-        totals: totals(driver, accounts.flows_done()),
-        warnings: warnings(driver),
+        warnings: warnings(driver, &totals),
+        totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
     };
@@ -327,11 +328,12 @@ fn job_row(
 }
 
 /// What the nodes have counted: frames of flows that never ended are part of it.
-fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
+fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     let mut totals = Totals {
         flows,
         ..Totals::default()
     };
+    let mut arrived = 0;
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
@@ -346,29 +348,52 @@ fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
                 totals.nic_dropped_frames += nic_dropped(host.nic());
+                totals.rx_marked_frames += counters.marked_packets;
+                arrived +=
+                    counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
                 let mac = host.nic().transmitter().mac();
                 totals.xoff_frames += mac.xoff_frames;
                 totals.xon_frames += mac.xon_frames;
             }
             NodeModel::Switch(switch) => {
                 for port in switch.ports() {
-                    totals.dropped_frames += port.counters().dropped_frames;
-                    totals.dropped_bytes += port.counters().dropped_bytes;
-                    totals.marked_frames += port.counters().marked_frames;
                     let mac = port.transmitter().mac();
                     totals.xoff_frames += mac.xoff_frames;
                     totals.xon_frames += mac.xon_frames;
-                    let lossless = (0..switch.classes().len()).filter(|&q| switch.is_lossless(q));
-                    let dropped = lossless.map(|queue| port.queue_counters(queue).dropped_frames);
-                    totals.lossless_dropped_frames += dropped.sum::<u64>();
                 }
             }
         }
     }
+    for switch in &counts.switches {
+        totals.dropped_frames += switch.dropped_frames;
+        totals.dropped_bytes += switch.dropped_bytes;
+        totals.lossless_dropped_frames += switch.lossless_dropped_frames;
+        totals.marked_frames += switch.marked_frames;
+    }
+    if arrived > 0 {
+        totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
+    }
+    add_paused(&mut totals, &counts.ports, driver.fabric(0).context());
     totals
 }
 
-fn warnings<D: Driver>(driver: &D) -> Vec<String> {
+/// How long ports were stopped, and which of them longest.
+fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
+    for port in ports.iter().filter(|port| !port.paused.is_zero()) {
+        let sum = if context.topology.is_host(port.node) {
+            &mut totals.nic_paused
+        } else {
+            &mut totals.switch_paused
+        };
+        *sum += port.paused;
+        if port.paused > totals.most_paused {
+            totals.most_paused = port.paused;
+            totals.most_paused_port = Some(context.topology.port_name(port.node, port.port));
+        }
+    }
+}
+
+fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
         warnings.push(format!(
@@ -378,7 +403,7 @@ fn warnings<D: Driver>(driver: &D) -> Vec<String> {
             Time::from_ps(lookahead(driver.fabric(0).context())),
         ));
     }
-    let lossless = totals(driver, 0).lossless_dropped_frames;
+    let lossless = totals.lossless_dropped_frames;
     if lossless > 0 {
         warnings.push(format!(
             "{lossless} frames of lossless classes were dropped: the headroom of their class is too small for the rate, \
