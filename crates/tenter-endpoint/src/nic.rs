@@ -333,7 +333,7 @@ impl Nic {
 
     /// Obeys a pause frame of the leaf.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
-        self.note(EventKind::Arrived, packet, medium);
+        self.note(EventKind::Obeyed, packet, medium);
         let until = packet.at + self.transmitter.pause_time(packet.sequence);
         self.pauses.obey(packet.class(), packet.at, until);
     }

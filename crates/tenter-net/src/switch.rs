@@ -145,7 +145,7 @@ impl Switch {
         let received = &mut self.received[usize::from(input)];
         received.0 += 1;
         received.1 += u64::from(packet.frame_bytes);
-        self.note_arrival(&packet, input, medium);
+        self.note(EventKind::Arrived, &packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let chosen = self
             .load_balancing
@@ -154,13 +154,13 @@ impl Switch {
         self.offer(packet, input, port, medium);
     }
 
-    fn note_arrival<M: Medium>(&self, packet: &Packet, input: u16, medium: &mut M) {
+    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
         if M::WATCHED {
             medium.note(Event {
                 at: packet.at,
                 node: self.node,
                 port: input,
-                kind: EventKind::Arrived,
+                kind,
                 packet: *packet,
             });
         }
@@ -232,7 +232,7 @@ impl Switch {
     fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         debug_assert_eq!(packet.kind, PacketKind::Pause);
         let now = packet.at;
-        self.note_arrival(packet, number, medium);
+        self.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
         let queue = usize::from(self.queue_of[usize::from(packet.class())]);
         self.ports[usize::from(number)].obey(queue, packet.sequence, now);
