@@ -232,7 +232,8 @@ rows! {
         port: u16 => "port", "";
         /// Name of the node at the other end of the cable.
         peer_name: String => "peer_name", "";
-        /// The traffic class, 0 to 7; at a switch the row counts those that share its queue with it.
+        /// The traffic class, 0 to 7; at a switch the row counts those that share its queue with
+        /// it.
         class: u16 => "class", "";
         /// Whether the class is lossless at this node: its senders are paused before frames would
         /// be dropped.
@@ -314,8 +315,8 @@ rows! {
         queue_bytes: u64 => "queue_bytes", "bytes";
         /// Bytes of the frames sent since the sample before.
         tx_bytes: u64 => "tx_bytes", "bytes";
-        /// Classes that the other end has stopped at that instant, one bit each: 8 says that class 3
-        /// is, 0 that none is.
+        /// Classes that the other end has stopped at that instant, one bit each: 8 says that class
+        /// 3 is, 0 that none is.
         paused_classes: u16 => "paused_classes", "";
     }
     joined {

@@ -81,8 +81,8 @@ rows! {
         nic_paused: Time => "nic_paused_ns", "ns";
         /// How long ports of switches were stopped by the other end, summed over ports and classes.
         switch_paused: Time => "switch_paused_ns", "ns";
-        /// The port that was stopped longest, summed over its classes, as `NODE:PORT`, and the first
-        /// of several; missing when none was.
+        /// The port that was stopped longest, summed over its classes, as `NODE:PORT`, and the
+        /// first of several; missing when none was.
         most_paused_port: Option<String> => "most_paused_port", "";
         /// How long that port was stopped; 0 when none was.
         most_paused: Time => "most_paused_ns", "ns";
