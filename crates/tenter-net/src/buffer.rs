@@ -221,8 +221,8 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both must
-    /// be judged by the exact state.
+    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both
+    /// must be judged by the exact state.
     #[inline]
     pub(crate) fn needs_exact(
         &self,

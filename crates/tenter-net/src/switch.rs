@@ -18,8 +18,8 @@ pub type Headrooms = Vec<u64>;
 
 /// An output-queued switch with a shared buffer.
 ///
-/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go on,
-/// so departures are carried out in the order of time (`merge`).
+/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go
+/// on, so departures are carried out in the order of time (`merge`).
 #[derive(Clone, Debug)]
 pub struct Switch {
     node: u32,
@@ -129,7 +129,8 @@ impl Switch {
         std::hint::black_box(seen);
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports on are those of MAC control frames.
+    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of
+    /// ports on are those of MAC control frames.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
