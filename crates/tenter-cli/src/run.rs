@@ -98,7 +98,7 @@ fn finish(
     arguments: &Run,
 ) -> Result<(), Failure> {
     let summary = &outcome.summary;
-    let written = folder.finish(summary, &outcome.ports);
+    let written = folder.finish(summary, &outcome.counts);
     let fabric = describe(&loaded.plan);
     let report = TrialReport {
         summary,

@@ -207,7 +207,7 @@ impl Records {
         let Some(folder) = self.0 else {
             return Ok(());
         };
-        let finished = folder.finish(&outcome.summary, &outcome.ports);
+        let finished = folder.finish(&outcome.summary, &outcome.counts);
         finished.map_err(|error| Failure::other(error.to_string()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tenter_net::{Event, EventKind};
+use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_scenario::Plan;
 use tenter_sim::{Context, Driver, WatchLog, WatchTarget};
 use tenter_units::Time;
@@ -20,7 +20,7 @@ impl Target {
     pub(crate) fn resolve(self, context: &Context) -> WatchTarget {
         match self {
             Target::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),
-            Target::Port(node, port) => WatchTarget::Port { node, port },
+            Target::Port(node, port) => WatchTarget::port(context, node, port),
         }
     }
 }
@@ -91,13 +91,15 @@ pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> S
         events.extend(first);
         omitted += more;
     }
-    events.sort_by_key(|event| (event.at, event.node, step(event.kind), event.port));
+    events.sort_by_key(|event| (event.at, event.node, step(event), event.port));
     omitted += events.len().saturating_sub(limit) as u64;
     events.truncate(limit);
     let mut text = String::new();
     for event in &events {
         let place = topology.port_name(event.node, event.port);
-        let destination = &topology.nodes[event.packet.destination as usize].name;
+        // A pause frame goes no further than the other end of its link.
+        let destination = topology.nodes.get(event.packet.destination as usize);
+        let destination = destination.map_or("", |node| node.name.as_str());
         let _ = writeln!(text, "{}", line(event, &place, destination));
     }
     if omitted > 0 {
@@ -109,11 +111,13 @@ pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> S
 }
 
 /// What comes first of what happens at a node at one instant: a packet arrives before it is sent,
-/// and is accepted before it is acknowledged.
-fn step(kind: EventKind) -> u8 {
-    match kind {
+/// and is accepted before it is acknowledged; a pause is obeyed before what it lets go on is sent.
+fn step(event: &Event) -> u8 {
+    match event.kind {
+        // An XOFF lets go what leaves at that instant.
+        EventKind::Obeyed if event.packet.sequence > 0 => 4,
         EventKind::Arrived => 0,
-        EventKind::Accepted | EventKind::Discarded => 1,
+        EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed => 1,
         EventKind::Queued | EventKind::Dropped => 2,
         EventKind::Sent => 3,
     }
@@ -127,13 +131,24 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Dropped => "DROPPED",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "DISCARDED",
+        EventKind::Obeyed => "obeyed",
     };
-    let packet = &event.packet;
-    format!(
-        "{:>16}  {place:<16} {what:<9} {:?} #{} to {destination} ({} B)",
-        Time::from_ps(event.at).to_string(),
-        packet.kind,
-        packet.sequence,
-        packet.frame_bytes,
-    )
+    let at = Time::from_ps(event.at).to_string();
+    let packet = describe(&event.packet, destination);
+    format!("{at:>16}  {place:<16} {what:<9} {packet}")
+}
+
+/// A packet with what tells it apart.
+fn describe(packet: &Packet, destination: &str) -> String {
+    let bytes = packet.frame_bytes;
+    let class = packet.class();
+    match (packet.kind, packet.sequence) {
+        (PacketKind::Pause, 0) => format!("XON class {class} ({bytes} B)"),
+        (PacketKind::Pause, quanta) => {
+            format!("XOFF class {class} for {quanta} quanta ({bytes} B)")
+        }
+        (kind, sequence) => {
+            format!("{kind:?} #{sequence} to {destination} ({bytes} B)")
+        }
+    }
 }

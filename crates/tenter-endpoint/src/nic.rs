@@ -161,10 +161,32 @@ impl Nic {
         buffer.map(|buffer| (buffer.counters(), buffer.waiting()))
     }
 
-    /// How long it has told the leaf to pause up to `now`, in ps.
-    pub fn pausing(&self, now: u64) -> u64 {
+    /// Whether pause frames can stop a class.
+    pub fn is_lossless(&self, class: u8) -> bool {
+        self.classes.lossless & (1 << class) != 0
+    }
+
+    /// How long it has told the leaf to pause a class up to `now`, in ps.
+    pub fn pausing(&self, class: u8, now: u64) -> u64 {
         let buffer = self.receive_buffer.as_ref();
+        let buffer = buffer.filter(|_| self.is_lossless(class));
         buffer.map_or(0, |buffer| buffer.paused(now))
+    }
+
+    /// Pause frames sent that stopped a class, and that let it go on.
+    pub fn pauses_sent(&self, class: u8) -> (u64, u64) {
+        if !self.is_lossless(class) {
+            return (0, 0);
+        }
+        // Each time the leaf is told, it is told about all classes alike.
+        let classes = u64::from(self.classes.lossless.count_ones());
+        let mac = self.transmitter.mac();
+        (mac.xoff_frames / classes, mac.xon_frames / classes)
+    }
+
+    /// Until when the leaf has paused a class, in ps.
+    pub fn paused_until(&self, class: u8) -> u64 {
+        self.pauses.until(class)
     }
 
     /// Pause frames received for a class, and how long they have stopped it up to `now`, in ps.
@@ -326,7 +348,7 @@ impl Nic {
 
     /// Obeys a pause frame of the leaf.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
-        self.note(EventKind::Arrived, packet, medium);
+        self.note(EventKind::Obeyed, packet, medium);
         let until = packet.at + self.transmitter.pause_time(packet.sequence);
         self.pauses.obey(packet.class(), packet.at, until);
     }

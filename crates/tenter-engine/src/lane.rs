@@ -51,6 +51,11 @@ const SIZES: usize = 17;
 /// elsewhere.
 const SLOTS_MAX: u64 = 64;
 
+/// Offsets are below 2²⁷ ps (64 slots of 2²¹ ps), and a reciprocal rounded up by less than one is
+/// too large by less than `bucket_ps` / 2⁴⁸; so a product errs by less than a unit and its whole
+/// part is the exact quotient.
+const RECIPROCAL_SHIFT: u32 = 48;
+
 /// The engine's side of one part: inboxes, calendar and outboxes.
 #[derive(Debug)]
 pub struct Lane<T> {
@@ -59,6 +64,11 @@ pub struct Lane<T> {
     /// Inboxes per node, a power of two: one for each of the buckets in which what is sent now may
     /// arrive.
     slots: u64,
+    /// How far ahead of the bucket's start an item may arrive to be put straight into its inbox;
+    /// zero where that is not enough.
+    span_ps: u64,
+    /// One over `bucket_ps`, in units of 2⁻⁴⁸, rounded up.
+    reciprocal: u64,
     inboxes: Vec<Inbox<T>>,
     /// For each node which of its inboxes hold something, one bit per slot.
     filled: Vec<u64>,
@@ -139,6 +149,8 @@ impl LaneBuilder {
             part,
             bucket_ps,
             slots,
+            span_ps: if central { 0 } else { slots * bucket_ps },
+            reciprocal: (1_u64 << RECIPROCAL_SHIFT).div_ceil(bucket_ps),
             inboxes: (0..nodes * slots as usize)
                 .map(|_| Inbox::default())
                 .collect(),
@@ -196,20 +208,17 @@ impl<T: Arrival> Lane<T> {
     )]
     #[inline(always)]
     pub(crate) fn deliver(&mut self, node: u32, input: u16, item: T) {
-        let mut offset = item.at() - self.bucket_start;
-        let mut bucket = self.bucket;
-        while offset >= self.bucket_ps && bucket < self.bucket + self.slots {
-            offset -= self.bucket_ps;
-            bucket += 1;
+        let offset = item.at() - self.bucket_start;
+        if offset < self.span_ps {
+            let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
+            let slot = (self.bucket + ahead) & (self.slots - 1);
+            let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
+            if inbox.is_under_way() {
+                inbox.push(offset - ahead * self.bucket_ps, input, item);
+                return;
+            }
         }
-        let slot = bucket & (self.slots - 1);
-        let place = (u64::from(node) * self.slots + slot) as usize;
-        let inbox = &mut self.inboxes[place];
-        if inbox.is_under_way() && bucket < self.bucket + self.slots && !self.exact {
-            inbox.push(offset, input, item);
-        } else {
-            self.deliver_first(node, input, item);
-        }
+        self.deliver_first(node, input, item);
     }
 
     /// As [`Lane::deliver`], for the cases that need more than a push.

@@ -62,6 +62,9 @@ struct IngressGroup {
     /// How long it was paused before, in ps.
     paused: u64,
     headroom_high_water: u64,
+    /// Pause frames that told it to pause and to go on; 32 bits, so that a group has 64 bytes.
+    xoff_frames: u32,
+    xon_frames: u32,
 }
 
 /// What a port's ingress group has been through.
@@ -73,8 +76,25 @@ pub struct IngressRecord {
     pub paused: u64,
     /// Whether it is paused now.
     pub is_paused: bool,
+    /// Headroom kept for the group, in bytes.
+    pub headroom_bytes: u64,
     /// The most bytes of headroom that were ever taken.
     pub headroom_high_water_bytes: u64,
+    /// Pause frames that told the group's sender to pause.
+    pub xoff_frames: u64,
+    /// Pause frames that let it go on.
+    pub xon_frames: u64,
+}
+
+/// What a pool of shared space has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolRecord {
+    /// Its size in bytes; `None` when it never runs out.
+    pub size_bytes: Option<u64>,
+    /// Bytes taken from it.
+    pub used_bytes: u64,
+    /// The most that ever were; `None` when it never runs out.
+    pub high_water_bytes: Option<u64>,
 }
 
 /// The buffer's books.
@@ -124,6 +144,8 @@ impl SharedBuffer {
             refresh_at: NEVER,
             paused: 0,
             headroom_high_water: 0,
+            xoff_frames: 0,
+            xon_frames: 0,
         };
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
         let headroom = if lossless { headroom } else { &[] };
@@ -366,7 +388,9 @@ impl SharedBuffer {
         let lasts = self.quantum_ps[usize::from(port)] * u64::from(quanta);
         // At least a picosecond, or a pause of no quanta would be repeated for ever at one instant.
         let refresh_at = now + (lasts * percent / 100).max(1);
-        self.groups[index as usize].refresh_at = refresh_at;
+        let group = &mut self.groups[index as usize];
+        group.refresh_at = refresh_at;
+        group.xoff_frames = group.xoff_frames.saturating_add(1);
         self.next_refresh = self.next_refresh.min(refresh_at);
         self.due.push(PauseDue {
             port,
@@ -381,6 +405,7 @@ impl SharedBuffer {
         group.paused_since = NEVER;
         let was_next = group.refresh_at == self.next_refresh;
         group.refresh_at = NEVER;
+        group.xon_frames = group.xon_frames.saturating_add(1);
         self.paused.retain(|&other| other != index);
         if was_next {
             self.find_next_refresh();
@@ -436,15 +461,22 @@ impl SharedBuffer {
             bytes: group.used + group.headroom,
             paused: group.paused + since,
             is_paused,
+            headroom_bytes: group.headroom_size,
             headroom_high_water_bytes: group.headroom_high_water,
+            xoff_frames: u64::from(group.xoff_frames),
+            xon_frames: u64::from(group.xon_frames),
         }
     }
 
-    /// Shared bytes taken from each pool, and the most there ever were if it is limited.
-    pub(crate) fn pools(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+    /// What each pool has been through.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         self.pools.iter().map(|pool| {
             let limited = pool.size != UNLIMITED_POOL;
-            (pool.used, limited.then_some(pool.high_water))
+            PoolRecord {
+                size_bytes: limited.then_some(pool.size),
+                used_bytes: pool.used,
+                high_water_bytes: limited.then_some(pool.high_water),
+            }
         })
     }
 }

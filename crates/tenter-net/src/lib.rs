@@ -29,7 +29,7 @@ mod spec;
 mod switch;
 mod transmitter;
 
-pub use buffer::IngressRecord;
+pub use buffer::{IngressRecord, PoolRecord};
 pub use class::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
 };

@@ -33,6 +33,8 @@ pub enum EventKind {
     Accepted,
     /// The NIC threw it away: out of sequence or received before.
     Discarded,
+    /// It is a pause frame, which acts from now on.
+    Obeyed,
 }
 
 /// One step in the life of a packet.

@@ -2,7 +2,7 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, IngressRecord, SharedBuffer};
+use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
 use crate::class::{CLASSES, EcnSpec};
 use crate::departures::Departures;
 use crate::load_balancing::LoadBalancing;
@@ -104,8 +104,8 @@ impl Switch {
         self.buffer.ingress(port, queue, now)
     }
 
-    /// Shared bytes taken from each pool, and the most there ever were if it is limited.
-    pub fn pools(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+    /// What each pool of the shared buffer has been through.
+    pub fn pools(&self) -> impl Iterator<Item = PoolRecord> {
         self.buffer.pools()
     }
 
@@ -146,7 +146,7 @@ impl Switch {
         let received = &mut self.received[usize::from(input)];
         received.0 += 1;
         received.1 += u64::from(packet.frame_bytes);
-        self.note_arrival(&packet, input, medium);
+        self.note(EventKind::Arrived, &packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let chosen = self
             .load_balancing
@@ -155,13 +155,13 @@ impl Switch {
         self.offer(packet, input, port, medium);
     }
 
-    fn note_arrival<M: Medium>(&self, packet: &Packet, input: u16, medium: &mut M) {
+    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
         if M::WATCHED {
             medium.note(Event {
                 at: packet.at,
                 node: self.node,
                 port: input,
-                kind: EventKind::Arrived,
+                kind,
                 packet: *packet,
             });
         }
@@ -267,7 +267,7 @@ impl Switch {
     fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         debug_assert_eq!(packet.kind, PacketKind::Pause);
         let now = packet.at;
-        self.note_arrival(packet, number, medium);
+        self.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
         let queue = usize::from(self.queue_of[usize::from(packet.class())]);
         self.ports[usize::from(number)].obey(queue, packet.sequence, now);

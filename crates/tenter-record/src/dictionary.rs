@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
-use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow};
+use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
 use crate::summary::{EngineStats, Totals};
 
 /// A table (or a block of `summary.json`) and its columns, without the row type.
@@ -57,6 +57,8 @@ pub fn tables() -> Vec<TableEntry> {
         TableEntry::of::<CollectiveRow>(),
         TableEntry::of::<FlowRow>(),
         TableEntry::of::<PortRow>(),
+        TableEntry::of::<QueueRow>(),
+        TableEntry::of::<SwitchRow>(),
         TableEntry::of::<SampleRow>(),
     ]
 }

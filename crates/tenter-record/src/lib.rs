@@ -16,6 +16,6 @@ mod summary;
 pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use digest::Digest;
 pub use percentile::{Distribution, nearest_rank};
-pub use rows::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow};
+pub use rows::{CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

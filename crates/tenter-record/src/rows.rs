@@ -185,6 +185,12 @@ rows! {
         rx_frames: u64 => "rx_frames", "frames";
         /// Bytes of the frames received.
         rx_bytes: u64 => "rx_bytes", "bytes";
+        /// Of the frames received, those that found no room in the receive buffer of the NIC.
+        rx_dropped_frames: u64 => "rx_dropped_frames", "frames";
+        /// Bytes of those frames.
+        rx_dropped_bytes: u64 => "rx_dropped_bytes", "bytes";
+        /// Most bytes ever waiting in the receive buffer of the NIC.
+        rx_high_water_bytes: u64 => "rx_high_water_bytes", "bytes";
         /// Frames dropped at this port for want of room in its queue.
         dropped_frames: u64 => "dropped_frames", "frames";
         /// Bytes of the frames dropped.
@@ -214,6 +220,89 @@ rows! {
 }
 
 rows! {
+    /// One class at one port of one node, over the whole trial. A class has a row where something
+    /// happened beside frames that passed: where frames waited, or were dropped or marked, where
+    /// there were pauses, or headroom was taken.
+    pub struct QueueRow in "queues" {
+        /// Node index: NICs first, then switches.
+        node: u32 => "node", "";
+        /// Name of the node.
+        node_name: String => "node_name", "";
+        /// Port number on the node.
+        port: u16 => "port", "";
+        /// Name of the node at the other end of the cable.
+        peer_name: String => "peer_name", "";
+        /// The traffic class, 0 to 7; at a switch the row counts those that share its queue with
+        /// it.
+        class: u16 => "class", "";
+        /// Whether the class is lossless at this node: its senders are paused before frames would
+        /// be dropped.
+        lossless: bool => "lossless", "";
+        /// Frames dropped for want of room when they were to wait at this port.
+        dropped_frames: u64 => "dropped_frames", "frames";
+        /// Bytes of the frames dropped.
+        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Frames marked with congestion experienced when they were put into the queue.
+        marked_frames: u64 => "marked_frames", "frames";
+        /// Most bytes ever waiting in the queue of the class; 0 at NICs, whose frames wait in host
+        /// memory.
+        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
+        /// Pause frames received that stopped the class.
+        rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
+        /// Pause frames received that let the class go on.
+        rx_xon_frames: u64 => "rx_xon_frames", "frames";
+        /// How long the class was stopped by the other end.
+        paused: Time => "paused_ns", "ns";
+        /// Pause frames sent that stopped the class at the other end.
+        tx_xoff_frames: u64 => "tx_xoff_frames", "frames";
+        /// Pause frames sent that let the class go on at the other end.
+        tx_xon_frames: u64 => "tx_xon_frames", "frames";
+        /// How long this port wanted the class stopped at the other end, from each XOFF to its XON,
+        /// or to the end of the trial.
+        pausing: Time => "pausing_ns", "ns";
+        /// Headroom kept for what comes in through this port in the class; 0 where the class is not
+        /// lossless, and at NICs.
+        headroom_bytes: u64 => "headroom_bytes", "bytes";
+        /// Most bytes of the headroom ever taken.
+        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";
+    }
+}
+
+rows! {
+    /// The buffer of one switch, over the whole trial.
+    pub struct SwitchRow in "switches" {
+        /// Node index, after those of the NICs.
+        node: u32 => "node", "";
+        /// Name of the switch.
+        node_name: String => "node_name", "";
+        /// Pools of shared space that its buffer has.
+        pools: u32 => "pools", "";
+        /// Size of the pools, without those that never run out; missing where there is no other.
+        pool_bytes: Option<u64> => "pool_bytes", "bytes";
+        /// Most bytes ever taken from each of these pools, added up; missing where there is none.
+        pool_high_water_bytes: Option<u64> => "pool_high_water_bytes", "bytes";
+        /// Index of the pool that was fullest, measured by its size; missing where there is none.
+        fullest_pool: Option<u32> => "fullest_pool", "";
+        /// How full that pool ever was, of its size.
+        fullest_pool_percent: Option<f64> => "fullest_pool_percent", "%";
+        /// Bytes taken from all pools at the end of the trial; 0 when the switch is empty.
+        shared_bytes: u64 => "shared_bytes", "bytes";
+        /// Headroom kept for lossless classes, over all ports.
+        headroom_bytes: u64 => "headroom_bytes", "bytes";
+        /// Most bytes ever taken of the headroom of each port and class, added up.
+        headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";
+        /// Frames dropped at its ports.
+        dropped_frames: u64 => "dropped_frames", "frames";
+        /// Bytes of the frames dropped.
+        dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Of the frames dropped, those of lossless classes.
+        lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
+        /// Frames marked with congestion experienced.
+        marked_frames: u64 => "marked_frames", "frames";
+    }
+}
+
+rows! {
     /// One port at one sampling instant.
     pub struct SampleRow in "samples" {
         /// The instant: a multiple of the sampling interval, or the end of the trial.
@@ -226,11 +315,25 @@ rows! {
         queue_bytes: u64 => "queue_bytes", "bytes";
         /// Bytes of the frames sent since the sample before.
         tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Classes that the other end has stopped at that instant, one bit each: 8 says that class
+        /// 3 is, 0 that none is.
+        paused_classes: u16 => "paused_classes", "";
     }
     joined {
         /// Name of the node.
         "node_name" = |row, names| names.node(row.node);
     }
+}
+
+/// The tables of what the nodes have counted, known only when a trial has ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// One row per port of every node.
+    pub ports: Vec<PortRow>,
+    /// One row per port and class with something to say.
+    pub queues: Vec<QueueRow>,
+    /// One row per switch.
+    pub switches: Vec<SwitchRow>,
 }
 
 /// `a − b` of two counts.

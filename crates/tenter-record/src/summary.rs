@@ -1,6 +1,7 @@
 //! What a trial says about itself in `summary.json`.
 
 use serde::{Deserialize, Deserializer, Serialize};
+use tenter_units::Time;
 
 use crate::column::{Cell, Kind, Value, rows};
 use crate::rows::{CollectiveRow, JobRow};
@@ -65,12 +66,26 @@ rows! {
         lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
         /// Frames dropped by the receive buffers of NICs.
         nic_dropped_frames: u64 => "nic_dropped_frames", "frames";
-        /// Frames marked with congestion experienced.
+        /// Frames marked with congestion experienced, once for each switch that marks them.
         marked_frames: u64 => "marked_frames", "frames";
+        /// Data frames that arrived at NICs with a mark, those discarded included.
+        rx_marked_frames: u64 => "rx_marked_frames", "frames";
+        /// Share of the data frames that had a mark when they arrived at NICs, those discarded
+        /// included; 0 where none arrived.
+        rx_marked: f64 => "rx_marked_percent", "%";
         /// Pause frames that stopped a class.
         xoff_frames: u64 => "xoff_frames", "frames";
         /// Pause frames that let a class go on.
         xon_frames: u64 => "xon_frames", "frames";
+        /// How long NICs were stopped by their leaves, summed over NICs and classes.
+        nic_paused: Time => "nic_paused_ns", "ns";
+        /// How long ports of switches were stopped by the other end, summed over ports and classes.
+        switch_paused: Time => "switch_paused_ns", "ns";
+        /// The port that was stopped longest, summed over its classes, as `NODE:PORT`, and the
+        /// first of several; missing when none was.
+        most_paused_port: Option<String> => "most_paused_port", "";
+        /// How long that port was stopped; 0 when none was.
+        most_paused: Time => "most_paused_ns", "ns";
     }
 }
 
@@ -132,8 +147,6 @@ impl Value for EngineKind {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Time;
-
     use super::*;
 
     fn summary() -> Summary {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use tenter_record::{CollectiveRow, EngineStats, JobSummary, Names, Summary};
+use tenter_record::{CollectiveRow, EngineStats, JobSummary, Names, Summary, Totals};
 use tenter_units::Time;
 
 use crate::csv::csv;
@@ -216,7 +216,63 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
         let naks = counted(totals.nak_frames, "NAK");
         write!(out, ", {naks}, {}", counted(totals.timeouts, "timeout"))?;
     }
+    writeln!(out)?;
+    write_lost(totals, out)?;
+    write_pauses(totals, out)?;
+    write_marks(totals, out)
+}
+
+/// What was dropped where nothing should be.
+fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    let lossless = totals.lossless_dropped_frames;
+    let places = [
+        (lossless, "of lossless classes in switches"),
+        (totals.nic_dropped_frames, "in the receive buffers of NICs"),
+    ];
+    let places = places.iter().filter(|(frames, _)| *frames > 0);
+    let places: Vec<String> = places
+        .map(|&(frames, place)| format!("{} {place}", counted(frames, "frame")))
+        .collect();
+    if places.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "lost     {}", places.join(", "))
+}
+
+fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.xoff_frames + totals.xon_frames == 0 {
+        return Ok(());
+    }
+    write!(
+        out,
+        "pauses   {} XOFF and {} sent",
+        count(totals.xoff_frames),
+        counted(totals.xon_frames, "XON frame"),
+    )?;
+    let times = [totals.nic_paused, totals.switch_paused, totals.most_paused];
+    let decimals = decimals(times.map(Some));
+    let ms = |time| format!("{} ms", milliseconds(time, decimals));
+    for (time, of) in [(times[0], "NICs"), (times[1], "switch ports")] {
+        if !time.is_zero() {
+            write!(out, ", {of} paused for {}", ms(time))?;
+        }
+    }
+    if let Some(port) = &totals.most_paused_port {
+        write!(out, ", longest {port} for {}", ms(totals.most_paused))?;
+    }
     writeln!(out)
+}
+
+fn write_marks(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.marked_frames == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "marks    {} marked by switches, {:.2} % of the data frames that arrived",
+        counted(totals.marked_frames, "frame"),
+        totals.rx_marked
+    )
 }
 
 fn write_engine(engine: &EngineStats, out: &mut impl fmt::Write) -> fmt::Result {

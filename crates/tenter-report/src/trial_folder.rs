@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tenter_record::{
-    CollectiveRow, Control, FlowRow, JobRow, Names, PortRow, Progress, Row, SampleRow, Sink,
-    SinkError, Summary,
+    CollectiveRow, Control, Counts, FlowRow, JobRow, Names, PortRow, Progress, QueueRow, Row,
+    SampleRow, Sink, SinkError, Summary, SwitchRow,
 };
 
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
@@ -93,7 +93,7 @@ impl TrialFolder {
     ///
     /// # Errors
     /// When a file cannot be written; the folder then still says that it is not complete.
-    pub fn finish(self, summary: &Summary, ports: &[PortRow]) -> Result<(), TrialError> {
+    pub fn finish(self, summary: &Summary, counts: &Counts) -> Result<(), TrialError> {
         let TrialFolder {
             path,
             names,
@@ -112,7 +112,9 @@ impl TrialFolder {
             .collect();
         write_table(&path, &names, &jobs)?;
         write_table(&path, &names, &collectives)?;
-        write_table(&path, &names, ports)?;
+        write_table(&path, &names, &counts.ports)?;
+        write_table(&path, &names, &counts.queues)?;
+        write_table(&path, &names, &counts.switches)?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
@@ -199,6 +201,8 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         table_file::<CollectiveRow>(folder),
         table_file::<FlowRow>(folder),
         table_file::<PortRow>(folder),
+        table_file::<QueueRow>(folder),
+        table_file::<SwitchRow>(folder),
         table_file::<SampleRow>(folder),
     ];
     for file in files {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tenter_record::{
-    CollectiveRow, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow, SampleRow, Summary,
+    CollectiveRow, Counts, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow, QueueRow,
+    SampleRow, Summary, SwitchRow,
 };
 use tenter_report::{
     ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_rows,
@@ -91,6 +92,34 @@ fn port(port: u16) -> PortRow {
     }
 }
 
+/// What the nodes have counted: three ports, two classes, and a switch with and one without a pool
+/// that can run out.
+fn counts() -> Counts {
+    let queue = |class| QueueRow {
+        node_name: "leaf-0".to_owned(),
+        class,
+        lossless: class == 3,
+        rx_xoff_frames: 17,
+        paused: Time::from_ps(1_234_567),
+        headroom_bytes: 98_387,
+        ..QueueRow::default()
+    };
+    let switch = |size: Option<u64>| SwitchRow {
+        node_name: "leaf-0".to_owned(),
+        pools: 2,
+        pool_bytes: size,
+        pool_high_water_bytes: size.map(|size| size / 2),
+        fullest_pool: size.map(|_| 1),
+        fullest_pool_percent: size.map(|_| 62.5),
+        ..SwitchRow::default()
+    };
+    Counts {
+        ports: (0..3).map(port).collect(),
+        queues: [3, 6].map(queue).to_vec(),
+        switches: [Some(64 << 20), None].map(switch).to_vec(),
+    }
+}
+
 fn summary(complete: bool) -> Summary {
     let job = JobRow {
         name: "training".to_owned(),
@@ -142,18 +171,20 @@ fn every_file_comes_back() {
         queue_bytes: 9,
         ..SampleRow::default()
     }];
-    let ports: Vec<PortRow> = (0..3).map(port).collect();
+    let counts = counts();
     let mut folder = create(&path);
     for piece in flows.chunks(9_999) {
         folder.append_flows(piece).unwrap();
     }
     folder.append_samples(&samples).unwrap();
     let summary = summary(true);
-    folder.finish(&summary, &ports).unwrap();
+    folder.finish(&summary, &counts).unwrap();
 
     assert_eq!(read_rows::<FlowRow>(&path).unwrap(), flows);
     assert_eq!(read_rows::<SampleRow>(&path).unwrap(), samples);
-    assert_eq!(read_rows::<PortRow>(&path).unwrap(), ports);
+    assert_eq!(read_rows::<PortRow>(&path).unwrap(), counts.ports);
+    assert_eq!(read_rows::<QueueRow>(&path).unwrap(), counts.queues);
+    assert_eq!(read_rows::<SwitchRow>(&path).unwrap(), counts.switches);
     assert_eq!(
         read_rows::<JobRow>(&path).unwrap(),
         [summary.jobs[0].job.clone()]
@@ -176,8 +207,8 @@ fn every_file_comes_back() {
     let leftovers = fs::read_dir(&path).unwrap().flatten();
     assert_eq!(
         leftovers.count(),
-        8,
-        "five tables and three texts, and nothing partial"
+        10,
+        "seven tables and three texts, and nothing partial"
     );
 }
 
@@ -189,7 +220,7 @@ fn columns_are_named_typed_and_joined() {
     let scratch = Scratch::new("columns");
     let mut folder = create(&scratch.0.join("trial"));
     folder.append_flows(&[flow(1)]).unwrap();
-    folder.finish(&summary(true), &[]).unwrap();
+    folder.finish(&summary(true), &Counts::default()).unwrap();
     let file = fs::File::open(scratch.0.join("trial/flows.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
@@ -211,7 +242,7 @@ fn a_stopped_trial_is_readable_and_says_so() {
     let path = scratch.0.join("trial");
     let mut folder = create(&path);
     folder.append_flows(&[flow(0), flow(1)]).unwrap();
-    folder.finish(&summary(false), &[]).unwrap();
+    folder.finish(&summary(false), &Counts::default()).unwrap();
     let manifest = read_manifest(&path).unwrap();
     assert_eq!(
         (manifest.complete, manifest.stopped.as_deref()),
@@ -244,12 +275,12 @@ fn an_abandoned_trial_keeps_its_rows_and_its_first_manifest() {
 fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
     let scratch = Scratch::new("replaced");
     let path = scratch.0.join("trial");
-    create(&path).finish(&summary(true), &[port(0)]).unwrap();
+    create(&path).finish(&summary(true), &counts()).unwrap();
     drop(create(&path));
-    assert!(
-        !path.join("ports.parquet").exists(),
-        "a table of the trial before"
-    );
+    for table in ["ports", "queues", "switches"] {
+        let file = path.join(table).with_extension("parquet");
+        assert!(!file.exists(), "{table}, a table of the trial before");
+    }
     assert!(!read_manifest(&path).unwrap().complete);
 
     let other = scratch.0.join("other");
@@ -288,7 +319,9 @@ fn free_folders_are_numbered() {
         ["quick-start-1", "quick-start-1-2", "quick-start-1-3"]
     );
     // A claimed folder is empty, so a trial may be created in it.
-    create(&paths[1]).finish(&summary(true), &[]).unwrap();
+    create(&paths[1])
+        .finish(&summary(true), &Counts::default())
+        .unwrap();
 }
 
 #[test]

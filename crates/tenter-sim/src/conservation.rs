@@ -38,6 +38,13 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
             let ports = topology.nodes[node as usize].ports.len() as u16;
             let under_way = in_flight.iter().filter(|(input, _)| *input == ports + port);
             let sent = pauses_sent(driver, peer.node, peer.port);
+            let of_classes = pauses_of_classes(driver, peer.node, peer.port);
+            if sent != of_classes {
+                let link = topology.port_name(peer.node, peer.port);
+                return Err(format!(
+                    "{link} sent {sent} pause frames, but {of_classes} for its classes"
+                ));
+            }
             let found = pauses_received(driver, node, port) + under_way.count() as u64;
             if sent != found {
                 let link = topology.port_name(peer.node, peer.port);
@@ -72,14 +79,28 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     }
 }
 
-/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its
-/// packets.
 fn pauses_sent<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
     let mac = match model(driver, node) {
         NodeModel::Host(host) => host.nic().transmitter().mac(),
         NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter().mac(),
     };
     mac.xoff_frames + mac.xon_frames
+}
+
+fn pauses_of_classes<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+    match model(driver, node) {
+        NodeModel::Host(host) => {
+            let classes = (0..CLASSES as u8).map(|class| host.nic().pauses_sent(class));
+            classes.map(|(xoff, xon)| xoff + xon).sum()
+        }
+        NodeModel::Switch(switch) => {
+            let queues = 0..switch.classes().len();
+            let groups = queues.map(|queue| switch.ingress(port, queue, 0));
+            groups
+                .map(|group| group.xoff_frames + group.xon_frames)
+                .sum()
+        }
+    }
 }
 
 fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
@@ -128,6 +149,8 @@ fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its
+/// packets.
 fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());

@@ -16,6 +16,7 @@
 mod accounts;
 mod build;
 mod conservation;
+mod counters;
 mod deadlock;
 mod driver;
 mod fabric;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_engine::RunOutcome;
 use tenter_record::{
-    CollectiveRow, Control, Digest, JobRow, PortRow, Progress, Sink, SinkError, Summary,
+    CollectiveRow, Control, Counts, Digest, JobRow, Progress, Sink, SinkError, Summary,
 };
 use tenter_scenario::{Plan, SIMULATED_MAX};
 use tenter_topology::RoutingError;
@@ -70,8 +70,8 @@ pub struct Outcome {
     pub jobs: Vec<JobRow>,
     /// One row per collective and iteration.
     pub collectives: Vec<CollectiveRow>,
-    /// One row per port of every node.
-    pub ports: Vec<PortRow>,
+    /// What ports, queues and switches have counted.
+    pub counts: Counts,
     /// Digest of all completion times and counters.
     pub digest: Digest,
 }

@@ -1,10 +1,52 @@
 //! Samples of every port that is in use, at a fixed interval and at the end.
 
+use tenter_endpoint::Nic;
+use tenter_net::{CLASSES, Port};
 use tenter_record::SampleRow;
 use tenter_units::Time;
 
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+
+/// What is sampled of a port.
+#[derive(Clone, Copy)]
+struct State {
+    /// Frame bytes sent since the beginning.
+    sent_bytes: u64,
+    /// Frame bytes that wait.
+    queue_bytes: u64,
+    /// Classes that the other end has stopped, one bit each.
+    paused_classes: u16,
+}
+
+impl State {
+    fn of_nic(nic: &Nic, now: u64) -> State {
+        let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(class)));
+        State {
+            sent_bytes: nic.transmitter().sent().1,
+            queue_bytes: 0,
+            paused_classes: paused(classes, now),
+        }
+    }
+
+    fn of_port(port: &Port, classes: &[u8], now: u64) -> State {
+        let queues = classes.iter().enumerate();
+        State {
+            sent_bytes: port.transmitter().sent().1,
+            queue_bytes: port.queue_bytes(),
+            paused_classes: paused(
+                queues.map(|(queue, &class)| (class, port.paused_until(queue))),
+                now,
+            ),
+        }
+    }
+}
+
+/// The classes that are paused beyond `now`, one bit each.
+fn paused(until: impl Iterator<Item = (u8, u64)>, now: u64) -> u16 {
+    let paused = until.filter(|&(_, until)| until > now);
+    paused.fold(0, |bits, (class, _)| bits | 1 << class)
+}
 
 /// Takes samples at edges.
 #[derive(Debug)]
@@ -47,7 +89,8 @@ impl Sampler {
         }
     }
 
-    /// One row for every port that has sent since the last sample or has something waiting.
+    /// One row for every port that has sent since the last sample, has something waiting, or is
+    /// paused.
     pub(crate) fn take(&mut self, driver: &impl Driver, now: u64) -> Vec<SampleRow> {
         if let Some(interval) = self.interval {
             self.next = (now / interval + 1) * interval;
@@ -60,12 +103,12 @@ impl Sampler {
             let (part, local) = context.home(node);
             match &driver.fabric(usize::from(part)).nodes()[local as usize] {
                 NodeModel::Host(host) => {
-                    let sent = host.nic().transmitter().sent().1;
-                    self.sample(&mut place, (now, node, 0), (sent, 0), &mut rows);
+                    let state = State::of_nic(host.nic(), now);
+                    self.sample(&mut place, (now, node, 0), state, &mut rows);
                 }
                 NodeModel::Switch(switch) => {
                     for (number, port) in (0..).zip(switch.ports()) {
-                        let state = (port.counters().sent_bytes, port.queue_bytes());
+                        let state = State::of_port(port, switch.classes(), now);
                         self.sample(&mut place, (now, node, number), state, &mut rows);
                     }
                 }
@@ -78,21 +121,23 @@ impl Sampler {
         &mut self,
         place: &mut usize,
         (now, node, port): (u64, u32, u16),
-        (sent_bytes, queue_bytes): (u64, u64),
+        state: State,
         rows: &mut Vec<SampleRow>,
     ) {
         if self.sent_bytes.len() == *place {
             self.sent_bytes.push(0);
         }
-        let tx_bytes = sent_bytes - std::mem::replace(&mut self.sent_bytes[*place], sent_bytes);
+        let before = std::mem::replace(&mut self.sent_bytes[*place], state.sent_bytes);
+        let tx_bytes = state.sent_bytes - before;
         *place += 1;
-        if tx_bytes > 0 || queue_bytes > 0 {
+        if tx_bytes > 0 || state.queue_bytes > 0 || state.paused_classes > 0 {
             rows.push(SampleRow {
                 time: Time::from_ps(now),
                 node,
                 port,
-                queue_bytes,
+                queue_bytes: state.queue_bytes,
                 tx_bytes,
+                paused_classes: state.paused_classes,
             });
         }
     }

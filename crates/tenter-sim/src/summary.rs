@@ -3,13 +3,14 @@
 use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
-    CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, PortRow,
-    Summary, Totals,
+    CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary,
+    PortRow, Summary, Totals,
 };
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
 use crate::build::{CENTRAL_BELOW, Context, lookahead};
+use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -77,7 +78,7 @@ fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -
 }
 
 /// All nodes in the order of the topology.
-fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
+pub(crate) fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
     let context = driver.fabric(0).context();
     (0..context.topology().nodes.len() as u32).map(|node| {
         let (part, local) = context.home(node);
@@ -90,6 +91,7 @@ fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
 
 pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'_>) -> Outcome {
     let context = driver.fabric(0).context();
+    let counts = counters::counts(driver, trial.ended);
     let mut digest = accounts.digest;
     add_counters(driver, trial.ended, &mut digest);
     let mut jobs = Vec::new();
@@ -103,14 +105,15 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
             collectives: rows,
         });
     }
+    let totals = totals(driver, accounts.flows_done(), &counts);
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: trial.name.to_owned(),
         seed: context.seed,
         complete: jobs.iter().all(|job| job.job.complete),
         stopped: trial.stopped,
-        totals: totals(driver, accounts.flows_done()),
-        warnings: warnings(driver),
+        warnings: warnings(driver, &totals),
+        totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
     };
@@ -119,7 +122,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         summary,
         jobs,
         collectives,
-        ports: ports(driver, trial.ended),
+        counts,
         digest,
     }
 }
@@ -198,8 +201,8 @@ fn add_pauses(switch: &Switch, node: u64, ended: u64, digest: &mut Digest) {
             }
         }
     }
-    for (number, (_, high_water)) in switch.pools().enumerate() {
-        if let Some(high_water) = high_water {
+    for (number, pool) in switch.pools().enumerate() {
+        if let Some(high_water) = pool.high_water_bytes {
             digest.add(&[SWITCH_POOL, node, number as u64, high_water]);
         }
     }
@@ -296,22 +299,6 @@ fn nic_pauses(nic: &Nic, ended: u64) -> (u64, u64, u64) {
     })
 }
 
-/// Pause frames a port of a switch has received that stopped a class and that let one go on, how
-/// long they did, and how long the port has told the other end to stop, in ps.
-fn switch_pauses(switch: &Switch, number: u16, ended: u64) -> [u64; 4] {
-    let port = &switch.ports()[usize::from(number)];
-    (0..switch.classes().len()).fold([0; 4], |sum, queue| {
-        let (record, paused) = port.paused(queue, ended);
-        let pausing = switch.ingress(number, queue, ended).paused;
-        [
-            sum[0] + record.xoff_frames,
-            sum[1] + record.xon_frames,
-            sum[2] + paused,
-            sum[3] + pausing,
-        ]
-    })
-}
-
 fn nic_dropped(nic: &Nic) -> u64 {
     nic.receive_buffer()
         .map_or(0, |(counters, _)| counters.dropped_frames)
@@ -341,11 +328,12 @@ fn job_row(
 }
 
 /// What the nodes have counted: frames of flows that never ended are part of it.
-fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
+fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     let mut totals = Totals {
         flows,
         ..Totals::default()
     };
+    let mut arrived = 0;
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
@@ -360,29 +348,52 @@ fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
                 totals.nic_dropped_frames += nic_dropped(host.nic());
+                totals.rx_marked_frames += counters.marked_packets;
+                arrived +=
+                    counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
                 let mac = host.nic().transmitter().mac();
                 totals.xoff_frames += mac.xoff_frames;
                 totals.xon_frames += mac.xon_frames;
             }
             NodeModel::Switch(switch) => {
                 for port in switch.ports() {
-                    totals.dropped_frames += port.counters().dropped_frames;
-                    totals.dropped_bytes += port.counters().dropped_bytes;
-                    totals.marked_frames += port.counters().marked_frames;
                     let mac = port.transmitter().mac();
                     totals.xoff_frames += mac.xoff_frames;
                     totals.xon_frames += mac.xon_frames;
-                    let lossless = (0..switch.classes().len()).filter(|&q| switch.is_lossless(q));
-                    let dropped = lossless.map(|queue| port.queue_counters(queue).dropped_frames);
-                    totals.lossless_dropped_frames += dropped.sum::<u64>();
                 }
             }
         }
     }
+    for switch in &counts.switches {
+        totals.dropped_frames += switch.dropped_frames;
+        totals.dropped_bytes += switch.dropped_bytes;
+        totals.lossless_dropped_frames += switch.lossless_dropped_frames;
+        totals.marked_frames += switch.marked_frames;
+    }
+    if arrived > 0 {
+        totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
+    }
+    add_paused(&mut totals, &counts.ports, driver.fabric(0).context());
     totals
 }
 
-fn warnings<D: Driver>(driver: &D) -> Vec<String> {
+/// How long ports were stopped, and which of them longest.
+fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
+    for port in ports.iter().filter(|port| !port.paused.is_zero()) {
+        let sum = if context.topology.is_host(port.node) {
+            &mut totals.nic_paused
+        } else {
+            &mut totals.switch_paused
+        };
+        *sum += port.paused;
+        if port.paused > totals.most_paused {
+            totals.most_paused = port.paused;
+            totals.most_paused_port = Some(context.topology.port_name(port.node, port.port));
+        }
+    }
+}
+
+fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
         warnings.push(format!(
@@ -392,7 +403,7 @@ fn warnings<D: Driver>(driver: &D) -> Vec<String> {
             Time::from_ps(lookahead(driver.fabric(0).context())),
         ));
     }
-    let lossless = totals(driver, 0).lossless_dropped_frames;
+    let lossless = totals.lossless_dropped_frames;
     if lossless > 0 {
         warnings.push(format!(
             "{lossless} frames of lossless classes were dropped: the headroom of their class is too small for the rate, \
@@ -437,90 +448,4 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
         simulated_ns: Time::from_ps(ended).as_ns(),
         ..EngineStats::default()
     }
-}
-
-fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
-    let context = driver.fabric(0).context();
-    let started = context
-        .jobs
-        .iter()
-        .map(|plan| plan.job.start.ps())
-        .min()
-        .unwrap_or(0);
-    let span = Time::from_ps(ended.saturating_sub(started));
-    let mut rows = Vec::new();
-    for (node, model) in nodes(driver) {
-        match model {
-            NodeModel::Host(host) => {
-                let (tx_frames, tx_bytes) = host.nic().transmitter().sent();
-                let counters = host.nic().counters();
-                let pauses = nic_pauses(host.nic(), ended);
-                let mac = host.nic().transmitter().mac();
-                rows.push(PortRow {
-                    tx_xoff_frames: mac.xoff_frames,
-                    tx_xon_frames: mac.xon_frames,
-                    rx_xoff_frames: pauses.0,
-                    rx_xon_frames: pauses.1,
-                    paused: Time::from_ps(pauses.2),
-                    pausing: Time::from_ps(host.nic().pausing(ended)),
-                    tx_frames,
-                    tx_bytes,
-                    rx_frames: counters.received_frames,
-                    rx_bytes: counters.received_bytes,
-                    ..port_row(context, node, 0)
-                });
-            }
-            NodeModel::Switch(switch) => {
-                for (number, port) in (0..).zip(switch.ports()) {
-                    let counters = port.counters();
-                    let (rx_frames, rx_bytes) = switch.received(number);
-                    let mac = port.transmitter().mac();
-                    let pauses = switch_pauses(switch, number, ended);
-                    rows.push(PortRow {
-                        marked_frames: counters.marked_frames,
-                        tx_xoff_frames: mac.xoff_frames,
-                        tx_xon_frames: mac.xon_frames,
-                        rx_xoff_frames: pauses[0],
-                        rx_xon_frames: pauses[1],
-                        paused: Time::from_ps(pauses[2]),
-                        pausing: Time::from_ps(pauses[3]),
-                        tx_frames: counters.sent_frames,
-                        tx_bytes: counters.sent_bytes,
-                        rx_frames,
-                        rx_bytes,
-                        dropped_frames: counters.dropped_frames,
-                        dropped_bytes: counters.dropped_bytes,
-                        queue_high_water_bytes: counters.queue_high_water_bytes,
-                        ..port_row(context, node, number)
-                    });
-                }
-            }
-        }
-    }
-    for row in &mut rows {
-        row.utilisation = utilisation(row, span);
-    }
-    rows
-}
-
-fn port_row(context: &Context, node: u32, port: u16) -> PortRow {
-    let topology = &context.topology;
-    let peer = topology.neighbour(node, port).node;
-    PortRow {
-        node,
-        node_name: topology.nodes[node as usize].name.clone(),
-        port,
-        peer_name: topology.nodes[peer as usize].name.clone(),
-        rate_gbps: topology.cable(node, port).rate.bits_per_second() as f64 / 1e9,
-        ..PortRow::default()
-    }
-}
-
-/// Share of the span in which the port was sending, preamble and gap included.
-fn utilisation(row: &PortRow, span: Time) -> f64 {
-    if span.is_zero() {
-        return 0.0;
-    }
-    let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
-    wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9) / span.as_s()
 }

@@ -1,6 +1,9 @@
 //! Watching the life of a flow or a port, without cost to a run that watches nothing.
 
-use tenter_net::Event;
+use tenter_net::headroom::response_time;
+use tenter_net::{Event, EventKind, PacketKind};
+
+use crate::build::Context;
 
 /// Takes note of what happens to packets.
 pub trait Watcher: Send {
@@ -23,15 +26,51 @@ impl Watcher for Unwatched {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchTarget {
     /// All packets with one of these hashes: those of the queue pairs between two hosts, in both
-    /// directions.
+    /// directions. Pause frames belong to no flow.
     Flow(Vec<u32>),
-    /// All packets at one port of a node.
+    /// All packets at one port of a node, pause frames among them.
     Port {
         /// The node.
         node: u32,
         /// Its port.
         port: u16,
+        /// How long after its last bit has arrived a pause frame is obeyed, in ps: for the model it
+        /// is one event, for whoever looks it is two.
+        response: u64,
     },
+}
+
+impl WatchTarget {
+    /// A port of a node.
+    pub fn port(context: &Context, node: u32, port: u16) -> WatchTarget {
+        let rate = context.topology().cable(node, port).rate;
+        WatchTarget::Port {
+            node,
+            port,
+            response: response_time(rate).ps(),
+        }
+    }
+
+    fn concerns(&self, event: &Event) -> bool {
+        match self {
+            WatchTarget::Flow(hashes) => {
+                event.packet.kind != PacketKind::Pause && hashes.contains(&event.packet.hash)
+            }
+            WatchTarget::Port { node, port, .. } => (event.node, event.port) == (*node, *port),
+        }
+    }
+
+    /// The arrival of a pause frame that is obeyed.
+    fn arrival(&self, event: &Event) -> Option<Event> {
+        match self {
+            WatchTarget::Port { response, .. } if event.kind == EventKind::Obeyed => Some(Event {
+                at: event.at - response,
+                kind: EventKind::Arrived,
+                ..*event
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Keeps the earliest events of one target, up to a limit.
@@ -70,21 +109,15 @@ impl WatchLog {
         self.omitted += self.notes.len().saturating_sub(self.limit) as u64;
         self.notes.truncate(self.limit);
     }
-
-    fn concerns(&self, event: &Event) -> bool {
-        match &self.target {
-            WatchTarget::Flow(hashes) => hashes.contains(&event.packet.hash),
-            WatchTarget::Port { node, port } => (event.node, event.port) == (*node, *port),
-        }
-    }
 }
 
 impl Watcher for WatchLog {
     const WATCHED: bool = true;
     fn note(&mut self, event: Event) {
-        if !self.concerns(&event) {
+        if !self.target.concerns(&event) {
             return;
         }
+        self.notes.extend(self.target.arrival(&event));
         self.notes.push(event);
         if self.notes.len() > self.limit.saturating_mul(2) {
             self.drop_late();
@@ -94,9 +127,15 @@ impl Watcher for WatchLog {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::{EventKind, Packet, PacketKind};
+    use tenter_net::Packet;
 
     use super::*;
+
+    const PORT: WatchTarget = WatchTarget::Port {
+        node: 0,
+        port: 0,
+        response: 10,
+    };
 
     fn event(at: u64) -> Event {
         let packet = Packet {
@@ -122,8 +161,7 @@ mod tests {
     #[test]
     fn the_earliest_events_are_kept_up_to_any_limit() {
         for (limit, kept) in [(0, 0), (1, 1), (2, 2), (usize::MAX, 5)] {
-            let target = WatchTarget::Port { node: 0, port: 0 };
-            let mut log = WatchLog::new(target, limit);
+            let mut log = WatchLog::new(PORT, limit);
             for at in [4, 3, 5, 1, 2] {
                 log.note(event(at));
             }
@@ -132,5 +170,23 @@ mod tests {
             assert_eq!(times, &[1, 2, 3, 4, 5][..kept], "limit {limit}");
             assert_eq!(omitted, 5 - kept as u64, "limit {limit}");
         }
+    }
+
+    #[test]
+    fn a_pause_frame_arrives_before_it_is_obeyed_and_belongs_to_no_flow() {
+        let mut obeyed = event(15);
+        obeyed.kind = EventKind::Obeyed;
+        obeyed.packet.kind = PacketKind::Pause;
+        let mut log = WatchLog::new(PORT, 9);
+        log.note(obeyed);
+        let (first, _) = log.first();
+        let seen: Vec<_> = first.iter().map(|event| (event.at, event.kind)).collect();
+        assert_eq!(seen, [(5, EventKind::Arrived), (15, EventKind::Obeyed)]);
+        // Its hash of 0 may be that of a queue pair.
+        let mut log = WatchLog::new(WatchTarget::Flow(vec![0]), 9);
+        log.note(obeyed);
+        assert_eq!(log.first(), (Vec::new(), 0));
+        log.note(event(1));
+        assert_eq!(log.first().0.len(), 1);
     }
 }

@@ -72,7 +72,12 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             outcomes.map(|outcome| &outcome.collectives[..]),
         ),
         row("jobs", outcomes.map(|outcome| &outcome.jobs[..])),
-        row("ports", outcomes.map(|outcome| &outcome.ports[..])),
+        row("ports", outcomes.map(|outcome| &outcome.counts.ports[..])),
+        row("queues", outcomes.map(|outcome| &outcome.counts.queues[..])),
+        row(
+            "switches",
+            outcomes.map(|outcome| &outcome.counts.switches[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",
@@ -118,7 +123,7 @@ mod tests {
         assert_eq!(difference(&trial, &trial), None);
 
         let mut other = trial.clone();
-        other.outcome.ports[1].tx_bytes += 1;
+        other.outcome.counts.ports[1].tx_bytes += 1;
         let found = difference(&trial, &other).expect("a port differs");
         assert!(
             found.starts_with("ports, row 1:\n  left:  PortRow"),

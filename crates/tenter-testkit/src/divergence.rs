@@ -201,6 +201,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         EventKind::Dropped => "dropped",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "discarded",
+        EventKind::Obeyed => "obeyed",
     };
     let kind = match packet.kind {
         PacketKind::First | PacketKind::Middle | PacketKind::Last | PacketKind::Only => "data",
@@ -210,15 +211,15 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::ConnectReply => "connection reply",
         PacketKind::Pause => "pause",
     };
-    // A pause frame goes no farther than its link.
+    // A pause frame goes no further than the other end of its link.
     let destination = topology.nodes.get(packet.destination as usize);
+    let destination = destination.map_or("the other end", |node| node.name.as_str());
     let mut text = format!(
-        "{} {} {what}: {kind} {} of queue pair {} for {}, {} bytes, hash {:08x}, flags {}",
+        "{} {} {what}: {kind} {} of queue pair {} for {destination}, {} bytes, hash {:08x}, flags {}",
         Time::from_ps(event.at),
         topology.port_name(event.node, event.port),
         packet.sequence,
         packet.queue_pair,
-        destination.map_or("the other end", |node| &node.name),
         packet.frame_bytes,
         packet.hash,
         packet.flags,

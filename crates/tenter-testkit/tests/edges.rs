@@ -103,7 +103,7 @@ fn samples_keep_to_their_grid_and_the_last_is_at_the_end() {
         let early = samples.iter().filter(|row| row.time < plan.jobs[0].gap);
         let last = early.map(|row| row.time).max();
         assert_eq!(last, Some(FRAME_TIME * 30), "{engine}");
-        for port in &trial.outcome.ports {
+        for port in &trial.outcome.counts.ports {
             let here = |row: &&SampleRow| (row.node, row.port) == (port.node, port.port);
             let sampled: u64 = samples.iter().filter(here).map(|row| row.tx_bytes).sum();
             assert_eq!(sampled, port.tx_bytes, "{engine}: {}", port.node_name);
@@ -165,7 +165,7 @@ fn a_time_limit_stops_before_what_happens_at_its_instant() {
             let trial = engine
                 .run(&plan)
                 .unwrap_or_else(|how| panic!("{engine}: {how}"));
-            let ports = &trial.outcome.ports;
+            let ports = &trial.outcome.counts.ports;
             let sent = |name: &str, port: u16| {
                 let row = ports
                     .iter()

@@ -3,6 +3,7 @@
 mod broken;
 mod hostile;
 mod interrupt;
+mod pauses;
 mod run;
 mod validate;
 mod watch;

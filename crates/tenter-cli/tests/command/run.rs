@@ -8,15 +8,17 @@ use tenter_report::{read_manifest, read_rows, read_summary};
 
 use crate::workplace::{Workplace, entries};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 10] = [
     "collectives.parquet",
     "config.yaml",
     "flows.parquet",
     "jobs.parquet",
     "manifest.json",
     "ports.parquet",
+    "queues.parquet",
     "samples.parquet",
     "summary.json",
+    "switches.parquet",
 ];
 
 /// The digest of a run of `small.yaml` with more arguments.

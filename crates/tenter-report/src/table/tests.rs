@@ -125,6 +125,46 @@ fn a_partial_trial_says_so() {
 }
 
 #[test]
+fn losses_pauses_and_marks_have_a_line_where_there_are_any() {
+    let mut trial = summary();
+    let quiet = table(&trial);
+    for label in ["lost", "pauses", "marks"] {
+        assert!(!quiet.contains(&format!("\n{label} ")), "{quiet}");
+    }
+    trial.totals = Totals {
+        lossless_dropped_frames: 3,
+        nic_dropped_frames: 1,
+        marked_frames: 12_345,
+        rx_marked: 21.5,
+        xoff_frames: 1_716,
+        xon_frames: 1,
+        nic_paused: Time::from_us(4_321),
+        switch_paused: Time::from_us(98_765),
+        most_paused_port: Some("spine0:4".to_owned()),
+        most_paused: Time::from_us(1_234),
+        ..Totals::default()
+    };
+    let expected = "\
+lost     3 frames of lossless classes in switches, 1 frame in the receive buffers of NICs
+pauses   1,716 XOFF and 1 XON frame sent, NICs paused for 4.321 ms, switch ports paused for 98.765 ms, longest \
+         spine0:4 for 1.234 ms
+marks    12,345 frames marked by switches, 21.50 % of the data frames that arrived
+";
+    let text = table(&trial);
+    assert!(text.contains(expected), "{text}");
+    // A pause that is sent and never obeyed, as the last of a trial may be, has no time.
+    trial.totals = Totals {
+        xoff_frames: 1,
+        ..Totals::default()
+    };
+    let text = table(&trial);
+    assert!(
+        text.contains("\npauses   1 XOFF and 0 XON frames sent\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn iterations_have_a_column_and_warm_ups_none() {
     let mut trial = summary();
     let row = trial.jobs[0].collectives[0].clone();

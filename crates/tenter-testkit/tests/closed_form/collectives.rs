@@ -76,7 +76,12 @@ fn all_to_all_that_no_acknowledgement_disturbs() {
         assert!(longest <= FIRST_WIRE);
         assert_eq!(trial.completion(0), expected + longest * BYTE);
         assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
-        let queues = trial.outcome.ports.iter().map(|p| p.queue_high_water_bytes);
+        let queues = trial
+            .outcome
+            .counts
+            .ports
+            .iter()
+            .map(|p| p.queue_high_water_bytes);
         assert!(queues.max() <= Some(FIRST_WIRE - 20), "one frame at most");
     }
 }

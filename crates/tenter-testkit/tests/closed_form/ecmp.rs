@@ -20,7 +20,7 @@ observe: {samples: false}
 /// For each node called `from…` how many of its links to nodes called `to…` carried anything.
 fn used(trial: &Trial, from: &str, to: &str) -> BTreeMap<String, usize> {
     let mut used = BTreeMap::new();
-    for port in &trial.outcome.ports {
+    for port in &trial.outcome.counts.ports {
         if port.node_name.starts_with(from) && port.peer_name.starts_with(to) {
             *used.entry(port.node_name.clone()).or_default() += usize::from(port.tx_frames > 0);
         }
@@ -68,7 +68,7 @@ fn a_mix_per_switch_uses_them_all() {
         }
         // They are even, too: 64 links with a mean of 96 packets, data and ACKs, and a standard
         // deviation of about 10.
-        let packets = trial.outcome.ports.iter();
+        let packets = trial.outcome.counts.ports.iter();
         let up = packets.filter(|port| port.node_name.starts_with("pod"));
         let up = up.filter(|port| port.peer_name.starts_with("core"));
         let (least, most) = up.fold((u64::MAX, 0), |(least, most), port| {

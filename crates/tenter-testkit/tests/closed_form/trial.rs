@@ -72,7 +72,7 @@ impl Trial {
 
     /// The first port of a node towards a peer.
     pub(crate) fn port(&self, node: &str, peer: &str) -> &PortRow {
-        let mut ports = self.outcome.ports.iter();
+        let mut ports = self.outcome.counts.ports.iter();
         ports
             .find(|port| port.node_name == node && port.peer_name == peer)
             .unwrap_or_else(|| panic!("no port of {node} leads to {peer}"))
