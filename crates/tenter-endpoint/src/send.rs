@@ -196,22 +196,25 @@ impl SendQueuePair {
         let sequence = self.next_sequence;
         let next = sequence.wrapping_add(1);
         self.next_sequence = next;
-        let mut packet = Packet {
+        let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
+        let ends_message = next == self.message_end;
+        let (kind, frame_bytes, flags) = if self.starts_message || ends_message {
+            self.first_or_last(requests, (slot, sequence), cut, (spec, now))
+        } else {
+            let flags = ack_request(spec.acknowledge, sequence);
+            (PacketKind::Middle, cut.middle_frame_bytes(), flags)
+        };
+        let packet = Packet {
             at: 0,
             queue_pair: self.peer.slot,
             sequence,
             destination: self.peer.destination,
             hash: self.peer.hash,
             sent: (now / SENT_UNIT_PS) as u32,
-            frame_bytes: cut.middle_frame_bytes(),
-            kind: PacketKind::Middle,
-            flags: u8::from(acknowledges(spec.acknowledge, sequence)) * Packet::ACK_REQUEST,
+            frame_bytes,
+            kind,
+            flags,
         };
-        let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
-        let ends_message = next == self.message_end;
-        if self.starts_message || ends_message {
-            self.mark_ends(&mut packet, requests, slot, cut, now);
-        }
         Sent {
             packet,
             ends_message,
@@ -219,37 +222,40 @@ impl SendQueuePair {
         }
     }
 
-    /// Makes a packet the first or the last one of its message, or both.
+    /// Kind, frame bytes and flags of the packet `sequence`, which has just been counted as sent
+    /// and is the first or the last one of its message, or both.
     #[inline(never)]
-    fn mark_ends(
+    fn first_or_last(
         &mut self,
-        packet: &mut Packet,
         requests: &mut Requests,
-        slot: u32,
+        (slot, sequence): (u32, u32),
         cut: MessageCut,
-        now: u64,
-    ) {
+        (spec, now): (&NicSpec, u64),
+    ) -> (PacketKind, u16, u8) {
         let first = self.starts_message;
         let last = self.next_sequence == self.message_end;
-        packet.kind = match (first, last) {
+        let kind = match (first, last) {
             (true, true) => PacketKind::Only,
             (true, false) => PacketKind::First,
             (false, false) => PacketKind::Middle,
             (false, true) => PacketKind::Last,
         };
+        let mut frame_bytes = cut.middle_frame_bytes();
+        let mut flags = ack_request(spec.acknowledge, sequence);
         self.starts_message = last;
         if first {
-            packet.frame_bytes += RETH_BYTES as u16;
-            self.note_first_sent(requests, slot, packet.sequence, now);
+            frame_bytes += RETH_BYTES as u16;
+            self.note_first_sent(requests, slot, sequence, now);
         }
         if last {
-            packet.frame_bytes -= cut.short_of_full(self.last_payload);
-            packet.flags = Packet::ACK_REQUEST;
+            frame_bytes -= cut.short_of_full(self.last_payload);
+            flags = Packet::ACK_REQUEST;
             if self.next_sequence == self.request_end {
-                packet.flags |= Packet::END_OF_TRANSFER;
+                flags |= Packet::END_OF_TRANSFER;
             }
             self.next_message(requests, cut);
         }
+        (kind, frame_bytes, flags)
     }
 
     /// Goes to the first message of a request, of which nothing has been sent.
@@ -313,10 +319,14 @@ impl SendQueuePair {
     }
 }
 
-fn acknowledges(policy: AckPolicy, sequence: u32) -> bool {
+/// The flag with which a packet that does not end its message asks for an acknowledgement, or none.
+fn ack_request(policy: AckPolicy, sequence: u32) -> u8 {
     match policy {
-        AckPolicy::PerMessage => false,
-        AckPolicy::EveryPackets(packets) => sequence.wrapping_add(1).is_multiple_of(packets),
+        AckPolicy::PerMessage => 0,
+        AckPolicy::EveryPackets(packets) => {
+            let asks = sequence.wrapping_add(1).is_multiple_of(packets);
+            u8::from(asks) * Packet::ACK_REQUEST
+        }
     }
 }
 
