@@ -194,7 +194,8 @@ impl Port {
         let paused = &mut self.queues[queue];
         paused.pause.take(now, paused.paused_until, until);
         paused.paused_until = until;
-        // Also when the queue may go on: what waits in it starts now, not when the wire became free.
+        // Also when the queue may go on: what waits in it starts now, not when the wire became
+        // free.
         self.paused |= 1 << queue;
     }
 

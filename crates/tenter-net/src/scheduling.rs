@@ -28,8 +28,8 @@ impl Discipline {
         discipline
     }
 
-    /// The queue whose first frame leaves next, of those in `eligible` (one bit each, at least one);
-    /// `turn` is the queue whose turn it is among the weighted ones.
+    /// The queue whose first frame leaves next, of those in `eligible` (one bit each, at least
+    /// one); `turn` is the queue whose turn it is among the weighted ones.
     ///
     /// Where only one queue is eligible nothing competes, and the round starts anew from it.
     #[inline]

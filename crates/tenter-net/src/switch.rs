@@ -18,8 +18,8 @@ pub type Headrooms = Vec<u64>;
 
 /// An output-queued switch with a shared buffer.
 ///
-/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go on,
-/// so departures are carried out in the order of time (`merge`).
+/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go
+/// on, so departures are carried out in the order of time (`merge`).
 #[derive(Clone, Debug)]
 pub struct Switch {
     node: u32,
@@ -94,6 +94,12 @@ impl Switch {
         self.buffer.is_lossless(queue)
     }
 
+    /// Whether senders of the class of `queue` are paused for the pool that `other` takes its space
+    /// from, whatever port its frames came through.
+    pub fn waits_for_pool(&self, queue: usize, other: usize) -> bool {
+        self.buffer.waits_for_pool(queue, other)
+    }
+
     /// Frames and frame bytes that arrived through a port, without pause frames.
     pub fn received(&self, port: u16) -> (u64, u64) {
         self.received[usize::from(port)]
@@ -129,7 +135,8 @@ impl Switch {
         std::hint::black_box(seen);
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports on are those of MAC control frames.
+    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
+    /// on are those of MAC control frames.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
