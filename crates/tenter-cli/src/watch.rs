@@ -97,7 +97,9 @@ pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> S
     let mut text = String::new();
     for event in &events {
         let place = topology.port_name(event.node, event.port);
-        let destination = &topology.nodes[event.packet.destination as usize].name;
+        // A pause frame stays on its link.
+        let destination = topology.nodes.get(event.packet.destination as usize);
+        let destination = destination.map(|node| node.name.as_str());
         let _ = writeln!(text, "{}", line(event, &place, destination));
     }
     if omitted > 0 {
@@ -119,7 +121,7 @@ fn step(kind: EventKind) -> u8 {
     }
 }
 
-fn line(event: &Event, place: &str, destination: &str) -> String {
+fn line(event: &Event, place: &str, destination: Option<&str>) -> String {
     let what = match event.kind {
         EventKind::Arrived => "arrives",
         EventKind::Queued => "queued",
@@ -129,11 +131,14 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Discarded => "DISCARDED",
     };
     let packet = &event.packet;
+    let which = match destination {
+        Some(destination) => format!("#{} to {destination}", packet.sequence),
+        None => format!("of class {} for {} quanta", packet.class(), packet.sequence),
+    };
     format!(
-        "{:>16}  {place:<16} {what:<9} {:?} #{} to {destination} ({} B)",
+        "{:>16}  {place:<16} {what:<9} {:?} {which} ({} B)",
         Time::from_ps(event.at).to_string(),
         packet.kind,
-        packet.sequence,
         packet.frame_bytes,
     )
 }

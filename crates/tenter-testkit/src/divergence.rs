@@ -210,13 +210,15 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::ConnectReply => "connection reply",
         PacketKind::Pause => "pause",
     };
+    // A pause frame stays on its link.
+    let destination = topology.nodes.get(packet.destination as usize);
+    let destination = destination.map_or("the link's other end", |node| node.name.as_str());
     let mut text = format!(
-        "{} {} {what}: {kind} {} of queue pair {} for {}, {} bytes, hash {:08x}, flags {}",
+        "{} {} {what}: {kind} {} of queue pair {} for {destination}, {} bytes, hash {:08x}, flags {}",
         Time::from_ps(event.at),
         topology.port_name(event.node, event.port),
         packet.sequence,
         packet.queue_pair,
-        topology.nodes[packet.destination as usize].name,
         packet.frame_bytes,
         packet.hash,
         packet.flags,
