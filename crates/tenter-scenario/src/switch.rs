@@ -341,8 +341,8 @@ impl SwitchDraft {
         drafts
     }
 
-    /// What `flow_control` stands for: the classes of the data, and that of control packets where it
-    /// is another.
+    /// What `flow_control` stands for: the classes of the data, and that of control packets where
+    /// it is another.
     fn controlled(&self, data: &[u8], control: Option<u8>) -> Node {
         let FlowControl { pfc, ecn } = self.flow_control;
         let marking = self.profile.ecn.clone();
