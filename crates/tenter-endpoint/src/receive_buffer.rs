@@ -38,9 +38,6 @@ pub(crate) struct ReceiveBuffer {
     counters: ReceiveBufferCounters,
 }
 
-/// A pause is repeated when half of it has passed.
-const REFRESH_PERCENT: u64 = 50;
-
 impl ReceiveBuffer {
     /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum_ps`.
     pub(crate) fn new(spec: &ReceiveBufferSpec, quantum_ps: u64) -> ReceiveBuffer {
@@ -91,7 +88,8 @@ impl ReceiveBuffer {
 
     /// Notes that the leaf has been told to pause at `now`.
     pub(crate) fn repeat(&mut self, now: u64) {
-        self.refresh_at = now + (self.pause_ps * REFRESH_PERCENT / 100).max(1);
+        self.refresh_at =
+            now + (self.pause_ps * u64::from(ReceiveBufferSpec::REFRESH_PERCENT) / 100).max(1);
     }
 
     /// When the first frame has drained.

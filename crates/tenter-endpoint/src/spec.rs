@@ -63,6 +63,11 @@ pub struct ReceiveBufferSpec {
     pub quanta: u16,
 }
 
+impl ReceiveBufferSpec {
+    /// A pause is repeated when this share of it has passed, in percent.
+    pub const REFRESH_PERCENT: u8 = 50;
+}
+
 impl NicAddress {
     /// The class (priority) of its data packets: the class selector bits of the DSCP.
     pub fn class(&self) -> u8 {

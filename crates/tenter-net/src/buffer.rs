@@ -203,6 +203,13 @@ impl SharedBuffer {
         self.classes[queue].lossless.is_some()
     }
 
+    /// Whether senders of the class of `queue` are paused for the pool that `other` takes space
+    /// from.
+    pub(crate) fn waits_for_pool(&self, queue: usize, other: usize) -> bool {
+        let rules = &self.classes[queue];
+        pool_trigger(rules).is_some() && rules.pool == self.classes[other].pool
+    }
+
     /// What would become of a frame that came through `port` and is to wait in an output queue that
     /// holds `queue_bytes`.
     #[inline]

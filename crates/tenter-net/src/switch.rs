@@ -94,6 +94,12 @@ impl Switch {
         self.buffer.is_lossless(queue)
     }
 
+    /// Whether senders of the class of `queue` are paused for the pool that `other` takes its space
+    /// from, whatever port its frames came through.
+    pub fn waits_for_pool(&self, queue: usize, other: usize) -> bool {
+        self.buffer.waits_for_pool(queue, other)
+    }
+
     /// Frames and frame bytes that arrived through a port, without pause frames.
     pub fn received(&self, port: u16) -> (u64, u64) {
         self.received[usize::from(port)]

@@ -1,7 +1,7 @@
 //! The buffer of a switch against its topology: what is reserved, what headroom is needed, what is
 //! left to share, and whether the thresholds make sense.
 
-use tenter_endpoint::NicAddress;
+use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, WIRE_OVERHEAD_BYTES};
@@ -83,9 +83,11 @@ impl Around<'_> {
             self.check_limit(&draft, class, &spec, frame);
             if let Some(lossless) = &class.lossless {
                 self.check_pauses(class, lossless, &spec, &senders);
+                self.check_refresh(class, lossless, &spec);
             }
         }
         self.check_receive_buffer(&spec, frame);
+        self.check_receive_refresh(&spec, frame);
         Some(spec)
     }
 
@@ -244,6 +246,44 @@ impl Around<'_> {
         }
     }
 
+    /// Whether pauses are repeated so seldom that their frames leave half of the wire.
+    fn check_refresh(&self, class: &ClassDraft, lossless: &LosslessSpec, spec: &SwitchSpec) {
+        let least = seldom_quanta(spec, lossless.refresh_percent);
+        if u64::from(lossless.quanta) >= least {
+            return;
+        }
+        let message = format!(
+            "`{}.lossless.quanta` is {}: pause frames, repeated after {} % of it, would fill more than half of the wire",
+            class.path, lossless.quanta, lossless.refresh_percent
+        );
+        let help = format!("give at least {least}, or a larger `refresh`");
+        self.problems.push(class.at, message, Some(help));
+    }
+
+    /// The same of the pauses of NICs, and whether these last until they are repeated.
+    fn check_receive_refresh(&self, spec: &SwitchSpec, frame: u64) {
+        let buffer = self.endpoint.nic.receive_buffer.as_ref();
+        let Some(buffer) = buffer.filter(|buffer| buffer.xoff_bytes.is_some()) else {
+            return;
+        };
+        let classes = lossless_classes(spec);
+        if classes == 0 {
+            return;
+        }
+        let refresh = ReceiveBufferSpec::REFRESH_PERCENT;
+        let waits = frame + u64::from(WIRE_OVERHEAD_BYTES) + classes * PAUSE_WIRE;
+        let least = outlasting_quanta(waits, refresh).max(seldom_quanta(spec, refresh));
+        if u64::from(buffer.quanta) < least {
+            let message = format!(
+                "`endpoint.nic.receive_buffer.quanta` is {}: a pause would end before it is repeated, or be repeated all the time",
+                buffer.quanta
+            );
+            let help = format!("give at least {least}");
+            self.problems
+                .push(self.endpoint.receive_buffer_at, message, Some(help));
+        }
+    }
+
     /// Whether what arrives after a NIC's XOFF still fits.
     fn check_receive_buffer(&self, spec: &SwitchSpec, frame: u64) {
         let nic = &self.endpoint.nic;
@@ -280,12 +320,34 @@ impl Around<'_> {
     }
 }
 
+/// Wire bytes of a pause frame.
+const PAUSE_WIRE: u64 = headroom::PAUSE_WIRE_BYTES as u64;
+
 /// The quanta that outlast what may delay a repetition: a frame that is already on the wire, and
 /// the pause frame itself.
 fn least_quanta(link: &PausedLink, refresh_percent: u8) -> u64 {
-    let wire_bytes = link.reverse_wire_bytes + headroom::PAUSE_WIRE_BYTES;
-    let bits = u64::from(wire_bytes) * 8 * 100;
+    outlasting_quanta(
+        u64::from(link.reverse_wire_bytes) + PAUSE_WIRE,
+        refresh_percent,
+    )
+}
+
+/// The quanta of which what is left after the repetition lasts as long as so many wire bytes.
+fn outlasting_quanta(wire_bytes: u64, refresh_percent: u8) -> u64 {
+    let bits = wire_bytes * 8 * 100;
     bits.div_ceil(headroom::QUANTUM_BITS * u64::from(100 - refresh_percent))
+}
+
+/// The quanta of which the share after which a pause is repeated lasts as long as two pause frames
+/// for each class that may be paused, so that pauses never take more than half of the wire.
+fn seldom_quanta(spec: &SwitchSpec, refresh_percent: u8) -> u64 {
+    let bits = lossless_classes(spec) * 2 * PAUSE_WIRE * 8 * 100;
+    bits.div_ceil(headroom::QUANTUM_BITS * u64::from(refresh_percent))
+}
+
+fn lossless_classes(spec: &SwitchSpec) -> u64 {
+    let lossless = spec.classes.iter().filter(|class| class.lossless.is_some());
+    lossless.count() as u64
 }
 
 /// The pools as they would be given.

@@ -1,6 +1,8 @@
 //! The `fabric` section of an explicit fabric: nodes and links one by one.
 
-use tenter_topology::{Explicit, ExplicitLink, ExplicitNode, NodeKind, TopologySpec};
+use tenter_topology::{
+    Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, NodeKind, TopologySpec,
+};
 
 use crate::decode::Section;
 use crate::keys::Presence::{Default, Required};
@@ -18,6 +20,12 @@ pub(crate) const EXPLICIT: KeyTable = KeyTable {
             "Hosts and switches; hosts are numbered in this order",
         ),
         key("links", "list", Required, "The cables between them"),
+        key(
+            "routes",
+            "list",
+            Default("[]"),
+            "Ways that switches take instead of the shortest",
+        ),
     ],
 };
 
@@ -58,8 +66,23 @@ const EXPLICIT_LINK: KeyTable = KeyTable {
     ],
 };
 
+const EXPLICIT_ROUTE: KeyTable = KeyTable {
+    title: "`fabric.routes[]` with `kind: explicit`",
+    keys: &[
+        key("at", "text", Required, "The switch that takes this way"),
+        key("to", "text", Required, "The switch to whose hosts it leads"),
+        key(
+            "via",
+            "text",
+            Required,
+            "The neighbour that it goes to next; of several cables all are equal",
+        ),
+    ],
+};
+
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 3] = [&EXPLICIT, &EXPLICIT_NODE, &EXPLICIT_LINK];
+pub(crate) const TABLES: [&KeyTable; 4] =
+    [&EXPLICIT, &EXPLICIT_NODE, &EXPLICIT_LINK, &EXPLICIT_ROUTE];
 
 /// Reads the nodes and links out of `fabric`.
 pub(crate) fn read(fabric: &mut Section<'_>, places: &mut Places) -> Option<TopologySpec> {
@@ -88,6 +111,21 @@ pub(crate) fn read(fabric: &mut Section<'_>, places: &mut Places) -> Option<Topo
         };
         (read(), node)
     });
+    let routes = read_list(fabric, "routes", places, |item| {
+        let mut section = item.section(&EXPLICIT_ROUTE);
+        let mut name = |key: &str| section.take(key).and_then(|field| field.text(64));
+        let (at, to, via) = (name("at"), name("to"), name("via"));
+        let node = section.finish();
+        let read = || {
+            Some(ExplicitRoute {
+                at: at?,
+                to: to?,
+                via: via?,
+            })
+        };
+        (read(), node)
+    });
+    places.keep_routes();
     let links = read_list(fabric, "links", places, |item| {
         let mut section = item.section(&EXPLICIT_LINK);
         let a = section.take("a").and_then(|field| field.text(64));
@@ -110,5 +148,6 @@ pub(crate) fn read(fabric: &mut Section<'_>, places: &mut Places) -> Option<Topo
     Some(TopologySpec::Explicit(Explicit {
         nodes: nodes?,
         links: links?,
+        routes: routes?,
     }))
 }

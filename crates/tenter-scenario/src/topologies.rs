@@ -246,6 +246,7 @@ pub(crate) struct Places {
     kind: Option<Location>,
     lists: Option<Location>,
     items: Vec<Option<Location>>,
+    routes: Vec<Option<Location>>,
 }
 
 /// Reads the kind and its keys out of `fabric`.
@@ -276,6 +277,7 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<(TopologySpec, Places)> {
         kind: kind_at,
         lists: None,
         items: Vec::new(),
+        routes: Vec::new(),
     };
     reader(fabric, &mut places).map(|spec| (spec, places))
 }
@@ -461,12 +463,19 @@ pub(crate) fn read_list<T>(
 }
 
 impl Places {
+    /// Keeps the places of the list that was read last as those of routes.
+    pub(crate) fn keep_routes(&mut self) {
+        self.routes = std::mem::take(&mut self.items);
+    }
+
     /// Notes why the topology could not be built, at the part that is to blame.
     pub(crate) fn report(&self, error: &TopologyError, problems: &Problems) {
         let at = match error {
             TopologyError::UnknownNode { link, .. } => {
                 self.items.get(*link).copied().flatten().or(self.lists)
             }
+            TopologyError::Route { index, .. } => self.routes.get(*index).copied().flatten(),
+            TopologyError::Routing(_) => self.routes.first().copied().flatten(),
             _ => self.lists.or(self.kind),
         };
         let text = error.to_string();

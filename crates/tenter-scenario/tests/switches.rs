@@ -331,6 +331,16 @@ fn pauses_must_last_and_headroom_should_do() {
     good(&[&class("quanta: 134")]);
     refused(&[&class("quanta: 133")], "give at least 134");
     refused(&[&class("quanta: 134, refresh: 60")], "give at least 168");
+    // Two pause frames of 84 bytes, 2.625 quanta, for each lossless class.
+    good(&[&class("quanta: 263, refresh: 1")]);
+    refused(&[&class("quanta: 262, refresh: 1")], "give at least 263");
+    let both = "[{class: 0, lossless: {quanta: 525, refresh: 1}}, {class: 1, lossless: true}]";
+    good(&[&format!("fabric.switch.classes={both}")]);
+    let both = both.replace("525", "524");
+    refused(
+        &[&format!("fabric.switch.classes={both}")],
+        "give at least 525",
+    );
     let needed = HOST_HEADROOM;
     assert_eq!(warned(&[&class(&format!("headroom: {needed}B"))]), "");
     let said = warned(&[&class(&format!("headroom: {}B", needed - 1))]);
@@ -433,6 +443,12 @@ fn a_nic_may_be_slow_to_take_what_arrives() {
         &["endpoint.nic.receive_buffer.capacity=1MB"],
         "lacks `drain_rate`",
     );
+    // A full frame and a pause frame, 66.8 quanta, must fit into the half that is left.
+    let paused = |quanta: &str| given(quanta).replace("1Gbps", "1Gbps, xoff: 100kB");
+    let lossless = "fabric.switch.classes=[{class: 0, lossless: true}]";
+    good(&[lossless, &paused("quanta: 134")]);
+    refused(&[lossless, &paused("quanta: 133")], "give at least 134");
+    good(&[&paused("quanta: 1")]);
     // A switch's headroom behind this wire, without the ingress half and with the frame whole.
     let need = stretch(85_560 + 25_000 + 1_158_400 + 325_000 + 83_880, 20);
     let above = |room: u64| given(&format!("xoff: 100kB, capacity: {}B", 100_000 + room));

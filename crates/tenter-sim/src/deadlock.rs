@@ -1,8 +1,10 @@
 //! Cyclic buffer dependencies: switches that wait for each other and will wait for ever.
 //!
-//! A paused ingress group is stuck when every one of its frames stands in an output queue that the
-//! other end of the link has paused for a group that is stuck itself. Nothing can then leave any of
-//! them, and pauses are repeated as long as nothing leaves; so what is stuck once stays so.
+//! A paused ingress group is stuck when every frame it is paused for stands in an output queue that
+//! the other end of the link has paused for a group that is stuck itself. It is paused for its own
+//! frames, or, where the pool is the trigger, for all that are in the pool: it may have none.
+//! Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is stuck once
+//! stays so.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -59,7 +61,7 @@ fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
         for port in 0..switch.ports().len() as u16 {
             for queue in 0..switch.classes().len() as u8 {
                 let record = switch.ingress(port, usize::from(queue), now);
-                if record.is_paused && record.bytes > 0 {
+                if record.is_paused {
                     groups.insert(Group { node, port, queue });
                 }
             }
@@ -68,24 +70,31 @@ fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
     groups
 }
 
-/// The output ports in which frames of a group wait.
-fn outputs(switch: &Switch, group: Group) -> impl Iterator<Item = u16> {
-    let ports = (0..).zip(switch.ports());
-    let holding = ports.filter(move |(_, port)| {
-        let mut frames = port.waiting_in(usize::from(group.queue));
-        frames.any(|frame| frame.stored_from() == group.port)
+/// The output ports and queues in which frames wait that a group is paused for.
+fn outputs(switch: &Switch, group: Group) -> impl Iterator<Item = (u16, u8)> {
+    let queues = 0..switch.classes().len() as u8;
+    let all = (0..).zip(switch.ports());
+    let all =
+        all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
+    let holding = all.filter(move |(_, port, queue)| {
+        let mut frames = port.waiting_in(usize::from(*queue));
+        if switch.waits_for_pool(usize::from(group.queue), usize::from(*queue)) {
+            return frames.next().is_some();
+        }
+        *queue == group.queue && frames.any(|frame| frame.stored_from() == group.port)
     });
-    holding.map(|(number, _)| number)
+    holding.map(|(number, _, queue)| (number, queue))
 }
 
-/// The group at the other end of an output port that its frames would join; `None` at a host.
-fn behind<D: Driver>(driver: &D, group: Group, output: u16) -> Option<Group> {
+/// The group at the other end of an output port that the frames of a queue would join; `None` at a
+/// host.
+fn behind<D: Driver>(driver: &D, node: u32, (output, queue): (u16, u8)) -> Option<Group> {
     let topology = driver.fabric(0).context().topology();
-    let peer = topology.neighbour(group.node, output);
+    let peer = topology.neighbour(node, output);
     (!topology.is_host(peer.node)).then_some(Group {
         node: peer.node,
         port: peer.port,
-        queue: group.queue,
+        queue,
     })
 }
 
@@ -93,16 +102,20 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u
     let Some(switch) = switch(driver, group.node) else {
         return false;
     };
-    outputs(switch, group).all(|output| {
-        let port = &switch.ports()[usize::from(output)];
-        port.paused_until(usize::from(group.queue)) > now
-            && behind(driver, group, output).is_some_and(|next| stuck.contains(&next))
-    })
+    let mut waits = outputs(switch, group).peekable();
+    // A pause without any frame behind it ends by itself.
+    waits.peek().is_some()
+        && waits.all(|(output, queue)| {
+            let port = &switch.ports()[usize::from(output)];
+            let next = behind(driver, group.node, (output, queue));
+            port.paused_until(usize::from(queue)) > now
+                && next.is_some_and(|next| stuck.contains(&next))
+        })
 }
 
 /// Follows the groups that wait for each other until one comes again.
-fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, u16)> {
-    let mut way: Vec<(Group, u16)> = Vec::new();
+fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
+    let mut way: Vec<(Group, (u16, u8))> = Vec::new();
     let mut group = first;
     loop {
         if let Some(start) = way.iter().position(|(seen, _)| *seen == group) {
@@ -111,19 +124,19 @@ fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, u16)> {
         let output = switch(driver, group.node).and_then(|switch| outputs(switch, group).next());
         let Some(output) = output else { return way };
         way.push((group, output));
-        let Some(next) = behind(driver, group, output) else {
+        let Some(next) = behind(driver, group.node, output) else {
             return way;
         };
         group = next;
     }
 }
 
-fn describe<D: Driver>(driver: &D, cycle: &[(Group, u16)]) -> String {
+fn describe<D: Driver>(driver: &D, cycle: &[(Group, (u16, u8))]) -> String {
     let topology = driver.fabric(0).context().topology();
     let mut text = String::from("PFC deadlock, a cyclic buffer dependency: ");
-    for (index, (group, output)) in cycle.iter().enumerate() {
+    for (index, (group, (output, queue))) in cycle.iter().enumerate() {
         let switch = switch(driver, group.node);
-        let class = switch.map_or(0, |switch| switch.classes()[usize::from(group.queue)]);
+        let class = switch.map_or(0, |switch| switch.classes()[usize::from(*queue)]);
         let join = if index == 0 { "" } else { ", which waits for " };
         let _ = write!(
             text,

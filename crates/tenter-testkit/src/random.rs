@@ -85,9 +85,76 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use tenter_net::{Forwarding, Limit};
+    use tenter_net::{
+        ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
+        UNLIMITED_POOL,
+    };
+    use tenter_scenario::Plan;
 
     use super::random_scenario;
+
+    /// What there is of buffers, classes, pauses and marks in a plan.
+    fn flow_control_of(plan: &Plan) -> Vec<&'static str> {
+        let classes = &plan.switch.classes;
+        let pools = &plan.switch.pool_bytes;
+        let buffer = plan.nic.receive_buffer.as_ref();
+        let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
+        let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
+            any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
+        };
+        let strict = any(&|class| class.scheduling == Scheduling::Strict);
+        let weighted = any(&|class| class.scheduling != Scheduling::Strict);
+        let has = [
+            ("static routes", !plan.topology.routes.is_empty()),
+            (
+                "limited pool",
+                pools.iter().any(|&bytes| bytes < UNLIMITED_POOL),
+            ),
+            ("two pools", pools.len() > 1),
+            ("reserved bytes", any(&|class| class.reserved_bytes > 0)),
+            (
+                "dynamic limit",
+                any(&|class| matches!(class.limit, Limit::Dynamic { .. })),
+            ),
+            ("lossless class", lossless(&|_| true)),
+            (
+                "lossless and lossy classes",
+                lossless(&|_| true) && any(&|class| class.lossless.is_none()),
+            ),
+            (
+                "pool trigger",
+                lossless(&|class| class.trigger == PfcTrigger::Pool),
+            ),
+            ("strict and weighted classes", strict && weighted),
+            ("marking", any(&|class| class.ecn.is_some())),
+            (
+                "headroom of the model",
+                lossless(&|class| class.headroom == Headroom::Model),
+            ),
+            (
+                "headroom of SONiC",
+                lossless(&|class| class.headroom == Headroom::Sonic),
+            ),
+            (
+                "headroom in bytes",
+                lossless(&|class| matches!(class.headroom, Headroom::Bytes(_))),
+            ),
+            ("short pauses", lossless(&|class| class.quanta < 10_000)),
+            (
+                "pauses of NICs",
+                buffer.is_some_and(|buffer| buffer.xoff_bytes.is_some()),
+            ),
+            (
+                "NICs that never pause",
+                buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
+            ),
+            ("control class", plan.nic.control_class.is_some()),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
 
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
@@ -114,6 +181,9 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
+            for what in flow_control_of(&plan) {
+                count(what.to_owned());
+            }
             if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
                 count("small queues".to_owned());
             }
@@ -135,6 +205,23 @@ mod tests {
             "cut-through",
             "mtu 256",
             "small queues",
+            "static routes",
+            "limited pool",
+            "two pools",
+            "reserved bytes",
+            "dynamic limit",
+            "lossless class",
+            "lossless and lossy classes",
+            "strict and weighted classes",
+            "marking",
+            "pool trigger",
+            "headroom of the model",
+            "headroom of SONiC",
+            "headroom in bytes",
+            "short pauses",
+            "pauses of NICs",
+            "NICs that never pause",
+            "control class",
         ];
         for what in kinds.iter().chain(&collectives).chain(&others) {
             let count = counts.get(*what).copied().unwrap_or(0);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use tenter_record::Summary;
-use tenter_testkit::{compare, random_scenario};
+use tenter_testkit::{Engine, RandomScenario, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
 const SCENARIOS: u64 = 1_000;
@@ -26,6 +26,10 @@ struct Seen {
     queue_pair_errors: u64,
     time_limits: u64,
     central: u64,
+    pauses: u64,
+    marks: u64,
+    lossless_drops: u64,
+    nic_drops: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -46,9 +50,14 @@ fn run(seeds: Range<u64>) {
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
                 seen.naks += u64::from(summary.totals.nak_frames > 0);
                 seen.timeouts += u64::from(summary.totals.timeouts > 0);
+                seen.pauses += u64::from(summary.totals.xoff_frames > 0);
+                seen.marks += u64::from(summary.totals.marked_frames > 0);
+                seen.lossless_drops += u64::from(summary.totals.lossless_dropped_frames > 0);
+                seen.nic_drops += u64::from(summary.totals.nic_dropped_frames > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
-                let limited = summary.stopped.is_some();
-                seen.queue_pair_errors += u64::from(failed && !limited);
+                let deadlocked = is_deadlocked(summary);
+                let limited = summary.stopped.is_some() && !deadlocked;
+                seen.queue_pair_errors += u64::from(failed && !limited && !deadlocked);
                 seen.time_limits += u64::from(limited);
                 seen.central += u64::from(!trials.windowed.outcome.summary.warnings.is_empty());
             }
@@ -66,8 +75,13 @@ fn run(seeds: Range<u64>) {
         .queue_pair_errors
         .min(seen.time_limits)
         .min(seen.central);
+    let paused = seen.pauses.min(seen.marks);
+    let lost_all_the_same = seen.lossless_drops.min(seen.nic_drops);
     assert!(
-        often >= count / 5 && at_times >= count / 20,
+        often >= count / 5
+            && paused >= count / 10
+            && at_times >= count / 20
+            && lost_all_the_same >= count / 50,
         "the scenarios have become too tame: {seen:?} in {count}"
     );
     // More would take longer than anyone waits for a test.
@@ -75,6 +89,11 @@ fn run(seeds: Range<u64>) {
         seen.packet_hops <= count * 20_000,
         "the scenarios have become too large: {seen:?} in {count}"
     );
+}
+
+fn is_deadlocked(summary: &Summary) -> bool {
+    let stopped = summary.stopped.as_deref();
+    stopped.is_some_and(|why| why.starts_with("PFC deadlock"))
 }
 
 /// Where every flow has ended, the flows' own counts add up to the totals of the NICs.
@@ -117,4 +136,17 @@ fn engines_agree_on_the_third_quarter() {
 #[test]
 fn engines_agree_on_the_fourth_quarter() {
     run(share(3));
+}
+
+#[test]
+fn pauses_go_round_in_some() {
+    let scenarios = (0..SCENARIOS).map(random_scenario);
+    let rings = scenarios.filter(|scenario| !scenario.plan.topology.routes.is_empty());
+    let [_, windowed, ..] = Engine::all(0);
+    let deadlocked = |scenario: &RandomScenario| {
+        let trial = windowed.run(&scenario.plan).expect("the scenario runs");
+        is_deadlocked(&trial.outcome.summary)
+    };
+    let count = rings.filter(deadlocked).count();
+    assert!(count >= 10, "{count} deadlocks in {SCENARIOS} scenarios");
 }

@@ -6,7 +6,7 @@ mod leaf_spine;
 mod rail;
 mod single_switch;
 
-pub use explicit::{Explicit, ExplicitLink, ExplicitNode};
+pub use explicit::{Explicit, ExplicitLink, ExplicitNode, ExplicitRoute};
 pub use fat_tree::{CoreTier, FatTree};
 pub use leaf_spine::{LeafSpine, LinkOverride};
 pub use rail::Rail;

@@ -96,6 +96,21 @@ pub enum TopologyError {
         /// The nearest name, or what to add.
         remedy: String,
     },
+    /// A route that no switch can take.
+    #[error("route {index} (at `{at}` to `{to}`) {what}")]
+    Route {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// The switch that is to take it.
+        at: String,
+        /// The switch it is to lead to.
+        to: String,
+        /// What is wrong with it, and the remedy.
+        what: String,
+    },
+    /// Routes that do not lead where they should.
+    #[error(transparent)]
+    Routing(#[from] crate::RoutingError),
     /// Two hosts without a path between them.
     #[error("host `{from}` cannot reach host `{to}`; add links between their switches")]
     Unreachable {

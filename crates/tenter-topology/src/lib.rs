@@ -44,11 +44,11 @@ mod topology;
 mod wiring;
 
 pub use builders::{
-    CoreTier, Explicit, ExplicitLink, ExplicitNode, FatTree, LeafSpine, LinkOverride, Rail,
-    SingleSwitch, TopologySpec,
+    CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
+    LinkOverride, Rail, SingleSwitch, TopologySpec,
 };
 pub use capacity::{Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use routing::{Path, Routing, RoutingError};
-pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, Topology};
+pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};
 pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

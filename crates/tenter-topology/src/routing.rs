@@ -1,4 +1,4 @@
-//! Shortest-path routing with all equal-cost ports.
+//! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
 use std::collections::HashMap;
 
@@ -36,6 +36,16 @@ pub enum RoutingError {
         /// Name of the other.
         to: String,
     },
+    /// Static routes that lead back to where they came from.
+    #[error(
+        "what `{switch}` sends to the hosts on `{destination}` may go round in a circle; change `routes` so that every way leads there"
+    )]
+    Loop {
+        /// Name of a switch from which the loop is reached.
+        switch: String,
+        /// Name of the switch that is never reached.
+        destination: String,
+    },
     /// A table that would not fit in memory.
     #[error(
         "{switches} switches with routes to {groups} leaves need more than 268435456 table entries; use leaves with more host ports"
@@ -48,7 +58,8 @@ pub enum RoutingError {
     },
 }
 
-/// For every switch and destination host, the egress ports on a shortest path.
+/// For every switch and destination host, the egress ports on a shortest path, or those of its
+/// [static route](crate::StaticRoute).
 ///
 /// Cost is the number of switches. Routes are kept per *group*, all hosts on one switch, and equal
 /// lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
@@ -64,7 +75,8 @@ pub struct Routing {
     /// Per switch and group, switch-major: a list.
     table: Vec<u32>,
     lists: PortLists,
-    /// Per pair of groups: switches on a shortest path between them.
+    /// Per pair of groups: switches on the longest path between them, which is a shortest one
+    /// unless there are static routes.
     distances: Vec<u8>,
 }
 
@@ -72,8 +84,8 @@ impl Routing {
     /// Finds all shortest paths between the switches that have hosts.
     ///
     /// # Errors
-    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches, or
-    /// the table would be larger than memory. A topology from
+    /// When a host is on no switch, two hosts have no path, a path is longer than 255 switches,
+    /// static routes make a loop, or the table would be larger than memory. A topology from
     /// [`TopologySpec::build`](crate::TopologySpec::build) can only fail in the last two.
     pub fn build(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing::attach(topology)?;
@@ -91,16 +103,19 @@ impl Routing {
         let mut search = Search::new(graph.switches());
         for (group, leader) in leaders.iter().enumerate() {
             search.run(&graph, routing.attachment[*leader as usize]);
-            for (other, host) in leaders.iter().enumerate() {
-                let links = search.distance[routing.attachment[*host as usize] as usize];
-                routing.distances[group * groups + other] =
-                    switches_on_path(topology, *leader, *host, links)?;
-            }
             for switch in 0..graph.switches() {
                 let previous = switch * groups + group.saturating_sub(1);
                 let list = search.candidates(&graph, switch);
                 routing.table[switch * groups + group] =
                     routing.lists.intern(list, routing.table[previous]);
+            }
+            if !topology.routes.is_empty() {
+                routing.override_group(topology, *leader, &mut search.distance)?;
+            }
+            for (other, host) in leaders.iter().enumerate() {
+                let links = search.distance[routing.attachment[*host as usize] as usize];
+                routing.distances[other * groups + group] =
+                    switches_on_path(topology, *host, *leader, links)?;
             }
         }
         routing.lists.known = HashMap::new();
@@ -138,6 +153,80 @@ impl Routing {
         Ok(routing)
     }
 
+    /// Puts the static routes to the group of host `to` into the table, and the lengths of the
+    /// longest paths they make into `distance`.
+    fn override_group(
+        &mut self,
+        topology: &Topology,
+        to: u32,
+        distance: &mut [u32],
+    ) -> Result<(), RoutingError> {
+        let hosts = topology.hosts as u32;
+        let destination = self.attachment(to);
+        let group = self.group_of_host[to as usize] as usize;
+        let mut changed = false;
+        let routes = topology.routes.iter();
+        for route in routes.filter(|route| route.destination - hosts == destination) {
+            let peers = (0..).zip(topology.neighbours(route.switch));
+            let ports = peers.filter(|(_, peer)| peer.node == route.next);
+            let list: Vec<u16> = ports.map(|(port, _)| port).collect();
+            let entry = (route.switch - hosts) as usize * self.groups + group;
+            self.table[entry] = self.lists.intern(&list, self.table[entry]);
+            changed = true;
+        }
+        if changed {
+            self.walk_back(topology, to, distance)?;
+        }
+        Ok(())
+    }
+
+    /// The longest path from every switch to host `to`, in links between switches: switches are
+    /// done once all they lead to are.
+    fn walk_back(
+        &self,
+        topology: &Topology,
+        to: u32,
+        distance: &mut [u32],
+    ) -> Result<(), RoutingError> {
+        let hosts = topology.hosts as u32;
+        let mut behind: Vec<Vec<u32>> = vec![Vec::new(); distance.len()];
+        let mut open = vec![0_usize; distance.len()];
+        for switch in 0..distance.len() as u32 {
+            if switch == self.attachment(to) {
+                continue;
+            }
+            for &port in self.candidates(switch, to) {
+                let next = topology.neighbour(hosts + switch, port).node - hosts;
+                behind[next as usize].push(switch);
+                open[switch as usize] += 1;
+            }
+        }
+        let mut done = vec![self.attachment(to)];
+        let mut longest = vec![0_u32; distance.len()];
+        while let Some(switch) = done.pop() {
+            for &previous in &behind[switch as usize] {
+                let previous = previous as usize;
+                longest[previous] = longest[previous].max(longest[switch as usize] + 1);
+                open[previous] -= 1;
+                if open[previous] == 0 {
+                    done.push(previous as u32);
+                }
+            }
+        }
+        if let Some(stuck) = open.iter().position(|&open| open > 0) {
+            let name = |switch: u32| topology.nodes[(hosts + switch) as usize].name.clone();
+            return Err(RoutingError::Loop {
+                switch: name(stuck as u32),
+                destination: name(self.attachment(to)),
+            });
+        }
+        let reached = distance.iter_mut().zip(longest);
+        for (links, longest) in reached.filter(|(links, _)| **links != Search::UNSEEN) {
+            *links = longest;
+        }
+        Ok(())
+    }
+
     /// The first host of every group.
     fn leaders(&self) -> Vec<u32> {
         let mut leaders = Vec::with_capacity(self.groups);
@@ -170,7 +259,8 @@ impl Routing {
         self.lists.get(self.table[entry])
     }
 
-    /// How many switches a shortest path between two hosts passes: 1 on one leaf, 3 over a spine.
+    /// How many switches a path from host `a` to host `b` passes: 1 on one leaf, 3 over a spine. Of
+    /// several of different lengths, which only static routes make, it is the longest.
     ///
     /// Zero from a host to itself.
     pub fn distance(&self, a: u32, b: u32) -> u32 {

@@ -15,6 +15,19 @@ pub struct Topology {
     pub cables: Vec<Cable>,
     /// How many of the nodes are hosts: `nodes[..hosts]`.
     pub hosts: usize,
+    /// Where switches do not take the shortest path.
+    pub routes: Vec<StaticRoute>,
+}
+
+/// A way that a switch takes instead of the shortest, to all hosts on another switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticRoute {
+    /// Node number of the switch that takes it.
+    pub switch: u32,
+    /// Node number of the switch that the hosts are on.
+    pub destination: u32,
+    /// Node number of the neighbour it leads to; all cables to it are equal.
+    pub next: u32,
 }
 
 /// A host (one NIC) or a switch.

@@ -118,6 +118,7 @@ impl Wiring {
             nodes,
             cables,
             hosts,
+            routes: Vec::new(),
         };
         topology.check()?;
         Ok(topology)

@@ -337,6 +337,79 @@ fn a_job_that_is_not_completed_is_exit_code_one() {
 }
 
 #[test]
+fn a_ring_of_switches_that_wait_for_each_other_is_named() {
+    let workplace = Workplace::new("run-deadlock");
+    let scenario = include_str!("../../../../scenarios/pfc-deadlock.yaml");
+    workplace.write("ring.yaml", scenario);
+    let answer = workplace
+        .tenter(&["run", "ring.yaml", "-o", "trial"])
+        .expect(1);
+    // Clockwise s0 sends to s1 through its port 1, s1 to s2 through port 2, s2 to s0 through
+    // port 1.
+    let cycle = "PFC deadlock, a cyclic buffer dependency: s1:2 (class 3), which waits for s2:1 (class 3), \
+                 which waits for s0:1 (class 3), which waits for the first";
+    let summary = workplace.json("trial/summary.json");
+    assert_eq!(summary["stopped"], cycle);
+    assert!(answer.stdout.contains(cycle), "{}", answer.stdout);
+    assert!(
+        answer
+            .stdout
+            .contains("rank 0 waits for 33554432 bytes that rank 1 posted")
+    );
+    assert!(
+        answer
+            .stderr
+            .contains("error: job `first` was not completed\n")
+    );
+    assert_eq!(summary["totals"]["dropped_frames"], 0);
+    // At once: the jobs alone would take 0.7 ms.
+    assert!(
+        summary["engine"]["simulated_ns"].as_f64() < Some(500_000.0),
+        "{summary}"
+    );
+    // By the shortest paths there is no cycle.
+    let direct = [
+        "run",
+        "ring.yaml",
+        "-o",
+        "trial",
+        "--set",
+        "fabric.routes=[]",
+    ];
+    workplace.tenter(&direct).expect(0);
+}
+
+#[test]
+fn pools_that_wait_for_each_other_are_a_cycle_too() {
+    // Direct links, hosts twice as fast as these, and a trigger on the whole pool: what one host
+    // sends fills its switch, which pauses the switch behind it, all of it for its own host's
+    // frames. No group of the ring holds anything, and yet nothing moves.
+    let workplace = Workplace::new("run-pools");
+    let scenario = include_str!("../../../../scenarios/pfc-deadlock.yaml");
+    workplace.write("ring.yaml", scenario);
+    let class = "fabric.switch.classes=[{class: 3, limit: 100kB, lossless: {trigger: pool}}]";
+    let set = [
+        "fabric.routes=[]",
+        "fabric.flow_control=none",
+        "fabric.switch.buffer={size: 64MB}",
+        class,
+        "fabric.links[0].rate=800Gbps",
+        "fabric.links[1].rate=800Gbps",
+        "fabric.links[2].rate=800Gbps",
+        "limits.time=50ms",
+    ];
+    let set = set.iter().flat_map(|set| ["--set", set]);
+    let arguments: Vec<&str> = ["run", "ring.yaml", "-o", "trial"]
+        .into_iter()
+        .chain(set)
+        .collect();
+    workplace.tenter(&arguments).expect(1);
+    let summary = workplace.json("trial/summary.json");
+    let stopped = summary["stopped"].as_str().unwrap_or_default();
+    assert!(stopped.starts_with("PFC deadlock"), "{stopped}");
+}
+
+#[test]
 fn a_time_limit_is_exit_code_one() {
     let workplace = Workplace::with_small("run-limit");
     let arguments = [

@@ -83,6 +83,29 @@ fn the_life_of_a_port() {
 }
 
 #[test]
+fn pause_frames_have_a_class_and_quanta() {
+    let workplace = workplace("watch-pause");
+    let slow =
+        "endpoint.nic.receive_buffer={drain_rate: 10Gbps, capacity: 1MiB, xoff: 10kB, xon: 5kB}";
+    let set = [
+        "port=host0:0",
+        "--set",
+        slow,
+        "--set",
+        "fabric.flow_control=pfc",
+        "--set",
+        "jobs[0].collectives[0].size=64KiB",
+    ];
+    let stdout = watch(&workplace, &set);
+    for part in [
+        "Pause of class 3 for 65535 quanta (64 B)",
+        "Pause of class 3 for 0 quanta (64 B)",
+    ] {
+        assert!(stdout.contains(part), "{part}\n{stdout}");
+    }
+}
+
+#[test]
 fn a_limit_says_what_it_leaves_out() {
     let workplace = workplace("watch-limit");
     let stdout = watch(&workplace, &["flow=host0-host1", "--watch-limit", "3"]);

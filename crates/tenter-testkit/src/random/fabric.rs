@@ -216,8 +216,43 @@ fn rail(draw: &mut Draw, pace: &Pace) -> (String, u64) {
     (text, servers * nics)
 }
 
+/// A ring of switches on which everything goes clockwise, so that pauses may go round.
+fn ring(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let switches = draw.within(3..=5);
+    let hosts = draw.within(switches..=10);
+    let mut text = "  kind: explicit\n  nodes:\n".to_owned();
+    for host in 0..hosts {
+        let _ = writeln!(text, "    - {{name: h{host}}}");
+    }
+    for switch in 0..switches {
+        let _ = writeln!(text, "    - {{name: s{switch}, kind: switch}}");
+    }
+    text.push_str("  links:\n");
+    let of_hosts = (0..hosts).map(|host| (format!("h{host}"), host % switches));
+    let of_ring = (0..switches).map(|switch| (format!("s{switch}"), (switch + 1) % switches));
+    for (a, b) in of_hosts.chain(of_ring) {
+        let (rate, delay) = (pace.rate(draw), pace.delay(draw));
+        let _ = writeln!(
+            text,
+            "    - {{a: {a}, b: s{b}, rate: {rate}, delay: {delay}}}"
+        );
+    }
+    text.push_str("  routes:\n");
+    for at in 0..switches {
+        let next = (at + 1) % switches;
+        for beyond in 2..switches {
+            let to = (at + beyond) % switches;
+            let _ = writeln!(text, "    - {{at: s{at}, to: s{to}, via: s{next}}}");
+        }
+    }
+    (text, hosts)
+}
+
 /// A random tree of switches with a few links more, and hosts anywhere.
 fn explicit(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    if draw.chance(40) {
+        return ring(draw, pace);
+    }
     let hosts = draw.within(2..=14);
     let switches = draw.within(1..=6);
     let mut nodes: Vec<String> = (0..hosts)

@@ -13,6 +13,9 @@ use super::draw::Draw;
 
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    if !plan.topology.routes.is_empty() && draw.chance(70) {
+        return provoke_deadlock(plan, draw);
+    }
     if draw.chance(50) {
         return;
     }
@@ -49,9 +52,27 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         .iter()
         .map(|&class| class_spec(class, (pools, frame), draw))
         .collect();
-    if draw.chance(25) {
+    if draw.chance(40) {
         plan.nic.receive_buffer = Some(receive_buffer(frame, draw));
     }
+}
+
+/// Everything in one lossless class of which little fits: on a ring, pauses then go round.
+fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
+    let frame = u64::from(plan.nic.mtu_bytes) + 78;
+    plan.switch.pool_bytes = vec![frame * (20 + draw.below(40))];
+    let mut lossless = lossless(frame, draw);
+    lossless.headroom = Headroom::Model;
+    plan.switch.classes = vec![ClassSpec {
+        class: 0,
+        scheduling: Scheduling::Strict,
+        pool: 0,
+        reserved_bytes: 0,
+        limit: Limit::Static(frame * (1 + draw.below(3))),
+        lossless: Some(lossless),
+        ecn: None,
+    }];
+    plan.nic.window_packets = None;
 }
 
 fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSpec {
@@ -125,8 +146,8 @@ fn receive_buffer(frame: u64, draw: &mut Draw) -> ReceiveBufferSpec {
     let xoff = frame * (1 + draw.below(10));
     ReceiveBufferSpec {
         drain_rate: Rate::from_gbps(5 + draw.below(400)),
-        capacity_bytes: xoff + frame * draw.below(400),
-        xoff_bytes: draw.chance(80).then_some(xoff),
+        capacity_bytes: xoff + frame * draw.below(20),
+        xoff_bytes: draw.chance(65).then_some(xoff),
         xon_bytes: draw.below(xoff),
         quanta: 1_000 + draw.below(60_000) as u16,
     }

@@ -12,7 +12,7 @@ pub(crate) struct Trial {
 }
 
 /// The plan of a scenario with overrides `PATH=VALUE`.
-fn plan(scenario: &str, overrides: &[&str]) -> Plan {
+pub(crate) fn plan(scenario: &str, overrides: &[&str]) -> Plan {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     match load(scenario, "test.yaml", Format::Yaml, &overrides, None) {
         Ok(loaded) => loaded.plan,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tenter_units::{Rate, Time};
 
 use crate::wiring::{Wiring, check_size};
-use crate::{NodeKind, Topology, TopologyError};
+use crate::{NodeKind, Routing, StaticRoute, Topology, TopologyError};
 
 /// Any graph: a list of nodes and a list of links between them.
 ///
@@ -17,6 +17,8 @@ pub struct Explicit {
     pub nodes: Vec<ExplicitNode>,
     /// Links between them.
     pub links: Vec<ExplicitLink>,
+    /// Ways that are not the shortest.
+    pub routes: Vec<ExplicitRoute>,
 }
 
 /// A node of an explicit topology.
@@ -41,6 +43,17 @@ pub struct ExplicitLink {
     pub delay: Time,
     /// How many parallel cables.
     pub count: u32,
+}
+
+/// A way that a switch of an explicit topology takes instead of the shortest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplicitRoute {
+    /// Name of the switch.
+    pub at: String,
+    /// Name of the switch whose hosts it leads to.
+    pub to: String,
+    /// Name of the switch at the other end of one of its links.
+    pub via: String,
 }
 
 impl Explicit {
@@ -71,7 +84,23 @@ impl Explicit {
             link.check(index)?;
             wiring.connect(a, b, link.count, link.rate, link.delay);
         }
-        wiring.finish()
+        let mut topology = wiring.finish()?;
+        for (index, route) in self.routes.iter().enumerate() {
+            let known = &topology.routes;
+            let found = route.find(&topology, known, |name| numbers.get(name).copied());
+            let route = found.map_err(|what| TopologyError::Route {
+                index,
+                at: route.at.clone(),
+                to: route.to.clone(),
+                what,
+            })?;
+            topology.routes.push(route);
+        }
+        if !topology.routes.is_empty() {
+            // Only the whole shows whether they lead anywhere.
+            Routing::build(&topology)?;
+        }
+        Ok(topology)
     }
 
     fn add_nodes(&self) -> (Wiring, HashMap<&str, u32>) {
@@ -127,5 +156,49 @@ impl ExplicitLink {
             });
         }
         Ok(())
+    }
+}
+
+impl ExplicitRoute {
+    /// The route by numbers, or what is wrong with it.
+    fn find(
+        &self,
+        topology: &Topology,
+        known: &[StaticRoute],
+        number: impl Fn(&str) -> Option<u32>,
+    ) -> Result<StaticRoute, String> {
+        let switch = |name: &str| {
+            let found = number(name).filter(|&node| !topology.is_host(node));
+            found.ok_or_else(|| {
+                format!("names `{name}`, which is no switch of the list; name one that is")
+            })
+        };
+        let (at, to, via) = (switch(&self.at)?, switch(&self.to)?, switch(&self.via)?);
+        if at == to {
+            return Err("starts where it ends; name two different switches".to_owned());
+        }
+        if !topology
+            .neighbours(to)
+            .any(|peer| topology.is_host(peer.node))
+        {
+            return Err("leads to a switch without hosts; name one that has some".to_owned());
+        }
+        if !topology.neighbours(at).any(|peer| peer.node == via) {
+            let via = &self.via;
+            return Err(format!(
+                "goes via `{via}`, to which no link leads; add one, or name a neighbour"
+            ));
+        }
+        if known
+            .iter()
+            .any(|route| (route.switch, route.destination) == (at, to))
+        {
+            return Err("is given twice; keep one of the two".to_owned());
+        }
+        Ok(StaticRoute {
+            switch: at,
+            destination: to,
+            next: via,
+        })
     }
 }

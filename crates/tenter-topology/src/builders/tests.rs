@@ -309,6 +309,7 @@ fn explicit() -> Explicit {
             link("a", "left", 1),
             link("right", "b", 1),
         ],
+        routes: vec![],
     }
 }
 
@@ -357,6 +358,7 @@ fn explicit_mistakes_are_named() {
     let pair = Explicit {
         nodes: vec![node("a", None), node("b", None)],
         links: vec![link("a", "b", 1)],
+        routes: vec![],
     };
     let error = TopologySpec::Explicit(pair).build().unwrap_err();
     assert!(
@@ -367,6 +369,7 @@ fn explicit_mistakes_are_named() {
     let empty = Explicit {
         nodes: vec![],
         links: vec![],
+        routes: vec![],
     };
     assert_eq!(
         TopologySpec::Explicit(empty).build(),

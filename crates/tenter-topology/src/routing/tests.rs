@@ -3,8 +3,8 @@ use tenter_units::{Rate, Time};
 
 use super::*;
 use crate::{
-    CoreTier, Explicit, ExplicitLink, ExplicitNode, FatTree, LeafSpine, LinkOverride, NodeKind,
-    Rail, SingleSwitch, TopologySpec,
+    CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
+    LinkOverride, NodeKind, Rail, SingleSwitch, TopologyError, TopologySpec,
 };
 
 const RATE: Rate = Rate::from_gbps(400);
@@ -88,7 +88,7 @@ fn hand_made_topologies_are_checked() {
     assert!(
         error
             .to_string()
-            .starts_with("host `host0` cannot reach host `host1`"),
+            .starts_with("host `host1` cannot reach host `host0`"),
         "{error}"
     );
 }
@@ -119,9 +119,13 @@ fn chain(switches: usize) -> Topology {
         .map(switch)
         .chain([host("a"), host("b")])
         .collect();
-    TopologySpec::Explicit(Explicit { nodes, links })
-        .build()
-        .unwrap()
+    TopologySpec::Explicit(Explicit {
+        nodes,
+        links,
+        routes: vec![],
+    })
+    .build()
+    .unwrap()
 }
 
 #[test]
@@ -233,7 +237,11 @@ fn any_graph() -> impl Strategy<Value = TopologySpec> {
             });
             links.push(link(format!("h{number}"), format!("s{number}"), 1));
         }
-        TopologySpec::Explicit(Explicit { nodes, links })
+        TopologySpec::Explicit(Explicit {
+            nodes,
+            links,
+            routes: vec![],
+        })
     })
 }
 
@@ -269,6 +277,76 @@ fn count_paths(topology: &Topology, routing: &Routing, node: u32, to: u32, switc
         .map(|port| topology.neighbour(node, *port).node);
     next.map(|next| count_paths(topology, routing, next, to, switches - 1))
         .sum()
+}
+
+/// A triangle of switches with a host each.
+fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
+    let node = |name: String, kind| ExplicitNode { name, kind };
+    let link = |a: String, b: String, count| ExplicitLink {
+        a,
+        b,
+        rate: RATE,
+        delay: DELAY,
+        count,
+    };
+    let mut nodes = Vec::new();
+    let mut links = Vec::new();
+    for number in 0..3 {
+        nodes.push(node(format!("h{number}"), NodeKind::Host));
+        nodes.push(node(format!("s{number}"), NodeKind::Switch { tier: 0 }));
+        links.push(link(format!("h{number}"), format!("s{number}"), 1));
+        links.push(link(
+            format!("s{number}"),
+            format!("s{}", (number + 1) % 3),
+            2,
+        ));
+    }
+    let routes = routes.iter().map(|route| {
+        let [at, to, via] = route.map(str::to_owned);
+        ExplicitRoute { at, to, via }
+    });
+    let routes = routes.collect();
+    TopologySpec::Explicit(Explicit {
+        nodes,
+        links,
+        routes,
+    })
+    .build()
+}
+
+#[test]
+fn a_static_route_is_taken_by_one_switch_to_one_other() {
+    let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
+    let routing = Routing::build(&topology).unwrap();
+    // Port 0 leads to the host, 1 and 2 to the next switch by number, 3 and 4 to the other.
+    assert_eq!(routing.candidates(0, 2), [1, 2]);
+    assert_eq!((routing.distance(0, 2), routing.distance(2, 0)), (3, 2));
+    let path: Vec<u32> = routing.path(&topology, 0, 2).map(|hop| hop.node).collect();
+    assert_eq!(path, [3, 4, 5]);
+    // The way back, and all others, are the shortest.
+    assert_eq!(
+        (routing.candidates(2, 0), routing.candidates(0, 1)),
+        (&[1, 2][..], &[1, 2][..])
+    );
+    assert_eq!(routing.candidates(1, 2), [3, 4]);
+}
+
+#[test]
+fn static_routes_that_lead_nowhere_are_refused() {
+    let refused = |routes: &[[&str; 3]]| triangle(routes).unwrap_err().to_string();
+    let circle = refused(&[["s0", "s2", "s1"], ["s1", "s2", "s0"]]);
+    assert!(
+        circle.starts_with("what `s0` sends to the hosts on `s2` may go round"),
+        "{circle}"
+    );
+    assert_eq!(
+        refused(&[["s0", "s2", "s1"], ["s0", "h2", "s1"]]),
+        "route 1 (at `s0` to `h2`) names `h2`, which is no switch of the list; name one that is"
+    );
+    assert!(refused(&[["s0", "s0", "s1"]]).contains("starts where it ends"));
+    assert!(refused(&[["s0", "s2", "s0"]]).contains("to which no link leads"));
+    let twice = refused(&[["s0", "s2", "s1"], ["s0", "s2", "s2"]]);
+    assert!(twice.contains("is given twice; keep"), "{twice}");
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! A switch by itself, whose arrivals a test hands in one by one.
+
+use tenter_engine::Output;
+use tenter_net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_net::{
+    ClassSpec, Event, EventKind, Forwarding, Limit, MacControl, Medium, Packet, PacketKind,
+    Scheduling, Switch, SwitchSpec, Transmitter, UNLIMITED_POOL,
+};
+use tenter_topology::{Routing, SingleSwitch, TopologySpec};
+use tenter_units::{Rate, Time};
+
+/// At 400 Gbit/s.
+pub(crate) const PS_PER_BYTE: u64 = 20;
+/// Preamble and gap.
+const GAP: u64 = 20;
+
+/// How long a frame takes on the wire.
+pub(crate) fn wire_ps(frame: u64) -> u64 {
+    (frame + GAP) * PS_PER_BYTE
+}
+
+/// A switch with ports of 400 Gbit/s and without any latency.
+pub(crate) struct LoneSwitch {
+    pub(crate) switch: Switch,
+    routing: Routing,
+    log: Log,
+    /// Packets so far: no two are alike.
+    offered: u32,
+}
+
+/// What has left, in the order in which the switch says so.
+#[derive(Default)]
+struct Log(Vec<Event>);
+
+impl Medium for Log {
+    const WATCHED: bool = true;
+
+    fn send(&mut self, _: Output, _: Packet) {}
+
+    fn note(&mut self, event: Event) {
+        if event.kind == EventKind::Sent {
+            self.0.push(event);
+        }
+    }
+}
+
+/// A class that shares a pool that never ends, before all others.
+pub(crate) fn class(class: u8) -> ClassSpec {
+    ClassSpec {
+        class,
+        scheduling: Scheduling::Strict,
+        pool: 0,
+        reserved_bytes: 0,
+        limit: Limit::Static(UNLIMITED_POOL),
+        lossless: None,
+        ecn: None,
+    }
+}
+
+impl LoneSwitch {
+    pub(crate) fn new(ports: u16, pool_bytes: u64, classes: Vec<ClassSpec>) -> LoneSwitch {
+        let rate = Rate::from_gbps(400);
+        let transmitter = |port| {
+            let output = Output {
+                part: 0,
+                input: 0,
+                node: 0,
+            };
+            let mac = MacControl {
+                output,
+                latency: 0,
+                xoff_frames: 0,
+                xon_frames: 0,
+            };
+            let latency = (Time::ZERO, false);
+            Transmitter::new((0, port), output, rate.serialisation(0), latency, mac)
+        };
+        let headroom = vec![0; usize::from(ports) * classes.len()];
+        let spec = SwitchSpec {
+            forwarding: Forwarding::CutThrough,
+            ingress_latency: Time::ZERO,
+            egress_latency: Time::ZERO,
+            pool_bytes: vec![pool_bytes],
+            classes,
+            load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
+        };
+        let topology = TopologySpec::SingleSwitch(SingleSwitch {
+            hosts: u32::from(ports),
+            rate,
+            host_delay: Time::ZERO,
+        });
+        let topology = topology.build().expect("it has hosts");
+        let transmitters = (0..ports).map(transmitter).collect();
+        LoneSwitch {
+            switch: Switch::new((0, 0, 1), &spec, transmitters, &headroom),
+            routing: Routing::build(&topology).expect("one switch reaches all"),
+            log: Log::default(),
+            offered: 0,
+        }
+    }
+
+    /// A frame for an output port arrives.
+    pub(crate) fn offer(&mut self, at: u64, port: u16, class: u8, frame_bytes: u16) {
+        self.offered += 1;
+        let packet = Packet {
+            at,
+            queue_pair: 0,
+            sequence: self.offered,
+            destination: u32::from(port),
+            hash: self.offered % 7,
+            sent: 0,
+            frame_bytes,
+            kind: PacketKind::Middle,
+            flags: Packet::class_flags(class) | Packet::ECN_CAPABLE,
+        };
+        self.switch.offer(packet, 0, port, &mut self.log);
+    }
+
+    /// A pause frame from the other end of a port's link takes effect.
+    pub(crate) fn pause(&mut self, at: u64, port: u16, class: u8, quanta: u16) {
+        let packet = Packet {
+            at,
+            queue_pair: 0,
+            sequence: u32::from(quanta),
+            destination: u32::MAX,
+            hash: 0,
+            sent: 0,
+            frame_bytes: 64,
+            kind: PacketKind::Pause,
+            flags: Packet::class_flags(class),
+        };
+        let input = self.switch.ports().len() as u16 + port;
+        self.switch
+            .arrive(packet, input, &self.routing, &mut self.log);
+    }
+
+    /// Everything before an instant happens.
+    pub(crate) fn advance_to(&mut self, end: u64) {
+        self.switch.advance_to(end, &mut self.log);
+    }
+
+    /// What has left since this was last asked: when, in which class, how many frame bytes.
+    pub(crate) fn take_sent(&mut self) -> Vec<(u64, u8, u64)> {
+        let sent = std::mem::take(&mut self.log.0).into_iter();
+        let row = |event: Event| {
+            let packet = event.packet;
+            (event.at, packet.class(), u64::from(packet.frame_bytes))
+        };
+        sent.map(row).collect()
+    }
+}
