@@ -138,7 +138,7 @@ fn from_xoff_to_effect_to_the_picosecond() {
     assert_eq!(case.xoff(), 12_932_280);
     assert_eq!(find("x", EventKind::Sent, true)[0], 13_016_160);
     let obeyed = 14_201_240;
-    assert_eq!(find("s", EventKind::Arrived, true)[0], obeyed);
+    assert_eq!(find("s", EventKind::Obeyed, true)[0], obeyed);
     assert_eq!(case.xoff() + case.wait(), obeyed);
     let sent = find("s", EventKind::Sent, false);
     assert_eq!((sent.len(), sent[50]), (51, 14_194_000));
