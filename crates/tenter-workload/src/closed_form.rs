@@ -12,16 +12,23 @@ use crate::collective::CollectiveKind;
 /// as equally long (sizes divisible by their number), endpoints as free of delays. It is also a
 /// lower bound for any fabric with ports of that speed.
 ///
-/// With S the size, n the number of ranks, c the port time of S/n bytes and L the latency:
+/// With S the size, n the number of ranks, c(x) the port time of x bytes, c that of S/n bytes and L
+/// the latency:
 ///
 /// | collective | time | because |
 /// |---|---|---|
 /// | all-to-all, parallel | (n−1)·c + L | each port sends n−1 blocks |
 /// | all-reduce, ring | 2(n−1)·(c + L) | a step waits for the arrival of the last |
-/// | permutation | c(S) + L, of S bytes at once | no port is shared |
+/// | all-reduce, bidirectional ring | ≥ 4(n−1)·c(S/2n) + L | each port sends 4(n−1) chunks |
+/// | | ≥ 2(n−1)·(c(S/2n) + L) | a step waits for the arrival of the last |
+/// | all-gather, ring; reduce-scatter, ring | (n−1)·(c + L) | as all-reduce, once round |
+/// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
 /// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
-/// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
+/// | permutation | c(S) + L | no port is shared |
+///
+/// Where transfers of different steps share a port, how well they fill each other's pauses depends
+/// on how they meet there. The table then has lower bounds, and the larger of them is returned.
 ///
 /// Times beyond 64 bits of picoseconds saturate at [`Time::MAX`].
 pub fn ideal_completion(
@@ -32,7 +39,8 @@ pub fn ideal_completion(
     latency: Time,
 ) -> Time {
     let others = u64::from(ranks.saturating_sub(1));
-    let share = || port_time(size_bytes / u64::from(ranks.max(1)));
+    let parts = u64::from(ranks.max(1));
+    let share = || port_time(size_bytes / parts);
     let whole = || port_time(size_bytes);
     match kind {
         CollectiveKind::AllToAllParallel
@@ -40,6 +48,14 @@ pub fn ideal_completion(
         | CollectiveKind::GatherParallel { .. }
         | CollectiveKind::ScatterParallel { .. } => times(share(), others).saturating_add(latency),
         CollectiveKind::AllReduceRing => times(share().saturating_add(latency), 2 * others),
+        CollectiveKind::AllReduceBidirectionalRing => {
+            let chunk = port_time(size_bytes / parts / 2);
+            let port = times(chunk, 4 * others).saturating_add(latency);
+            port.max(times(chunk.saturating_add(latency), 2 * others))
+        }
+        CollectiveKind::AllGatherRing | CollectiveKind::ReduceScatterRing => {
+            times(share().saturating_add(latency), others)
+        }
         CollectiveKind::Permutation { .. } => whole().saturating_add(latency),
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
     }
@@ -71,6 +87,15 @@ mod tests {
         }
         // 14·(10 + 1).
         assert_eq!(time(CollectiveKind::AllReduceRing), Time::from_us(154));
+        // 14·2·5 + 1, and 7·(10 + 1).
+        let bidirectional = CollectiveKind::AllReduceBidirectionalRing;
+        assert_eq!(time(bidirectional), Time::from_us(141));
+        for kind in [
+            CollectiveKind::AllGatherRing,
+            CollectiveKind::ReduceScatterRing,
+        ] {
+            assert_eq!(time(kind), Time::from_us(77));
+        }
         // 80 + 1, and 7·80 + 1.
         assert_eq!(
             time(CollectiveKind::Permutation { seed: 0 }),

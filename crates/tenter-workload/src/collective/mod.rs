@@ -2,8 +2,10 @@
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
 //! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
-//! member (`chunks`, `star`).
+//! member (`chunks`, `ring`, `star`).
 
+mod all_gather_ring;
+mod all_reduce_bidirectional_ring;
 mod all_reduce_ring;
 mod all_to_all_parallel;
 mod broadcast_parallel;
@@ -11,6 +13,8 @@ mod chunks;
 mod gather_parallel;
 mod incast;
 mod permutation;
+mod reduce_scatter_ring;
+mod ring;
 mod scatter_parallel;
 mod star;
 #[cfg(test)]
@@ -30,14 +34,15 @@ pub enum CollectiveKind {
     AllToAllParallel,
     /// All-reduce round a ring in one direction: reduce-scatter, then all-gather.
     AllReduceRing,
-    /// Each rank sends everything to one other rank; a random derangement.
-    Permutation {
-        /// Seed of the derangement.
-        seed: u64,
-    },
-    /// All other ranks send to one.
-    Incast {
-        /// The rank that receives.
+    /// All-reduce round two rings in opposite directions, each with half of the buffer.
+    AllReduceBidirectionalRing,
+    /// All-gather round a ring.
+    AllGatherRing,
+    /// Reduce-scatter round a ring.
+    ReduceScatterRing,
+    /// One rank sends the same message to every other, all at once.
+    BroadcastParallel {
+        /// The rank that sends.
         root: u32,
     },
     /// All ranks send their share to one, all at once.
@@ -50,9 +55,14 @@ pub enum CollectiveKind {
         /// The rank that sends.
         root: u32,
     },
-    /// One rank sends the same message to every other, all at once.
-    BroadcastParallel {
-        /// The rank that sends.
+    /// Each rank sends everything to one other rank; a random derangement.
+    Permutation {
+        /// Seed of the derangement.
+        seed: u64,
+    },
+    /// All other ranks send to one.
+    Incast {
+        /// The rank that receives.
         root: u32,
     },
 }
@@ -146,14 +156,17 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 7] = [
+    pub const MEMBERS: [&'static CollectiveMember; 10] = [
         &all_to_all_parallel::MEMBER,
         &all_reduce_ring::MEMBER,
-        &permutation::MEMBER,
-        &incast::MEMBER,
+        &all_reduce_bidirectional_ring::MEMBER,
+        &all_gather_ring::MEMBER,
+        &reduce_scatter_ring::MEMBER,
+        &broadcast_parallel::MEMBER,
         &gather_parallel::MEMBER,
         &scatter_parallel::MEMBER,
-        &broadcast_parallel::MEMBER,
+        &permutation::MEMBER,
+        &incast::MEMBER,
     ];
 
     /// The entry of this algorithm in [`CollectiveKind::MEMBERS`].
@@ -161,11 +174,14 @@ impl CollectiveKind {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
-            CollectiveKind::Permutation { .. } => &permutation::MEMBER,
-            CollectiveKind::Incast { .. } => &incast::MEMBER,
+            CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
+            CollectiveKind::AllGatherRing => &all_gather_ring::MEMBER,
+            CollectiveKind::ReduceScatterRing => &reduce_scatter_ring::MEMBER,
+            CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
             CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
             CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
-            CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
+            CollectiveKind::Permutation { .. } => &permutation::MEMBER,
+            CollectiveKind::Incast { .. } => &incast::MEMBER,
         }
     }
 
@@ -225,13 +241,11 @@ impl CollectiveKind {
     /// The root, where the collective has one.
     pub const fn root_mut(&mut self) -> Option<&mut u32> {
         match self {
-            CollectiveKind::Incast { root }
+            CollectiveKind::BroadcastParallel { root }
             | CollectiveKind::GatherParallel { root }
             | CollectiveKind::ScatterParallel { root }
-            | CollectiveKind::BroadcastParallel { root } => Some(root),
-            CollectiveKind::AllToAllParallel
-            | CollectiveKind::AllReduceRing
-            | CollectiveKind::Permutation { .. } => None,
+            | CollectiveKind::Incast { root } => Some(root),
+            _ => None,
         }
     }
 
@@ -250,22 +264,27 @@ impl CollectiveKind {
             CollectiveKind::AllToAllParallel => Box::new(
                 all_to_all_parallel::AllToAllParallel::new(ranks, size_bytes),
             ),
-            CollectiveKind::AllReduceRing => {
-                Box::new(all_reduce_ring::AllReduceRing::new(ranks, size_bytes))
+            CollectiveKind::AllReduceRing => Box::new(all_reduce_ring::schedule(ranks, size_bytes)),
+            CollectiveKind::AllReduceBidirectionalRing => Box::new(
+                all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),
+            ),
+            CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
+            CollectiveKind::ReduceScatterRing => {
+                Box::new(reduce_scatter_ring::schedule(ranks, size_bytes))
             }
-            CollectiveKind::Permutation { seed } => {
-                Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
+            CollectiveKind::BroadcastParallel { root } => {
+                Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
             }
-            CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
             CollectiveKind::GatherParallel { root } => {
                 Box::new(gather_parallel::schedule(ranks, size_bytes, root)?)
             }
             CollectiveKind::ScatterParallel { root } => {
                 Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
             }
-            CollectiveKind::BroadcastParallel { root } => {
-                Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
+            CollectiveKind::Permutation { seed } => {
+                Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
             }
+            CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
         })
     }
 

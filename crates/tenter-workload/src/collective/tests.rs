@@ -120,11 +120,12 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
-         known are all-to-all, all-reduce, permutation, incast, gather, scatter, broadcast"
+         known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, gather, scatter, \
+         permutation, incast"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
-        "all-reduce has no algorithm `rign`; known are ring"
+        "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring"
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),
@@ -150,17 +151,16 @@ fn what_cannot_run_is_refused_with_a_remedy() {
 
 #[test]
 fn ranks_are_limited_where_ids_run_out() {
+    // How many times n(n−1) transfers there are.
     let limited = [
-        CollectiveKind::AllToAllParallel,
-        CollectiveKind::AllReduceRing,
+        (CollectiveKind::AllToAllParallel, 1),
+        (CollectiveKind::AllReduceRing, 2),
+        (CollectiveKind::AllReduceBidirectionalRing, 4),
+        (CollectiveKind::AllGatherRing, 1),
+        (CollectiveKind::ReduceScatterRing, 1),
     ];
-    for kind in limited {
+    for (kind, per_pair) in limited {
         let most = u64::from(kind.member().ranks_max);
-        let per_pair = if kind == CollectiveKind::AllReduceRing {
-            2
-        } else {
-            1
-        };
         let transfers = |ranks: u64| per_pair * ranks * (ranks - 1);
         assert!(u32::try_from(transfers(most)).is_ok());
         assert!(u32::try_from(transfers(most + 1)).is_err());
@@ -176,27 +176,29 @@ fn ranks_are_limited_where_ids_run_out() {
 }
 
 #[test]
-fn bus_bandwidth_factors_are_those_of_nccl_tests() {
-    let factor = |kind: CollectiveKind, ranks| kind.busbw_factor(ranks);
-    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
-    // n = 8: 2·7/8, 7/8, 7/8, 1.
-    assert!(close(factor(CollectiveKind::AllReduceRing, 8), 1.75));
-    assert!(close(factor(CollectiveKind::AllToAllParallel, 8), 0.875));
-    // Gather, scatter and all-to-all are (n−1)/n, broadcast 1.
-    for kind in [
-        CollectiveKind::Incast { root: 3 },
-        CollectiveKind::GatherParallel { root: 3 },
-        CollectiveKind::ScatterParallel { root: 3 },
-    ] {
-        assert!(close(factor(kind, 8), 0.875));
+fn parameters_are_found_where_there_are_any() {
+    for member in CollectiveKind::MEMBERS {
+        let mut kind = member.default.clone();
+        let written = format!("{kind:?}");
+        assert_eq!(kind.root_mut().is_some(), written.contains("root"));
     }
-    assert!(close(
-        factor(CollectiveKind::BroadcastParallel { root: 3 }, 8),
-        1.0
-    ));
-    assert!(close(
-        factor(CollectiveKind::Permutation { seed: 3 }, 8),
-        1.0
-    ));
-    assert!(close(factor(CollectiveKind::AllReduceRing, 2), 1.0));
+}
+
+/// Factors as the documentation of nccl-tests has them, for 8 ranks: 2·7/8, 7/8 and 1.
+#[test]
+fn bus_bandwidth_factors_are_those_of_nccl_tests() {
+    let by_collective = |collective| match collective {
+        "all-reduce" => 1.75,
+        "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
+        "broadcast" | "permutation" => 1.0,
+        other => panic!("{other} has no factor here"),
+    };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    for kind in variants() {
+        assert!(
+            close(kind.busbw_factor(8), by_collective(kind.name())),
+            "{kind:?}"
+        );
+    }
+    assert!(close(CollectiveKind::AllReduceRing.busbw_factor(2), 1.0));
 }

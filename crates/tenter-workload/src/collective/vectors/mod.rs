@@ -59,21 +59,40 @@ fn matrix(rows: u32, columns: u32, cell: impl Fn(u32, u32) -> u64) -> Vectors {
         .collect()
 }
 
-/// What ranks hold of a buffer that all know, chunk by chunk; 0 for what they do not have.
-struct InPlace(Vectors);
+/// What ranks hold of a buffer that all know, cell by cell; 0 for what they do not have.
+struct InPlace<'a> {
+    held: Vectors,
+    /// The cells a transfer carries.
+    cells: &'a dyn Fn(&Transfer) -> Vec<u32>,
+}
 
-impl Memory for InPlace {
+impl InPlace<'_> {
+    /// Ranks that hold so much, of a buffer in which each chunk is one cell.
+    fn of_chunks(held: Vectors) -> InPlace<'static> {
+        InPlace {
+            held,
+            cells: &|transfer| vec![transfer.chunk],
+        }
+    }
+}
+
+impl Memory for InPlace<'_> {
     fn read(&self, transfer: &Transfer) -> Vec<u64> {
-        vec![self.0[transfer.src as usize][transfer.chunk as usize]]
+        let vector = &self.held[transfer.src as usize];
+        let cells = (self.cells)(transfer).into_iter();
+        cells.map(|cell| vector[cell as usize]).collect()
     }
 
     fn write(&mut self, transfer: &Transfer, values: &[u64]) {
-        let cell = &mut self.0[transfer.dst as usize][transfer.chunk as usize];
-        *cell = if transfer.reduce {
-            *cell + values[0]
-        } else {
-            values[0]
-        };
+        let vector = &mut self.held[transfer.dst as usize];
+        for (cell, &value) in (self.cells)(transfer).into_iter().zip(values) {
+            let cell = &mut vector[cell as usize];
+            *cell = if transfer.reduce {
+                *cell + value
+            } else {
+                value
+            };
+        }
     }
 }
 
@@ -95,16 +114,43 @@ impl Memory for Blocks {
     }
 }
 
-fn all_reduce(case: Case) {
+/// The sum of all ranks' contributions to a chunk.
+fn sum(ranks: u32, chunk: u32) -> u64 {
+    (0..ranks).map(|rank| value(rank, chunk)).sum()
+}
+
+/// All-reduce round rings, of `chunks` chunks.
+fn all_reduce(case: Case, kind: &CollectiveKind, chunks: u32) {
     let ranks = case.ranks;
-    let mut memory = InPlace(matrix(ranks, ranks, value));
-    let bytes = case.run(&CollectiveKind::AllReduceRing, &mut memory);
+    let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
+    let bytes = case.run(kind, &mut memory);
     // Each of the 2(n−1) steps moves every chunk once.
     assert_eq!(bytes, 2 * u64::from(ranks - 1) * case.size);
-    let sums: Vec<u64> = (0..ranks)
-        .map(|chunk| (0..ranks).map(|rank| value(rank, chunk)).sum())
-        .collect();
-    assert!(memory.0.iter().all(|vector| *vector == sums), "{case:?}");
+    let sums = matrix(ranks, chunks, |_, chunk| sum(ranks, chunk));
+    assert_eq!(memory.held, sums, "{kind:?}, {case:?}");
+}
+
+/// All-gather: everybody starts with a block and ends with all of them.
+fn all_gather(case: Case, kind: &CollectiveKind) {
+    let ranks = case.ranks;
+    let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
+    let mut memory = InPlace::of_chunks(matrix(ranks, ranks, own));
+    let bytes = case.run(kind, &mut memory);
+    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+    let all = matrix(ranks, ranks, |_, block| value(block, block));
+    assert_eq!(memory.held, all, "{kind:?}, {case:?}");
+}
+
+/// Reduce-scatter: everybody ends with the sum of a block; the rest of the buffer is scratch.
+fn reduce_scatter(case: Case, kind: &CollectiveKind) {
+    let ranks = case.ranks;
+    let mut memory = InPlace::of_chunks(matrix(ranks, ranks, value));
+    let bytes = case.run(kind, &mut memory);
+    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+    for rank in 0..ranks {
+        let found = memory.held[rank as usize][rank as usize];
+        assert_eq!(found, sum(ranks, rank), "{kind:?}, {case:?}, rank {rank}");
+    }
 }
 
 fn all_to_all(case: Case) {
@@ -151,10 +197,10 @@ fn gather(case: Case) {
         CollectiveKind::GatherParallel { root },
         CollectiveKind::Incast { root },
     ] {
-        let mut memory = InPlace(matrix(ranks, ranks, own));
+        let mut memory = InPlace::of_chunks(matrix(ranks, ranks, own));
         let bytes = case.run(&kind, &mut memory);
         assert_eq!(bytes, case.size - case.block(root));
-        assert_eq!(memory.0, matrix(ranks, ranks, all), "{case:?}");
+        assert_eq!(memory.held, matrix(ranks, ranks, all), "{case:?}");
     }
 }
 
@@ -168,25 +214,33 @@ fn scatter(case: Case) {
             0
         }
     };
-    let mut memory = InPlace(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
+    let mut memory =
+        InPlace::of_chunks(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
     let bytes = case.run(&CollectiveKind::ScatterParallel { root }, &mut memory);
     assert_eq!(bytes, case.size - case.block(root));
     let expected = matrix(ranks, ranks, |rank, block| held(rank, rank == block, block));
-    assert_eq!(memory.0, expected, "{case:?}");
+    assert_eq!(memory.held, expected, "{case:?}");
 }
 
 /// Broadcast, parallel: everybody ends with the root's message, which is one chunk.
 fn broadcast(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let at_root = |rank, _| if rank == root { value(root, 0) } else { 0 };
-    let mut memory = InPlace(matrix(ranks, 1, at_root));
+    let mut memory = InPlace::of_chunks(matrix(ranks, 1, at_root));
     let bytes = case.run(&CollectiveKind::BroadcastParallel { root }, &mut memory);
     assert_eq!(bytes, u64::from(ranks - 1) * case.size);
-    assert_eq!(memory.0, matrix(ranks, 1, |_, _| value(root, 0)));
+    assert_eq!(memory.held, matrix(ranks, 1, |_, _| value(root, 0)));
 }
 
 fn everything(case: Case) {
-    all_reduce(case);
+    all_reduce(case, &CollectiveKind::AllReduceRing, case.ranks);
+    all_reduce(
+        case,
+        &CollectiveKind::AllReduceBidirectionalRing,
+        2 * case.ranks,
+    );
+    all_gather(case, &CollectiveKind::AllGatherRing);
+    reduce_scatter(case, &CollectiveKind::ReduceScatterRing);
     all_to_all(case);
     permutation(case);
     gather(case);
