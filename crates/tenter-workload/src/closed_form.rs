@@ -22,10 +22,18 @@ use crate::collective::CollectiveKind;
 /// | all-reduce, bidirectional ring | ≥ 4(n−1)·c(S/2n) + L | each port sends 4(n−1) chunks |
 /// | | ≥ 2(n−1)·(c(S/2n) + L) | a step waits for the arrival of the last |
 /// | all-gather, ring; reduce-scatter, ring | (n−1)·(c + L) | as all-reduce, once round |
+/// | all-reduce, halving-doubling | 2·Σ (c(S/2ʲ) + L), j = 1 … k | exchanges follow each other |
+/// | all-gather, recursive doubling | Σ (c(S/2ʲ) + L), j = k … 1 | exchanges follow each other |
+/// | reduce-scatter, recursive halving | Σ (c(S/2ʲ) + L), j = 1 … k | as all-gather, backwards |
+/// | hypercube | as all-gather, recursive doubling | it is the same traffic |
 /// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
 /// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
 /// | permutation | c(S) + L | no port is shared |
+///
+/// With n between 2ᵏ and 2ᵏ⁺¹ the exchanges take place between 2ᵏ ranks; the others add c(S) + L
+/// before (reduce-scatter), c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after
+/// (all-reduce); S/2ʲ is then 2ᵏ⁻ʲ blocks of S/n, but for all-reduce. That is a lower bound.
 ///
 /// Where transfers of different steps share a port, how well they fill each other's pauses depends
 /// on how they meet there. The table then has lower bounds, and the larger of them is returned.
@@ -56,8 +64,46 @@ pub fn ideal_completion(
         CollectiveKind::AllGatherRing | CollectiveKind::ReduceScatterRing => {
             times(share().saturating_add(latency), others)
         }
+        CollectiveKind::AllReduceHalvingDoubling
+        | CollectiveKind::AllGatherRecursiveDoubling
+        | CollectiveKind::ReduceScatterRecursiveHalving
+        | CollectiveKind::Hypercube => exchanges(kind, ranks, size_bytes, port_time, latency),
         CollectiveKind::Permutation { .. } => whole().saturating_add(latency),
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
+    }
+}
+
+/// Recursive halving and doubling between 2ᵏ ranks, where the others have what they hold taken over
+/// before and get the result after.
+fn exchanges(
+    kind: &CollectiveKind,
+    ranks: u32,
+    size_bytes: u64,
+    port_time: &dyn Fn(u64) -> Time,
+    latency: Time,
+) -> Time {
+    let hop = |bytes| port_time(bytes).saturating_add(latency);
+    let levels = ranks.max(1).ilog2();
+    let participants = 1_u64 << levels;
+    let block = size_bytes / u64::from(ranks.max(1));
+    let both = *kind == CollectiveKind::AllReduceHalvingDoubling;
+    let part = if both {
+        size_bytes / participants
+    } else {
+        block
+    };
+    let once = (0..levels).fold(Time::ZERO, |sum, level| {
+        sum.saturating_add(hop(part << level))
+    });
+    let extra = u64::from(u64::from(ranks) > participants);
+    match kind {
+        CollectiveKind::AllReduceHalvingDoubling => {
+            times(once, 2).saturating_add(times(hop(size_bytes), 2 * extra))
+        }
+        CollectiveKind::ReduceScatterRecursiveHalving => {
+            once.saturating_add(times(hop(size_bytes), extra))
+        }
+        _ => once.saturating_add(times(hop(size_bytes - block), extra)),
     }
 }
 
@@ -96,6 +142,18 @@ mod tests {
         ] {
             assert_eq!(time(kind), Time::from_us(77));
         }
+        // (40 + 1) + (20 + 1) + (10 + 1), once or twice.
+        for kind in [
+            CollectiveKind::AllGatherRecursiveDoubling,
+            CollectiveKind::ReduceScatterRecursiveHalving,
+            CollectiveKind::Hypercube,
+        ] {
+            assert_eq!(time(kind), Time::from_us(73));
+        }
+        assert_eq!(
+            time(CollectiveKind::AllReduceHalvingDoubling),
+            Time::from_us(146)
+        );
         // 80 + 1, and 7·80 + 1.
         assert_eq!(
             time(CollectiveKind::Permutation { seed: 0 }),

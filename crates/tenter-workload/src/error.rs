@@ -45,6 +45,18 @@ pub enum WorkloadError {
         /// How many ranks there are; at least 2.
         ranks: u32,
     },
+    /// An algorithm that needs a power of two.
+    #[error(
+        "{collective}: {ranks} ranks are not the corners of a hypercube; \
+         use a power of two such as {} or {}, or all-gather", power_below(*.ranks),
+         2 * power_below(*.ranks)
+    )]
+    NotPowerOfTwo {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are; at least 2.
+        ranks: u32,
+    },
     /// A name that is no collective.
     #[error("there is no collective `{given}`{}; known are {known}", hint(*.suggestion))]
     UnknownCollective {
@@ -91,6 +103,10 @@ pub enum WorkloadError {
         /// Ranks of the schedule.
         found: u32,
     },
+}
+
+fn power_below(ranks: u32) -> u64 {
+    1 << ranks.ilog2()
 }
 
 fn hint(suggestion: Option<&'static str>) -> String {

@@ -262,3 +262,43 @@ fn one_root_and_all_others() {
         }
     }
 }
+
+#[test]
+fn halving_and_doubling() {
+    // Of 2ᵏ ranks each exchange of x bytes takes chunk(x) + M·ACK + latency, as in a ring, and the
+    // last ACK delays nobody. All-gather of 8 ranks with blocks of 1 MiB: 8, 16 and 32 messages,
+    // 7·21,393,920 + 56·1,720 + 3·650,000 − 1,720 ps.
+    //
+    // With other ranks beside them, those whose neighbours hand over their data start later, and
+    // then have several exchanges under way at once, which share their port. The closed form, which
+    // has one after the other, is then a lower bound; how they meet costs less than as much again.
+    for (name, algorithm) in [
+        ("all-reduce", "halving-doubling"),
+        ("all-gather", "recursive-doubling"),
+        ("reduce-scatter", "recursive-halving"),
+        ("hypercube", "recursive-doubling"),
+    ] {
+        let kind = CollectiveKind::parse(name, algorithm).expect("a member");
+        let set = format!("jobs[0].collectives[0].algorithm={algorithm}");
+        let kind_ideal = |ranks, size, port_time: &dyn Fn(u64) -> u64| {
+            let port_time = |bytes| Time::from_ps(port_time(bytes));
+            ideal_completion(&kind, ranks, size, &port_time, Time::from_ps(NEAR)).ps()
+        };
+        for (ranks, share) in SHAPES {
+            let size = u64::from(ranks) * share;
+            let case = format!("{name}, {ranks} ranks of {share} B");
+            if ranks.is_power_of_two() {
+                let found = single_switch(ranks, name, size, &[&set]).completion(0);
+                let step = |bytes| default_wire(bytes) * BYTE + in_the_way(bytes) * ACK;
+                assert_eq!(found, kind_ideal(ranks, size, &step) - ACK, "{case}");
+                if (name, ranks, share) == ("all-gather", 8, 1 << 20) {
+                    assert_eq!(found, 7 * 21_393_920 + 55 * 1_720 + 3 * 650_000);
+                }
+            } else if name != "hypercube" {
+                let found = single_switch(ranks, name, size, &[&set]).completion(0);
+                let least = kind_ideal(ranks, size, &|bytes| default_wire(bytes) * BYTE);
+                assert!((least..2 * least).contains(&found), "{case}: {found}");
+            }
+        }
+    }
+}

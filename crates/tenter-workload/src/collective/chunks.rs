@@ -25,16 +25,26 @@ impl Chunks {
         self.count
     }
 
+    /// The length of all chunks together, in bytes.
+    pub(super) fn total(self) -> u64 {
+        self.offset(self.count)
+    }
+
+    /// Where a chunk begins, in bytes; of the number of chunks itself, where the last one ends.
+    #[inline]
+    pub(super) fn offset(self, chunk: u32) -> u64 {
+        // i·S/n = i·quotient + i·remainder/n; the products stay below n² < 2⁶⁴ where i·S might not.
+        let i = u64::from(chunk);
+        i * self.quotient + i * self.remainder / u64::from(self.count)
+    }
+
     /// The length of one chunk in bytes.
     #[inline]
     pub(super) fn bytes(self, chunk: u32) -> u64 {
         if self.remainder == 0 {
             return self.quotient;
         }
-        // i·S/n = i·quotient + i·remainder/n; the products stay below n² < 2⁶⁴ where i·S might not.
-        let i = u64::from(chunk);
-        let count = u64::from(self.count);
-        self.quotient + (i + 1) * self.remainder / count - i * self.remainder / count
+        self.offset(chunk + 1) - self.offset(chunk)
     }
 }
 
@@ -65,6 +75,7 @@ mod tests {
             prop_assert_eq!(lengths.iter().sum::<u64>(), size);
             let least = size / u64::from(count);
             prop_assert!(lengths.iter().all(|&bytes| bytes == least || bytes == least + 1));
+            prop_assert_eq!(Chunks::new(size, count).total(), size);
         }
     }
 }

@@ -2,17 +2,22 @@
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
 //! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
-//! member (`chunks`, `ring`, `star`).
+//! member (`butterfly`, `chunks`, `ring`, `star`).
 
+mod all_gather_recursive_doubling;
 mod all_gather_ring;
 mod all_reduce_bidirectional_ring;
+mod all_reduce_halving_doubling;
 mod all_reduce_ring;
 mod all_to_all_parallel;
 mod broadcast_parallel;
+mod butterfly;
 mod chunks;
 mod gather_parallel;
+mod hypercube;
 mod incast;
 mod permutation;
+mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
 mod ring;
 mod scatter_parallel;
@@ -36,10 +41,16 @@ pub enum CollectiveKind {
     AllReduceRing,
     /// All-reduce round two rings in opposite directions, each with half of the buffer.
     AllReduceBidirectionalRing,
+    /// All-reduce by recursive halving, then recursive doubling.
+    AllReduceHalvingDoubling,
     /// All-gather round a ring.
     AllGatherRing,
+    /// All-gather in log₂ n exchanges, each of twice as many bytes as the one before.
+    AllGatherRecursiveDoubling,
     /// Reduce-scatter round a ring.
     ReduceScatterRing,
+    /// Reduce-scatter in log₂ n exchanges, each of half as many bytes as the one before.
+    ReduceScatterRecursiveHalving,
     /// One rank sends the same message to every other, all at once.
     BroadcastParallel {
         /// The rank that sends.
@@ -55,6 +66,8 @@ pub enum CollectiveKind {
         /// The rank that sends.
         root: u32,
     },
+    /// All-gather along the edges of a hypercube, as nccl-tests has it.
+    Hypercube,
     /// Each rank sends everything to one other rank; a random derangement.
     Permutation {
         /// Seed of the derangement.
@@ -156,15 +169,19 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 10] = [
+    pub const MEMBERS: [&'static CollectiveMember; 14] = [
         &all_to_all_parallel::MEMBER,
         &all_reduce_ring::MEMBER,
         &all_reduce_bidirectional_ring::MEMBER,
+        &all_reduce_halving_doubling::MEMBER,
         &all_gather_ring::MEMBER,
+        &all_gather_recursive_doubling::MEMBER,
         &reduce_scatter_ring::MEMBER,
+        &reduce_scatter_recursive_halving::MEMBER,
         &broadcast_parallel::MEMBER,
         &gather_parallel::MEMBER,
         &scatter_parallel::MEMBER,
+        &hypercube::MEMBER,
         &permutation::MEMBER,
         &incast::MEMBER,
     ];
@@ -175,11 +192,17 @@ impl CollectiveKind {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
+            CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
             CollectiveKind::AllGatherRing => &all_gather_ring::MEMBER,
+            CollectiveKind::AllGatherRecursiveDoubling => &all_gather_recursive_doubling::MEMBER,
             CollectiveKind::ReduceScatterRing => &reduce_scatter_ring::MEMBER,
+            CollectiveKind::ReduceScatterRecursiveHalving => {
+                &reduce_scatter_recursive_halving::MEMBER
+            }
             CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
             CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
             CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
+            CollectiveKind::Hypercube => &hypercube::MEMBER,
             CollectiveKind::Permutation { .. } => &permutation::MEMBER,
             CollectiveKind::Incast { .. } => &incast::MEMBER,
         }
@@ -268,10 +291,19 @@ impl CollectiveKind {
             CollectiveKind::AllReduceBidirectionalRing => Box::new(
                 all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),
             ),
+            CollectiveKind::AllReduceHalvingDoubling => {
+                Box::new(all_reduce_halving_doubling::schedule(ranks, size_bytes))
+            }
             CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
+            CollectiveKind::AllGatherRecursiveDoubling => {
+                Box::new(all_gather_recursive_doubling::schedule(ranks, size_bytes))
+            }
             CollectiveKind::ReduceScatterRing => {
                 Box::new(reduce_scatter_ring::schedule(ranks, size_bytes))
             }
+            CollectiveKind::ReduceScatterRecursiveHalving => Box::new(
+                reduce_scatter_recursive_halving::schedule(ranks, size_bytes),
+            ),
             CollectiveKind::BroadcastParallel { root } => {
                 Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
             }
@@ -281,11 +313,24 @@ impl CollectiveKind {
             CollectiveKind::ScatterParallel { root } => {
                 Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
             }
+            CollectiveKind::Hypercube => Box::new(hypercube::schedule(ranks, size_bytes)?),
             CollectiveKind::Permutation { seed } => {
                 Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
         })
+    }
+
+    /// Algorithm bandwidth over size per time, for `ranks` ranks (at least 2): 1, but for the
+    /// hypercube, of which nccl-tests leaves out the block that a rank has already.
+    ///
+    /// Source: the `*GetBw` functions of NVIDIA/nccl-tests.
+    pub fn algbw_factor(&self, ranks: u32) -> f64 {
+        let factor = match self {
+            CollectiveKind::Hypercube => Factor::AllButOwn,
+            _ => Factor::One,
+        };
+        factor.of(ranks)
     }
 
     /// Bus bandwidth over algorithm bandwidth for `ranks` ranks (at least 2), so that an ideal

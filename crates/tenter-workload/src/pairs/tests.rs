@@ -106,6 +106,10 @@ fn every_collective_in_both_scopes() {
     for kind in CollectiveKind::MEMBERS.map(|member| member.default.clone()) {
         for scope in SCOPES {
             for ranks in [2, 3, 4, 9] {
+                if kind.schedule(ranks, 1).is_err() {
+                    // Not every number of ranks makes a hypercube.
+                    continue;
+                }
                 for queue_pairs in [1, 4] {
                     let job = job(std::slice::from_ref(&kind), ranks, scope, queue_pairs);
                     check(&QueuePairs::for_job(&job).unwrap(), pairs_of(&job));

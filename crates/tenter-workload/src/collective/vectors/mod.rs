@@ -5,7 +5,7 @@ mod execute;
 use proptest::prelude::*;
 
 use super::CollectiveKind;
-use crate::{QueuePairScope, Transfer};
+use crate::{QueuePairScope, Transfer, WorkloadError};
 use execute::{Memory, execute};
 
 /// A vector of numbers per rank; one number stands for one chunk or block.
@@ -126,31 +126,116 @@ fn all_reduce(case: Case, kind: &CollectiveKind, chunks: u32) {
     let bytes = case.run(kind, &mut memory);
     // Each of the 2(n−1) steps moves every chunk once.
     assert_eq!(bytes, 2 * u64::from(ranks - 1) * case.size);
-    let sums = matrix(ranks, chunks, |_, chunk| sum(ranks, chunk));
+    check_all_reduced(case, kind, &memory);
+}
+
+fn check_all_reduced(case: Case, kind: &CollectiveKind, memory: &InPlace<'_>) {
+    let cells = memory.held[0].len() as u32;
+    let sums = matrix(case.ranks, cells, |_, cell| sum(case.ranks, cell));
     assert_eq!(memory.held, sums, "{kind:?}, {case:?}");
 }
 
 /// All-gather: everybody starts with a block and ends with all of them.
-fn all_gather(case: Case, kind: &CollectiveKind) {
+fn all_gather(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
     let ranks = case.ranks;
     let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
-    let mut memory = InPlace::of_chunks(matrix(ranks, ranks, own));
+    let held = matrix(ranks, ranks, own);
+    let mut memory = InPlace { held, cells };
     let bytes = case.run(kind, &mut memory);
-    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
     let all = matrix(ranks, ranks, |_, block| value(block, block));
     assert_eq!(memory.held, all, "{kind:?}, {case:?}");
+    bytes
 }
 
 /// Reduce-scatter: everybody ends with the sum of a block; the rest of the buffer is scratch.
-fn reduce_scatter(case: Case, kind: &CollectiveKind) {
+fn reduce_scatter(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
     let ranks = case.ranks;
-    let mut memory = InPlace::of_chunks(matrix(ranks, ranks, value));
+    let held = matrix(ranks, ranks, value);
+    let mut memory = InPlace { held, cells };
     let bytes = case.run(kind, &mut memory);
-    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
     for rank in 0..ranks {
         let found = memory.held[rank as usize][rank as usize];
         assert_eq!(found, sum(ranks, rank), "{kind:?}, {case:?}, rank {rank}");
     }
+    bytes
+}
+
+/// The three rings.
+fn rings(case: Case) {
+    let ranks = case.ranks;
+    let one_chunk = |transfer: &Transfer| vec![transfer.chunk];
+    all_reduce(case, &CollectiveKind::AllReduceRing, ranks);
+    let bidirectional = CollectiveKind::AllReduceBidirectionalRing;
+    all_reduce(case, &bidirectional, 2 * ranks);
+    // Each of n−1 steps moves every block once.
+    let once_round = u64::from(ranks - 1) * case.size;
+    let gathered = all_gather(case, &CollectiveKind::AllGatherRing, &one_chunk);
+    assert_eq!(gathered, once_round);
+    let scattered = reduce_scatter(case, &CollectiveKind::ReduceScatterRing, &one_chunk);
+    assert_eq!(scattered, once_round);
+}
+
+/// The cells of a chunk in recursive halving and doubling over p = 2ᵏ of n ranks, where a
+/// participant has one cell, or two if it has an extra.
+fn butterfly_cells(ranks: u32, chunk: u32) -> Vec<u32> {
+    let participants = 1 << ranks.ilog2();
+    let extras = ranks - participants;
+    // Segments are numbered like a heap: the whole is 0, its halves 1 and 2, its quarters 3 to 6.
+    if chunk < 2 * participants - 1 {
+        let level = (chunk + 1).ilog2();
+        let length = participants >> level;
+        let first = (chunk + 1 - (1 << level)) * length;
+        let cell = |participant: u32| participant + participant.min(extras);
+        return (cell(first)..cell(first + length)).collect();
+    }
+    let of_extra = chunk + 1 - 2 * participants;
+    let block = 2 * (of_extra % extras) + 1;
+    if of_extra < extras {
+        vec![block]
+    } else {
+        (0..ranks).filter(|&cell| cell != block).collect()
+    }
+}
+
+/// Recursive halving, recursive doubling, and both.
+fn butterflies(case: Case) {
+    let (ranks, size) = (case.ranks, case.size);
+    let participants: u32 = 1 << ranks.ilog2();
+    let extras = u64::from(ranks - participants);
+    let cells = |transfer: &Transfer| butterfly_cells(ranks, transfer.chunk);
+    let blocks_of_extras: u64 = (0..ranks - participants)
+        .map(|i| case.block(2 * i + 1))
+        .sum();
+
+    // Each exchange of halving moves half of what all participants hold, which is p buffers, then
+    // p/2, …: p−1 in the end. An extra sends its buffer before and gets its block after.
+    let halving = CollectiveKind::ReduceScatterRecursiveHalving;
+    let exchanged = u64::from(participants - 1) * size;
+    let bytes = reduce_scatter(case, &halving, &cells);
+    assert_eq!(bytes, exchanged + extras * size + blocks_of_extras);
+    // Doubling is its mirror image, but that an extra has its block already.
+    let doubling = CollectiveKind::AllGatherRecursiveDoubling;
+    let bytes = all_gather(case, &doubling, &cells);
+    assert_eq!(bytes, exchanged + extras * size);
+    match CollectiveKind::Hypercube.schedule(ranks, size) {
+        Ok(_) => assert_eq!(
+            all_gather(case, &CollectiveKind::Hypercube, &cells),
+            exchanged
+        ),
+        Err(error) => assert!(matches!(error, WorkloadError::NotPowerOfTwo { .. })),
+    }
+
+    // An all-reduce cuts its buffer for the participants alone.
+    let both = CollectiveKind::AllReduceHalvingDoubling;
+    let cells = |transfer: &Transfer| butterfly_cells(participants, transfer.chunk);
+    let held = matrix(ranks, participants, value);
+    let mut memory = InPlace {
+        held,
+        cells: &cells,
+    };
+    let bytes = case.run(&both, &mut memory);
+    assert_eq!(bytes, 2 * (exchanged + extras * size));
+    check_all_reduced(case, &both, &memory);
 }
 
 fn all_to_all(case: Case) {
@@ -233,14 +318,8 @@ fn broadcast(case: Case) {
 }
 
 fn everything(case: Case) {
-    all_reduce(case, &CollectiveKind::AllReduceRing, case.ranks);
-    all_reduce(
-        case,
-        &CollectiveKind::AllReduceBidirectionalRing,
-        2 * case.ranks,
-    );
-    all_gather(case, &CollectiveKind::AllGatherRing);
-    reduce_scatter(case, &CollectiveKind::ReduceScatterRing);
+    rings(case);
+    butterflies(case);
     all_to_all(case);
     permutation(case);
     gather(case);
