@@ -16,7 +16,7 @@ const COLLECTIVE: KeyTable = KeyTable {
     keys: &[
         key(
             "collective",
-            "`all-to-all`, `all-reduce`, `all-gather`, `reduce-scatter`, `broadcast`, `gather`, `scatter`, `hypercube`, `permutation` or `incast`",
+            "`all-to-all`, `all-reduce`, `all-gather`, `reduce-scatter`, `broadcast`, `gather`, `scatter`, `send-recv`, `hypercube`, `permutation` or `incast`",
             Required,
             "Which collective",
         ),
@@ -24,7 +24,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "algorithm",
             "a word",
             Depends("the usual one"),
-            "By which algorithm: all-to-all `parallel`; all-reduce `ring`, `bidirectional-ring` or `halving-doubling`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; hypercube `recursive-doubling`; broadcast, gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
+            "By which algorithm: all-to-all `parallel` or `pairwise`; all-reduce `ring`, `bidirectional-ring` or `halving-doubling`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast, gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
         ),
         key(
             "size",

@@ -18,6 +18,7 @@ use crate::collective::CollectiveKind;
 /// | collective | time | because |
 /// |---|---|---|
 /// | all-to-all, parallel | (n−1)·c + L | each port sends n−1 blocks |
+/// | all-to-all, pairwise | (n−1)·(c + L) | a step waits for the arrival of the last |
 /// | all-reduce, ring | 2(n−1)·(c + L) | a step waits for the arrival of the last |
 /// | all-reduce, bidirectional ring | ≥ 4(n−1)·c(S/2n) + L | each port sends 4(n−1) chunks |
 /// | | ≥ 2(n−1)·(c(S/2n) + L) | a step waits for the arrival of the last |
@@ -29,7 +30,7 @@ use crate::collective::CollectiveKind;
 /// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
 /// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
-/// | permutation | c(S) + L | no port is shared |
+/// | permutation; send-recv | c(S) + L | no port is shared |
 ///
 /// With n between 2ᵏ and 2ᵏ⁺¹ the exchanges take place between 2ᵏ ranks; the others add c(S) + L
 /// before (reduce-scatter), c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after
@@ -61,14 +62,16 @@ pub fn ideal_completion(
             let port = times(chunk, 4 * others).saturating_add(latency);
             port.max(times(chunk.saturating_add(latency), 2 * others))
         }
-        CollectiveKind::AllGatherRing | CollectiveKind::ReduceScatterRing => {
-            times(share().saturating_add(latency), others)
-        }
+        CollectiveKind::AllToAllPairwise
+        | CollectiveKind::AllGatherRing
+        | CollectiveKind::ReduceScatterRing => times(share().saturating_add(latency), others),
         CollectiveKind::AllReduceHalvingDoubling
         | CollectiveKind::AllGatherRecursiveDoubling
         | CollectiveKind::ReduceScatterRecursiveHalving
         | CollectiveKind::Hypercube => exchanges(kind, ranks, size_bytes, port_time, latency),
-        CollectiveKind::Permutation { .. } => whole().saturating_add(latency),
+        CollectiveKind::Permutation { .. } | CollectiveKind::SendRecv => {
+            whole().saturating_add(latency)
+        }
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
     }
 }
@@ -137,6 +140,7 @@ mod tests {
         let bidirectional = CollectiveKind::AllReduceBidirectionalRing;
         assert_eq!(time(bidirectional), Time::from_us(141));
         for kind in [
+            CollectiveKind::AllToAllPairwise,
             CollectiveKind::AllGatherRing,
             CollectiveKind::ReduceScatterRing,
         ] {
@@ -155,10 +159,12 @@ mod tests {
             Time::from_us(146)
         );
         // 80 + 1, and 7·80 + 1.
-        assert_eq!(
-            time(CollectiveKind::Permutation { seed: 0 }),
-            Time::from_us(81)
-        );
+        for kind in [
+            CollectiveKind::Permutation { seed: 0 },
+            CollectiveKind::SendRecv,
+        ] {
+            assert_eq!(time(kind), Time::from_us(81));
+        }
         assert_eq!(
             time(CollectiveKind::BroadcastParallel { root: 0 }),
             Time::from_us(561)

@@ -43,8 +43,6 @@ fn ideal(kind: &CollectiveKind, ranks: u32, chunk: u64, latency: u64) -> u64 {
     ideal_completion(kind, ranks, 1, &port_time, Time::from_ps(latency)).ps()
 }
 
-const RING: &str = "jobs[0].collectives[0].algorithm=ring";
-
 const SHAPES: [(u32, u64); 9] = [
     (2, 4_096),
     (2, 1 << 20),
@@ -139,12 +137,12 @@ fn in_the_way(chunk: u64) -> u64 {
 }
 
 #[test]
-fn rings() {
-    // In each of the steps, 2(n−1) of an all-reduce and n−1 of its two halves, a rank sends a chunk
-    // and acknowledges the messages it receives. The ACK of the last one goes before the data that
-    // the same arrival releases, and those of the others go among the step's own data, unless that
-    // has all been sent by then. Of the last step the last ACK delays nobody. With M ACKs in the
-    // way of each step:
+fn rings_and_pairwise_exchanges() {
+    // In each of the steps, 2(n−1) of an all-reduce and n−1 of its two halves and of a pairwise
+    // all-to-all, a rank sends a chunk and acknowledges the messages it receives. The ACK of the
+    // last one goes before the data that the same arrival releases, and those of the others go
+    // among the step's own data, unless that has all been sent by then. Of the last step the last
+    // ACK delays nobody. With M ACKs in the way of each step:
     //
     //     steps·(chunk + M·ACK + latency) − ACK
     //
@@ -154,10 +152,12 @@ fn rings() {
         CollectiveKind::AllReduceRing,
         CollectiveKind::AllGatherRing,
         CollectiveKind::ReduceScatterRing,
+        CollectiveKind::AllToAllPairwise,
     ] {
+        let algorithm = format!("jobs[0].collectives[0].algorithm={}", kind.algorithm());
         for (ranks, chunk) in SHAPES {
             let size = u64::from(ranks) * chunk;
-            let trial = single_switch(ranks, kind.name(), size, &[RING]);
+            let trial = single_switch(ranks, kind.name(), size, &[&algorithm]);
             let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
             let case = format!("{}, {ranks} ranks of {chunk} B", kind.name());
             let expected = ideal(&kind, ranks, step, NEAR) - ACK;
@@ -167,7 +167,7 @@ fn rings() {
             }
             // A switch that stores adds the longest frame to each step.
             let store = "fabric.switch.forwarding=store-and-forward";
-            let trial = single_switch(ranks, kind.name(), size, &[RING, store]);
+            let trial = single_switch(ranks, kind.name(), size, &[&algorithm, store]);
             let longest = wire(chunk, MTU, MESSAGE)[0] * BYTE;
             let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
             assert_eq!(trial.completion(0), expected, "{case}, stored");
@@ -215,15 +215,19 @@ fn ring_all_reduce_that_no_acknowledgement_disturbs() {
 }
 
 #[test]
-fn permutation() {
+fn one_to_one() {
     // Each rank sends S bytes, and acknowledges what it receives; the last ACK delays nobody.
-    let kind = CollectiveKind::Permutation { seed: 1 };
-    for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
-        let trial = single_switch(ranks, "permutation", size, &[]);
-        let data = default_wire(size) * BYTE;
-        let acknowledgements = (in_the_way(size) - 1) * ACK;
-        let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
-        assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+    for kind in [
+        CollectiveKind::Permutation { seed: 1 },
+        CollectiveKind::SendRecv,
+    ] {
+        for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
+            let trial = single_switch(ranks, kind.name(), size, &[]);
+            let data = default_wire(size) * BYTE;
+            let acknowledgements = (in_the_way(size) - 1) * ACK;
+            let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
+            assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod all_gather_ring;
 mod all_reduce_bidirectional_ring;
 mod all_reduce_halving_doubling;
 mod all_reduce_ring;
+mod all_to_all_pairwise;
 mod all_to_all_parallel;
 mod broadcast_parallel;
 mod butterfly;
@@ -21,6 +22,7 @@ mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
 mod ring;
 mod scatter_parallel;
+mod send_recv;
 mod star;
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,8 @@ use crate::{Schedule, WorkloadError};
 pub enum CollectiveKind {
     /// All-to-all, all pairs at once, interleaved over the destinations.
     AllToAllParallel,
+    /// All-to-all, one destination after the other.
+    AllToAllPairwise,
     /// All-reduce round a ring in one direction: reduce-scatter, then all-gather.
     AllReduceRing,
     /// All-reduce round two rings in opposite directions, each with half of the buffer.
@@ -66,6 +70,8 @@ pub enum CollectiveKind {
         /// The rank that sends.
         root: u32,
     },
+    /// Each rank sends everything to the next one.
+    SendRecv,
     /// All-gather along the edges of a hypercube, as nccl-tests has it.
     Hypercube,
     /// Each rank sends everything to one other rank; a random derangement.
@@ -169,8 +175,9 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 14] = [
+    pub const MEMBERS: [&'static CollectiveMember; 16] = [
         &all_to_all_parallel::MEMBER,
+        &all_to_all_pairwise::MEMBER,
         &all_reduce_ring::MEMBER,
         &all_reduce_bidirectional_ring::MEMBER,
         &all_reduce_halving_doubling::MEMBER,
@@ -181,6 +188,7 @@ impl CollectiveKind {
         &broadcast_parallel::MEMBER,
         &gather_parallel::MEMBER,
         &scatter_parallel::MEMBER,
+        &send_recv::MEMBER,
         &hypercube::MEMBER,
         &permutation::MEMBER,
         &incast::MEMBER,
@@ -190,6 +198,7 @@ impl CollectiveKind {
     pub const fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
+            CollectiveKind::AllToAllPairwise => &all_to_all_pairwise::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
             CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
@@ -202,6 +211,7 @@ impl CollectiveKind {
             CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
             CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
             CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
+            CollectiveKind::SendRecv => &send_recv::MEMBER,
             CollectiveKind::Hypercube => &hypercube::MEMBER,
             CollectiveKind::Permutation { .. } => &permutation::MEMBER,
             CollectiveKind::Incast { .. } => &incast::MEMBER,
@@ -287,6 +297,9 @@ impl CollectiveKind {
             CollectiveKind::AllToAllParallel => Box::new(
                 all_to_all_parallel::AllToAllParallel::new(ranks, size_bytes),
             ),
+            CollectiveKind::AllToAllPairwise => Box::new(
+                all_to_all_pairwise::AllToAllPairwise::new(ranks, size_bytes),
+            ),
             CollectiveKind::AllReduceRing => Box::new(all_reduce_ring::schedule(ranks, size_bytes)),
             CollectiveKind::AllReduceBidirectionalRing => Box::new(
                 all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),
@@ -313,6 +326,7 @@ impl CollectiveKind {
             CollectiveKind::ScatterParallel { root } => {
                 Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
             }
+            CollectiveKind::SendRecv => Box::new(send_recv::SendRecv::new(ranks, size_bytes)),
             CollectiveKind::Hypercube => Box::new(hypercube::schedule(ranks, size_bytes)?),
             CollectiveKind::Permutation { seed } => {
                 Box::new(permutation::Permutation::new(ranks, size_bytes, seed))

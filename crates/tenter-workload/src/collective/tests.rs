@@ -134,7 +134,7 @@ fn wrong_names_get_a_suggestion() {
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
          known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, gather, scatter, \
-         hypercube, permutation, incast"
+         send-recv, hypercube, permutation, incast"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
@@ -142,7 +142,7 @@ fn wrong_names_get_a_suggestion() {
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),
-        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel"
+        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel, pairwise"
     );
 }
 
@@ -173,8 +173,9 @@ fn ranks_are_limited_where_ids_run_out() {
         let participants = 1 << ranks.ilog2();
         each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
     };
-    let limited: [(CollectiveKind, Count); 9] = [
+    let limited: [(CollectiveKind, Count); 10] = [
         (CollectiveKind::AllToAllParallel, Box::new(pairs)),
+        (CollectiveKind::AllToAllPairwise, Box::new(pairs)),
         (
             CollectiveKind::AllReduceRing,
             Box::new(move |n| 2 * pairs(n)),
@@ -241,7 +242,7 @@ fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     let by_collective = |collective| match collective {
         "all-reduce" => 1.75,
         "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
-        "broadcast" | "hypercube" | "permutation" => 1.0,
+        "broadcast" | "send-recv" | "hypercube" | "permutation" => 1.0,
         other => panic!("{other} has no factor here"),
     };
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;

@@ -241,29 +241,44 @@ fn butterflies(case: Case) {
 fn all_to_all(case: Case) {
     let ranks = case.ranks;
     let keep_own = |row, column| if row == column { value(row, column) } else { 0 };
-    let mut memory = Blocks {
-        send: matrix(ranks, ranks, value),
-        receive: matrix(ranks, ranks, keep_own),
-    };
-    let bytes = case.run(&CollectiveKind::AllToAllParallel, &mut memory);
-    // Every rank receives n−1 blocks; the blocks of all ranks make up one buffer.
-    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
-    let transposed = matrix(ranks, ranks, |row, column| value(column, row));
-    assert_eq!(memory.receive, transposed, "{case:?}");
+    for kind in [
+        CollectiveKind::AllToAllParallel,
+        CollectiveKind::AllToAllPairwise,
+    ] {
+        let mut memory = Blocks {
+            send: matrix(ranks, ranks, value),
+            receive: matrix(ranks, ranks, keep_own),
+        };
+        let bytes = case.run(&kind, &mut memory);
+        // Every rank receives n−1 blocks; the blocks of all ranks make up one buffer.
+        assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+        let transposed = matrix(ranks, ranks, |row, column| value(column, row));
+        assert_eq!(memory.receive, transposed, "{kind:?}, {case:?}");
+    }
 }
 
-fn permutation(case: Case) {
+/// Permutation and send-recv: each rank receives exactly one vector, and from somebody else.
+fn one_to_one(case: Case) {
     let (ranks, seed) = (case.ranks, case.parameter);
-    let mut memory = Blocks {
-        send: matrix(ranks, ranks, value),
-        receive: matrix(ranks, ranks, |_, _| 0),
-    };
-    let bytes = case.run(&CollectiveKind::Permutation { seed }, &mut memory);
-    assert_eq!(bytes, u64::from(ranks) * case.size);
-    // Each rank received exactly one vector, and from somebody else.
-    for (rank, vector) in memory.receive.iter().enumerate() {
-        assert_eq!(vector.iter().filter(|&&block| block != 0).count(), 1);
-        assert_eq!(vector[rank], 0);
+    for kind in [
+        CollectiveKind::Permutation { seed },
+        CollectiveKind::SendRecv,
+    ] {
+        let mut memory = Blocks {
+            send: matrix(ranks, ranks, value),
+            receive: matrix(ranks, ranks, |_, _| 0),
+        };
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, u64::from(ranks) * case.size);
+        for (rank, vector) in (0..).zip(&memory.receive) {
+            let from: Vec<u32> = (0..ranks)
+                .filter(|&src| vector[src as usize] != 0)
+                .collect();
+            assert!(from.len() == 1 && from[0] != rank, "{kind:?}, {case:?}");
+            if kind == CollectiveKind::SendRecv {
+                assert_eq!((from[0] + 1) % ranks, rank);
+            }
+        }
     }
 }
 
@@ -321,7 +336,7 @@ fn everything(case: Case) {
     rings(case);
     butterflies(case);
     all_to_all(case);
-    permutation(case);
+    one_to_one(case);
     gather(case);
     scatter(case);
     broadcast(case);
