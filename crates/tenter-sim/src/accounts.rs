@@ -172,7 +172,7 @@ fn flow_row(
     let plan = &context.jobs[usize::from(job)];
     let turn = &plan.turns[sent.turn as usize];
     let transfer = schedule.transfer(id);
-    let lane = plan.job.queue_pair_scope.lane(transfer.chunk);
+    let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);
     let delivery = &received.delivery;
     FlowRow {

@@ -84,6 +84,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use tenter_net::Forwarding;
+    use tenter_workload::collective::CollectiveKind;
 
     use super::random_scenario;
 
@@ -107,7 +108,7 @@ mod tests {
             count(format!("{:?}", plan.jobs[0].queue_pair_scope));
             count(format!("mtu {}", plan.nic.mtu_bytes));
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
-                count(run.kind.name().to_owned());
+                count(run.kind.member().to_string());
             }
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
@@ -127,8 +128,6 @@ mod tests {
             "rail",
             "explicit",
         ];
-        let collectives =
-            tenter_workload::collective::CollectiveKind::MEMBERS.map(|m| m.collective);
         let others = [
             "1 jobs",
             "3 jobs",
@@ -138,12 +137,18 @@ mod tests {
             "mtu 256",
             "small queues",
         ];
-        for what in kinds.iter().chain(&collectives).chain(&others) {
-            let count = counts.get(*what).copied().unwrap_or(0);
+        let at_least = |what: &str, least: u32| {
+            let count = counts.get(what).copied().unwrap_or(0);
             assert!(
-                count >= 15,
+                count >= least,
                 "{what} occurs {count} times in 300: {counts:?}"
             );
+        };
+        for what in kinds.iter().chain(&others) {
+            at_least(what, 15);
+        }
+        for member in CollectiveKind::MEMBERS {
+            at_least(&member.to_string(), 10);
         }
     }
 }

@@ -27,6 +27,10 @@ use crate::collective::CollectiveKind;
 /// | all-gather, recursive doubling | Σ (c(S/2ʲ) + L), j = k … 1 | exchanges follow each other |
 /// | reduce-scatter, recursive halving | Σ (c(S/2ʲ) + L), j = 1 … k | as all-gather, backwards |
 /// | hypercube | as all-gather, recursive doubling | it is the same traffic |
+/// | all-reduce, double binary tree | ≥ f·c(S)/2 + L | a port sends f = min(n, 4) halves |
+/// | | ≥ 2h·(c(x) + L) | the first chunk goes up and down |
+/// | broadcast, ring | (n−2)·(c(x) + L) + c(S) + L | the last but one sends all |
+/// | broadcast, tree; reduce, tree | ≥ (h−1)·(c(x) + L) + f·c(S) + L | as the ring, f times all |
 /// | broadcast, parallel | (n−1)·c(S) + L | the root's port sends n−1 copies |
 /// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
@@ -35,6 +39,10 @@ use crate::collective::CollectiveKind;
 /// With n between 2ᵏ and 2ᵏ⁺¹ the exchanges take place between 2ᵏ ranks; the others add c(S) + L
 /// before (reduce-scatter), c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after
 /// (all-reduce); S/2ʲ is then 2ᵏ⁻ʲ blocks of S/n, but for all-reduce. That is a lower bound.
+///
+/// Trees and the ring broadcast pass on chunks of x bytes. A binary tree of n ranks is h = 1 +
+/// ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on somebody h−1 hops down has f = 2 ranks below
+/// (else 1).
 ///
 /// Where transfers of different steps share a port, how well they fill each other's pauses depends
 /// on how they meet there. The table then has lower bounds, and the larger of them is returned.
@@ -72,6 +80,12 @@ pub fn ideal_completion(
         CollectiveKind::Permutation { .. } | CollectiveKind::SendRecv => {
             whole().saturating_add(latency)
         }
+        CollectiveKind::AllReduceDoubleBinaryTree { .. }
+        | CollectiveKind::BroadcastRing { .. }
+        | CollectiveKind::BroadcastTree { .. }
+        | CollectiveKind::ReduceTree { .. } => {
+            pipeline(kind, ranks, size_bytes, port_time, latency)
+        }
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
     }
 }
@@ -108,6 +122,42 @@ fn exchanges(
         }
         _ => once.saturating_add(times(hop(size_bytes - block), extra)),
     }
+}
+
+/// What goes chunk by chunk along a chain or trees of at least 2 ranks.
+fn pipeline(
+    kind: &CollectiveKind,
+    ranks: u32,
+    size_bytes: u64,
+    port_time: &dyn Fn(u64) -> Time,
+    latency: Time,
+) -> Time {
+    let chunk_bytes = kind
+        .clone()
+        .chunk_bytes_mut()
+        .map_or(size_bytes, |bytes| *bytes);
+    let chunk_bytes = chunk_bytes.max(1);
+    let all = |bytes: u64| {
+        let full = times(port_time(chunk_bytes), bytes / chunk_bytes);
+        match bytes % chunk_bytes {
+            0 if bytes > 0 => full,
+            rest => full.saturating_add(port_time(rest)),
+        }
+    };
+    let hop = |bytes: u64| port_time(bytes.min(chunk_bytes)).saturating_add(latency);
+    let height = ranks.saturating_sub(1).max(1).ilog2() + 1;
+    let (hops, copies) = match kind {
+        CollectiveKind::AllReduceDoubleBinaryTree { .. } => {
+            let half = size_bytes.div_ceil(2);
+            let port = times(all(half), u64::from(ranks.min(4))).saturating_add(latency);
+            return port.max(times(hop(half), 2 * u64::from(height)));
+        }
+        CollectiveKind::BroadcastRing { .. } => (ranks.saturating_sub(2), 1),
+        _ => (height - 1, if ranks < 4 { 1 } else { 2 }),
+    };
+    times(hop(size_bytes), u64::from(hops))
+        .saturating_add(times(all(size_bytes), copies))
+        .saturating_add(latency)
 }
 
 fn times(time: Time, count: u64) -> Time {
@@ -158,6 +208,19 @@ mod tests {
             time(CollectiveKind::AllReduceHalvingDoubling),
             Time::from_us(146)
         );
+        // Chunks of 20: the busiest port sends four halves of 40, 160 + 1; up and down three hops
+        // of 20 + 1 would take 126.
+        let chunk_bytes = 20;
+        let trees = CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes };
+        assert_eq!(time(trees), Time::from_us(161));
+        // 6·(20 + 1) + 80 + 1; 2·(20 + 1) + 2·80 + 1.
+        let root = 0;
+        let ring = CollectiveKind::BroadcastRing { root, chunk_bytes };
+        assert_eq!(time(ring), Time::from_us(207));
+        let down = CollectiveKind::BroadcastTree { root, chunk_bytes };
+        let up = CollectiveKind::ReduceTree { root, chunk_bytes };
+        assert_eq!(time(down), Time::from_us(203));
+        assert_eq!(time(up), Time::from_us(203));
         // 80 + 1, and 7·80 + 1.
         for kind in [
             CollectiveKind::Permutation { seed: 0 },

@@ -32,6 +32,19 @@ pub enum WorkloadError {
         /// How many this algorithm can have.
         ranks_max: u32,
     },
+    /// More transfers than ids, because of short chunks.
+    #[error(
+        "{collective}: chunks of {chunk_bytes} bytes make more than 4,294,967,295 transfers, which \
+         is what one collective may have; cut it into chunks of at least {least} bytes"
+    )]
+    TooManyChunks {
+        /// The collective and its algorithm.
+        collective: String,
+        /// The length of a chunk asked for, in bytes.
+        chunk_bytes: u64,
+        /// The least length of a chunk that works, in bytes.
+        least: u64,
+    },
     /// A root that is none of the ranks.
     #[error(
         "{collective}: root {root} is not one of the {ranks} ranks; \

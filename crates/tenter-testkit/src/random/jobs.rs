@@ -92,6 +92,11 @@ fn collective(
             *own = root as u32;
             let _ = write!(name, ", root: {root}");
         }
+        // How many chunks, where they are cut by length: that length for one unit.
+        let pieces = draw.within(1..=3);
+        if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
+            *chunk_bytes = UNIT.div_ceil(pieces);
+        }
         // A hypercube wants a power of two.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
             continue;
@@ -100,16 +105,25 @@ fn collective(
         let bytes = |id| schedule.transfer(id).bytes;
         let volume: u64 = (0..schedule.transfer_count()).map(bytes).sum();
         if transfers * queue_pairs <= share || transfers <= ranks {
-            choices.push((name, transfers, volume));
+            let pieces = kind.chunk_bytes_mut().map(|_| pieces);
+            choices.push((name, transfers, volume, pieces));
         }
     }
-    let (name, transfers, volume) = choices.swap_remove(draw.below(choices.len() as u64) as usize);
-    if draw.chance(8) {
+    let (name, transfers, volume, pieces) =
+        choices.swap_remove(draw.below(choices.len() as u64) as usize);
+    let size = if draw.chance(8) {
         // Less than a byte for some of the transfers.
-        return format!("{name}, size: {}B", draw.within(1..=ranks));
+        draw.within(1..=ranks)
+    } else {
+        let packets = draw.within(1..=(share / transfers).max(1));
+        let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
+        (bytes * transfers * UNIT / volume).max(1)
+    };
+    match pieces {
+        Some(pieces) => {
+            let chunk = size.div_ceil(pieces);
+            format!("{name}, size: {size}B, chunk_size: {chunk}B")
+        }
+        None => format!("{name}, size: {size}B"),
     }
-    let packets = draw.within(1..=(share / transfers).max(1));
-    let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
-    let size = bytes * transfers * UNIT / volume;
-    format!("{name}, size: {}B", size.max(1))
 }

@@ -282,7 +282,7 @@ fn halving_and_doubling() {
         ("reduce-scatter", "recursive-halving"),
         ("hypercube", "recursive-doubling"),
     ] {
-        let kind = CollectiveKind::parse(name, algorithm).expect("a member");
+        let kind = member(name, algorithm);
         let set = format!("jobs[0].collectives[0].algorithm={algorithm}");
         let kind_ideal = |ranks, size, port_time: &dyn Fn(u64) -> u64| {
             let port_time = |bytes| Time::from_ps(port_time(bytes));
@@ -303,6 +303,79 @@ fn halving_and_doubling() {
                 let least = kind_ideal(ranks, size, &|bytes| default_wire(bytes) * BYTE);
                 assert!((least..2 * least).contains(&found), "{case}: {found}");
             }
+        }
+    }
+}
+
+/// A collective that goes chunk by chunk, on one switch: how long it took, and its closed form.
+fn chunk_by_chunk(kind: &CollectiveKind, ranks: u32, chunk: u64, pieces: u64) -> (u64, u64) {
+    let size = chunk * pieces;
+    let mut kind = kind.clone();
+    *kind.chunk_bytes_mut().expect("it is cut into chunks") = chunk;
+    let set = [
+        &*format!("jobs[0].collectives[0].algorithm={}", kind.algorithm()),
+        &*format!("jobs[0].collectives[0].chunk_size={chunk}B"),
+        // Leaves send as fast as they can to ranks that have two of them.
+        "fabric.switch.queue_capacity=none",
+    ];
+    let trial = single_switch(ranks, kind.name(), size, &set);
+    let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
+    let latency = Time::from_ps(NEAR);
+    let least = ideal_completion(&kind, ranks, size, &port_time, latency);
+    (trial.completion(0), least.ps())
+}
+
+fn member(collective: &str, algorithm: &str) -> CollectiveKind {
+    CollectiveKind::parse(collective, algorithm).expect("a member")
+}
+
+#[test]
+fn chains_and_trees() {
+    // A chunk of the broadcast ring waits for nothing but the chunk before it: the closed form is
+    // exact but for the ACKs in the way, one per message of each chunk that the last but one sends,
+    // and of one chunk on each hop before, at the most twice (what is late meets the next one).
+    //
+    // In a full binary tree both ranks below get their copies of a chunk interleaved, or send them
+    // so; each of the h−2 inner hops then takes 2·chunk where the closed form has one. In others
+    // some need not share, so they lie between. Interleaving counts in whole packets.
+    for kind in [
+        member("broadcast", "ring"),
+        member("broadcast", "tree"),
+        member("reduce", "tree"),
+    ] {
+        for (ranks, share) in SHAPES {
+            for pieces in [1, 4, 16] {
+                let (found, least) = chunk_by_chunk(&kind, ranks, share, pieces);
+                let acknowledgements = (pieces + 2 * u64::from(ranks)) * share.div_ceil(MESSAGE);
+                let (copies, inner) = if kind.algorithm() == "tree" {
+                    (2, u64::from((ranks - 1).ilog2().saturating_sub(1)))
+                } else {
+                    (1, 0)
+                };
+                let packets = inner * FIRST_WIRE * BYTE;
+                let shared = inner * default_wire(share) * BYTE;
+                let most = least + shared + copies * acknowledgements * ACK + packets;
+                let case = format!("{kind:?}, {ranks} ranks, {pieces} · {share} B");
+                assert!((least..=most).contains(&found), "{case}: {found}, {most}");
+                if ranks.is_power_of_two() {
+                    assert!(found >= least + shared - packets, "{case}: {found}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn double_binary_tree() {
+    // The bound has a port that never rests. With few chunks it does, while sums go up and results
+    // come down; with many the two trees and the two ways fill each other's pauses.
+    let kind = member("all-reduce", "double-binary-tree");
+    for (ranks, share) in SHAPES {
+        for (pieces, percent) in [(1, 210), (4, 210), (16, 140), (64, 110)] {
+            let (found, least) = chunk_by_chunk(&kind, ranks, 2 * share, pieces);
+            let case = format!("{ranks} ranks, {pieces} · {share} B");
+            assert!(found >= least, "{case}: {found} of {least}");
+            assert!(found <= least * percent / 100, "{case}: {found} of {least}");
         }
     }
 }

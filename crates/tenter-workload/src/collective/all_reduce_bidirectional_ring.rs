@@ -20,11 +20,23 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllReduceBidirectionalRing,
 };
 
-/// The direction of a ring: up to the next rank, or down to the one before.
+/// The direction of a ring, which is a channel of its own: up to the next rank, or down to the one
+/// before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
     Down,
+}
+
+impl Way {
+    const BOTH: [Way; 2] = [Way::Up, Way::Down];
+
+    fn channel(self) -> u32 {
+        match self {
+            Way::Up => 0,
+            Way::Down => 1,
+        }
+    }
 }
 
 /// Transfer id = (2 · step + way) · n + source, up being 0 and down 1.
@@ -49,14 +61,13 @@ impl AllReduceBidirectionalRing {
     }
 
     fn id(&self, step: u32, way: Way, src: u32) -> u32 {
-        (2 * step + u32::from(way == Way::Down)) * self.ranks + src
+        (2 * step + way.channel()) * self.ranks + src
     }
 
     /// Step, way and source of a transfer.
     fn parts(&self, id: u32) -> (u32, Way, u32) {
         let (row, src) = (id / self.ranks, id % self.ranks);
-        let way = if row % 2 == 0 { Way::Up } else { Way::Down };
-        (row / 2, way, src)
+        (row / 2, Way::BOTH[(row % 2) as usize], src)
     }
 
     fn next(&self, rank: u32, way: Way) -> u32 {
@@ -102,13 +113,14 @@ impl Schedule for AllReduceBidirectionalRing {
             dst: self.next(src, way),
             bytes: self.chunks.bytes(chunk),
             chunk,
+            channel: way.channel(),
             step,
             reduce: step < self.ranks - 1,
         }
     }
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        out.extend([Way::Up, Way::Down].map(|way| self.id(0, way, rank)));
+        out.extend(Way::BOTH.map(|way| self.id(0, way, rank)));
     }
 
     fn released_by(&self, id: u32, out: &mut Vec<u32>) {
@@ -124,13 +136,7 @@ impl Schedule for AllReduceBidirectionalRing {
 
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let (way, step) = match scope {
-            // Of two ranks, the next and the one before are the same.
-            QueuePairScope::RankPair if self.ranks == 2 && nth.is_multiple_of(2) => {
-                (Way::Up, nth / 2)
-            }
-            QueuePairScope::RankPair if self.ranks == 2 => (Way::Down, nth / 2),
-            QueuePairScope::RankPair if to.dst == self.next(src, Way::Up) => (Way::Up, nth),
-            QueuePairScope::RankPair => (Way::Down, nth),
+            QueuePairScope::RankPair => (Way::BOTH[to.lane as usize], nth),
             QueuePairScope::Chunk => {
                 let (way, first) = self.first_step(src, to.lane);
                 (way, first + nth * self.ranks)
@@ -140,21 +146,15 @@ impl Schedule for AllReduceBidirectionalRing {
     }
 
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        let mut ways = [Way::Up, Way::Down].map(|way| (self.next(rank, way), way));
-        ways.sort_by_key(|&(dst, way)| (dst, way == Way::Down));
-        match scope {
-            QueuePairScope::RankPair => {
-                let ways = &ways[..if self.ranks == 2 { 1 } else { 2 }];
-                out.extend(ways.iter().map(|&(dst, _)| Destination { dst, lane: 0 }));
-            }
+        let mut ways = Way::BOTH.map(|way| (self.next(rank, way), way.channel()));
+        ways.sort_unstable();
+        for (dst, channel) in ways {
             // As in one ring, both passes together touch every chunk.
-            QueuePairScope::Chunk => {
-                for (dst, way) in ways {
-                    let first = if way == Way::Up { 0 } else { self.ranks };
-                    let lanes = first..first + self.ranks;
-                    out.extend(lanes.map(|lane| Destination { dst, lane }));
-                }
-            }
+            let lanes = match scope {
+                QueuePairScope::RankPair => channel..channel + 1,
+                QueuePairScope::Chunk => channel * self.ranks..(channel + 1) * self.ranks,
+            };
+            out.extend(lanes.map(|lane| Destination { dst, lane }));
         }
     }
 }
@@ -181,12 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_ranks_both_rings_share_a_way() {
+    fn of_two_ranks_each_ring_has_its_own_channel() {
         let rings = AllReduceBidirectionalRing::new(2, 12);
-        let to = Destination { dst: 0, lane: 0 };
-        let on_the_way: Vec<_> = (0..5)
-            .map(|nth| rings.nth(1, to, QueuePairScope::RankPair, nth))
-            .collect();
-        assert_eq!(on_the_way, [Some(1), Some(3), Some(5), Some(7), None]);
+        let mut ways = Vec::new();
+        rings.pairs(1, QueuePairScope::RankPair, &mut ways);
+        let expected = [0, 1].map(|lane| Destination { dst: 0, lane });
+        assert_eq!(ways, expected);
+        let second = expected.map(|to| rings.nth(1, to, QueuePairScope::RankPair, 1));
+        assert_eq!(second, [Some(5), Some(7)]);
     }
 }

@@ -61,6 +61,7 @@ impl Schedule for AllToAllPairwise {
             dst,
             bytes: self.blocks.bytes(dst),
             chunk: self.chunk(src, dst),
+            channel: 0,
             step,
             reduce: false,
         }
@@ -90,7 +91,7 @@ impl Schedule for AllToAllPairwise {
         let destinations = (0..rank).chain(rank + 1..self.ranks());
         out.extend(destinations.map(|dst| Destination {
             dst,
-            lane: scope.lane(self.chunk(rank, dst)),
+            lane: scope.lane(0, self.chunk(rank, dst)),
         }));
     }
 }

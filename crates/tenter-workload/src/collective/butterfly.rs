@@ -178,6 +178,7 @@ impl Butterfly {
             dst: self.rank_of(partner),
             bytes: self.segment_bytes(segment, level + 1),
             chunk: (2 << level) - 1 + segment,
+            channel: 0,
             step: step + u32::from(self.extras() > 0),
             reduce: halving,
         }
@@ -211,6 +212,7 @@ impl Butterfly {
             dst: self.rank_of(participant),
             bytes,
             chunk,
+            channel: 0,
             step: 0,
             reduce,
         }
@@ -227,6 +229,7 @@ impl Butterfly {
             dst: extra_of(participant),
             bytes,
             chunk,
+            channel: 0,
             step: self.steps() + 1,
             reduce: false,
         }
@@ -298,21 +301,12 @@ impl Schedule for Butterfly {
 
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         // A rank sends 2k + 1 transfers at most.
-        let on_the_way = |id: &u32| {
-            let transfer = self.transfer(*id);
-            transfer.dst == to.dst && scope.lane(transfer.chunk) == to.lane
-        };
+        let on_the_way = |id: &u32| self.transfer(*id).way(scope) == to;
         self.sent_by(src).filter(on_the_way).nth(nth as usize)
     }
 
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        let ways = self.sent_by(rank).map(|id| {
-            let transfer = self.transfer(id);
-            Destination {
-                dst: transfer.dst,
-                lane: scope.lane(transfer.chunk),
-            }
-        });
+        let ways = self.sent_by(rank).map(|id| self.transfer(id).way(scope));
         let mut ways: Vec<_> = ways.collect();
         ways.sort_unstable();
         ways.dedup();

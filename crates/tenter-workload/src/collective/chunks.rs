@@ -1,4 +1,7 @@
-//! A buffer cut into as many chunks as there are ranks.
+//! A buffer cut into a number of chunks, or into chunks of a length.
+
+use super::CollectiveMember;
+use crate::WorkloadError;
 
 /// A buffer of a size in bytes, cut into chunks that differ by at most one byte.
 ///
@@ -48,6 +51,59 @@ impl Chunks {
     }
 }
 
+/// A buffer cut into chunks of a length in bytes, the last one shorter where it has to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    size_bytes: u64,
+    chunk_bytes: u64,
+    count: u32,
+}
+
+impl Pieces {
+    /// Cuts `size_bytes` for a member that makes so many transfers of each chunk; a buffer of no
+    /// bytes is one empty chunk.
+    ///
+    /// # Errors
+    /// More transfers than ids.
+    pub(super) fn new(
+        member: &CollectiveMember,
+        size_bytes: u64,
+        chunk_bytes: u64,
+        transfers_per_chunk: u32,
+    ) -> Result<Pieces, WorkloadError> {
+        let most = u64::from(u32::MAX / transfers_per_chunk);
+        let least = size_bytes.div_ceil(most).max(1);
+        if chunk_bytes < least {
+            return Err(WorkloadError::TooManyChunks {
+                collective: member.to_string(),
+                chunk_bytes,
+                least,
+            });
+        }
+        Ok(Pieces {
+            size_bytes,
+            chunk_bytes,
+            count: size_bytes.div_ceil(chunk_bytes).max(1) as u32,
+        })
+    }
+
+    /// A buffer of no more bytes, cut at the same places; the chunks it does not reach are empty.
+    pub(super) fn shortened(self, size_bytes: u64) -> Pieces {
+        Pieces { size_bytes, ..self }
+    }
+
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The length of one chunk in bytes.
+    #[inline]
+    pub(super) fn bytes(self, chunk: u32) -> u64 {
+        let before = u64::from(chunk).saturating_mul(self.chunk_bytes);
+        self.size_bytes.saturating_sub(before).min(self.chunk_bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,7 +124,37 @@ mod tests {
         assert_eq!(lengths(8, 4), [2, 2, 2, 2]);
     }
 
+    #[test]
+    fn pieces_have_a_length_but_for_the_last() {
+        let member = &crate::collective::broadcast_ring::MEMBER;
+        let lengths =
+            |pieces: Pieces| -> Vec<u64> { (0..pieces.count()).map(|i| pieces.bytes(i)).collect() };
+        let pieces = |size, chunk| Pieces::new(member, size, chunk, 3).unwrap();
+        assert_eq!(lengths(pieces(10, 4)), [4, 4, 2]);
+        assert_eq!(lengths(pieces(8, 4)), [4, 4]);
+        assert_eq!(lengths(pieces(3, 4)), [3]);
+        assert_eq!(lengths(pieces(0, 4)), [0]);
+        assert_eq!(lengths(pieces(9, 4).shortened(8)), [4, 4, 0]);
+        // 3·1,431,655,765 transfers are 2³²−1: 2⁴⁰ bytes take chunks of 769 bytes or more.
+        assert_eq!(pieces(1 << 40, 769).count(), 1_429_794_055);
+        let refused = Pieces::new(member, 1 << 40, 512, 3).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "broadcast (ring): chunks of 512 bytes make more than 4,294,967,295 transfers, which is \
+             what one collective may have; cut it into chunks of at least 769 bytes"
+        );
+        assert!(Pieces::new(member, 1, 0, 3).is_err());
+    }
+
     proptest! {
+        #[test]
+        fn pieces_add_up(size in 0_u64..1 << 30, chunk in 1_u64 << 10..1 << 32) {
+            let member = &crate::collective::broadcast_ring::MEMBER;
+            let pieces = Pieces::new(member, size, chunk, 7).unwrap();
+            let sum: u64 = (0..pieces.count()).map(|i| pieces.bytes(i)).sum();
+            prop_assert_eq!(sum, size);
+        }
+
         #[test]
         fn chunks_add_up_and_differ_by_one(size in 1..=u64::MAX, count in 1_u32..300) {
             let lengths = lengths(size, count);

@@ -2,16 +2,19 @@
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
 //! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
-//! member (`butterfly`, `chunks`, `ring`, `star`).
+//! member (`butterfly`, `chunks`, `ring`, `star`, `tree`, `tree_flow`).
 
 mod all_gather_recursive_doubling;
 mod all_gather_ring;
 mod all_reduce_bidirectional_ring;
+mod all_reduce_double_binary_tree;
 mod all_reduce_halving_doubling;
 mod all_reduce_ring;
 mod all_to_all_pairwise;
 mod all_to_all_parallel;
 mod broadcast_parallel;
+mod broadcast_ring;
+mod broadcast_tree;
 mod butterfly;
 mod chunks;
 mod gather_parallel;
@@ -20,12 +23,15 @@ mod incast;
 mod permutation;
 mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
+mod reduce_tree;
 mod ring;
 mod scatter_parallel;
 mod send_recv;
 mod star;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod tree_flow;
 #[cfg(test)]
 mod vectors;
 
@@ -33,6 +39,12 @@ use std::fmt;
 
 use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
+
+/// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
+/// said.
+///
+/// Source: NCCL's default buffer of 4 MiB (`NCCL_BUFFSIZE`), which it uses in 8 slots.
+const CHUNK_BYTES: u64 = 512 << 10;
 
 /// Every collective and algorithm there is.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +59,11 @@ pub enum CollectiveKind {
     AllReduceBidirectionalRing,
     /// All-reduce by recursive halving, then recursive doubling.
     AllReduceHalvingDoubling,
+    /// All-reduce up and down two binary trees, each with half of the buffer.
+    AllReduceDoubleBinaryTree {
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
+    },
     /// All-gather round a ring.
     AllGatherRing,
     /// All-gather in log₂ n exchanges, each of twice as many bytes as the one before.
@@ -59,6 +76,27 @@ pub enum CollectiveKind {
     BroadcastParallel {
         /// The rank that sends.
         root: u32,
+    },
+    /// A message goes chunk by chunk from rank to rank, round a ring that the root opens.
+    BroadcastRing {
+        /// The rank that sends.
+        root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
+    },
+    /// A message goes chunk by chunk down a binary tree.
+    BroadcastTree {
+        /// The rank that sends.
+        root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
+    },
+    /// Sums go chunk by chunk up a binary tree.
+    ReduceTree {
+        /// The rank that receives.
+        root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
     },
     /// All ranks send their share to one, all at once.
     GatherParallel {
@@ -175,17 +213,21 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 16] = [
+    pub const MEMBERS: [&'static CollectiveMember; 20] = [
         &all_to_all_parallel::MEMBER,
         &all_to_all_pairwise::MEMBER,
         &all_reduce_ring::MEMBER,
         &all_reduce_bidirectional_ring::MEMBER,
         &all_reduce_halving_doubling::MEMBER,
+        &all_reduce_double_binary_tree::MEMBER,
         &all_gather_ring::MEMBER,
         &all_gather_recursive_doubling::MEMBER,
         &reduce_scatter_ring::MEMBER,
         &reduce_scatter_recursive_halving::MEMBER,
         &broadcast_parallel::MEMBER,
+        &broadcast_ring::MEMBER,
+        &broadcast_tree::MEMBER,
+        &reduce_tree::MEMBER,
         &gather_parallel::MEMBER,
         &scatter_parallel::MEMBER,
         &send_recv::MEMBER,
@@ -202,6 +244,9 @@ impl CollectiveKind {
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
             CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
+            CollectiveKind::AllReduceDoubleBinaryTree { .. } => {
+                &all_reduce_double_binary_tree::MEMBER
+            }
             CollectiveKind::AllGatherRing => &all_gather_ring::MEMBER,
             CollectiveKind::AllGatherRecursiveDoubling => &all_gather_recursive_doubling::MEMBER,
             CollectiveKind::ReduceScatterRing => &reduce_scatter_ring::MEMBER,
@@ -209,6 +254,9 @@ impl CollectiveKind {
                 &reduce_scatter_recursive_halving::MEMBER
             }
             CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
+            CollectiveKind::BroadcastRing { .. } => &broadcast_ring::MEMBER,
+            CollectiveKind::BroadcastTree { .. } => &broadcast_tree::MEMBER,
+            CollectiveKind::ReduceTree { .. } => &reduce_tree::MEMBER,
             CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
             CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
             CollectiveKind::SendRecv => &send_recv::MEMBER,
@@ -275,9 +323,23 @@ impl CollectiveKind {
     pub const fn root_mut(&mut self) -> Option<&mut u32> {
         match self {
             CollectiveKind::BroadcastParallel { root }
+            | CollectiveKind::BroadcastRing { root, .. }
+            | CollectiveKind::BroadcastTree { root, .. }
+            | CollectiveKind::ReduceTree { root, .. }
             | CollectiveKind::GatherParallel { root }
             | CollectiveKind::ScatterParallel { root }
             | CollectiveKind::Incast { root } => Some(root),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a chunk, where the algorithm passes on one chunk after the other.
+    pub const fn chunk_bytes_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes }
+            | CollectiveKind::BroadcastRing { chunk_bytes, .. }
+            | CollectiveKind::BroadcastTree { chunk_bytes, .. }
+            | CollectiveKind::ReduceTree { chunk_bytes, .. } => Some(chunk_bytes),
             _ => None,
         }
     }
@@ -307,6 +369,13 @@ impl CollectiveKind {
             CollectiveKind::AllReduceHalvingDoubling => {
                 Box::new(all_reduce_halving_doubling::schedule(ranks, size_bytes))
             }
+            CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes } => Box::new(
+                all_reduce_double_binary_tree::AllReduceDoubleBinaryTree::new(
+                    ranks,
+                    size_bytes,
+                    chunk_bytes,
+                )?,
+            ),
             CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
             CollectiveKind::AllGatherRecursiveDoubling => {
                 Box::new(all_gather_recursive_doubling::schedule(ranks, size_bytes))
@@ -319,6 +388,15 @@ impl CollectiveKind {
             ),
             CollectiveKind::BroadcastParallel { root } => {
                 Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
+            }
+            CollectiveKind::BroadcastRing { root, chunk_bytes } => Box::new(
+                broadcast_ring::schedule(ranks, size_bytes, root, chunk_bytes)?,
+            ),
+            CollectiveKind::BroadcastTree { root, chunk_bytes } => Box::new(
+                broadcast_tree::schedule(ranks, size_bytes, root, chunk_bytes)?,
+            ),
+            CollectiveKind::ReduceTree { root, chunk_bytes } => {
+                Box::new(reduce_tree::schedule(ranks, size_bytes, root, chunk_bytes)?)
             }
             CollectiveKind::GatherParallel { root } => {
                 Box::new(gather_parallel::schedule(ranks, size_bytes, root)?)

@@ -60,6 +60,7 @@ impl Schedule for Ring {
             dst: self.next(src),
             bytes: self.chunks.bytes(chunk),
             chunk,
+            channel: 0,
             step,
             reduce: step < self.reducing,
         }

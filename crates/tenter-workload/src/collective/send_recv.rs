@@ -48,6 +48,7 @@ impl Schedule for SendRecv {
             dst: self.next(id),
             bytes: self.size_bytes,
             chunk: id,
+            channel: 0,
             step: 0,
             reduce: false,
         }
@@ -70,7 +71,7 @@ impl Schedule for SendRecv {
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         out.push(Destination {
             dst: self.next(rank),
-            lane: scope.lane(rank),
+            lane: scope.lane(0, rank),
         });
     }
 }

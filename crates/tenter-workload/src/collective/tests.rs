@@ -37,6 +37,10 @@ fn variants() -> Vec<CollectiveKind> {
         if let Some(root) = other.root_mut() {
             *root = 1;
         }
+        if let Some(chunk_bytes) = other.chunk_bytes_mut() {
+            // Of 1,000 bytes in ten chunks, or halves in five.
+            *chunk_bytes = 100;
+        }
         if other != member.default {
             variants.push(other);
         }
@@ -92,7 +96,7 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
                     direct.pairs(src, scope, &mut ways);
                     for (way, nth) in ways
                         .into_iter()
-                        .flat_map(|way| (0..2 * ranks).map(move |n| (way, n)))
+                        .flat_map(|way| (0..2 * ranks.max(6)).map(move |n| (way, n)))
                     {
                         assert_eq!(
                             direct.nth(src, way, scope, nth),
@@ -133,12 +137,13 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
-         known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, gather, scatter, \
-         send-recv, hypercube, permutation, incast"
+         known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, \
+         scatter, send-recv, hypercube, permutation, incast"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
-        "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling"
+        "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling, \
+         double-binary-tree"
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),
@@ -233,6 +238,8 @@ fn parameters_are_found_where_there_are_any() {
         let mut kind = member.default.clone();
         let written = format!("{kind:?}");
         assert_eq!(kind.root_mut().is_some(), written.contains("root"));
+        let chunked = kind.chunk_bytes_mut().is_some();
+        assert_eq!(chunked, written.contains("chunk_bytes"));
     }
 }
 
@@ -242,7 +249,7 @@ fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     let by_collective = |collective| match collective {
         "all-reduce" => 1.75,
         "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
-        "broadcast" | "send-recv" | "hypercube" | "permutation" => 1.0,
+        "broadcast" | "reduce" | "send-recv" | "hypercube" | "permutation" => 1.0,
         other => panic!("{other} has no factor here"),
     };
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;

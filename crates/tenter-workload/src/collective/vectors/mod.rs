@@ -36,6 +36,12 @@ impl Case {
         start(rank + 1) - start(rank)
     }
 
+    /// The bytes of a chunk that cuts so many bytes into at most five, and how many it makes.
+    fn cut(self, bytes: u64) -> (u64, u32) {
+        let chunk_bytes = bytes.div_ceil(1 + self.parameter % 5);
+        (chunk_bytes, bytes.div_ceil(chunk_bytes) as u32)
+    }
+
     /// Runs a member on memory and returns the bytes it moved.
     fn run(self, kind: &CollectiveKind, memory: &mut impl Memory) -> u64 {
         let schedule = kind.schedule(self.ranks, self.size).unwrap();
@@ -119,12 +125,12 @@ fn sum(ranks: u32, chunk: u32) -> u64 {
     (0..ranks).map(|rank| value(rank, chunk)).sum()
 }
 
-/// All-reduce round rings, of `chunks` chunks.
+/// All-reduce round rings or along trees, of `chunks` chunks.
 fn all_reduce(case: Case, kind: &CollectiveKind, chunks: u32) {
     let ranks = case.ranks;
     let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
     let bytes = case.run(kind, &mut memory);
-    // Each of the 2(n−1) steps moves every chunk once.
+    // Each chunk moves 2(n−1) times: to be added to n−1 others, and back to n−1 ranks.
     assert_eq!(bytes, 2 * u64::from(ranks - 1) * case.size);
     check_all_reduced(case, kind, &memory);
 }
@@ -322,14 +328,41 @@ fn scatter(case: Case) {
     assert_eq!(memory.held, expected, "{case:?}");
 }
 
-/// Broadcast, parallel: everybody ends with the root's message, which is one chunk.
+/// Broadcast: everybody ends with the root's message, which is one chunk or several.
 fn broadcast(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
-    let at_root = |rank, _| if rank == root { value(root, 0) } else { 0 };
-    let mut memory = InPlace::of_chunks(matrix(ranks, 1, at_root));
-    let bytes = case.run(&CollectiveKind::BroadcastParallel { root }, &mut memory);
+    let (chunk_bytes, chunks) = case.cut(case.size);
+    for (kind, chunks) in [
+        (CollectiveKind::BroadcastParallel { root }, 1),
+        (CollectiveKind::BroadcastRing { root, chunk_bytes }, chunks),
+        (CollectiveKind::BroadcastTree { root, chunk_bytes }, chunks),
+    ] {
+        let at_root = |rank, chunk| if rank == root { value(root, chunk) } else { 0 };
+        let mut memory = InPlace::of_chunks(matrix(ranks, chunks, at_root));
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+        let all = matrix(ranks, chunks, |_, chunk| value(root, chunk));
+        assert_eq!(memory.held, all, "{kind:?}, {case:?}");
+    }
+}
+
+/// Reduce: the root ends with the sums; what the others hold is scratch.
+fn reduce(case: Case) {
+    let (ranks, root) = (case.ranks, case.root());
+    let (chunk_bytes, chunks) = case.cut(case.size);
+    let kind = CollectiveKind::ReduceTree { root, chunk_bytes };
+    let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
+    let bytes = case.run(&kind, &mut memory);
     assert_eq!(bytes, u64::from(ranks - 1) * case.size);
-    assert_eq!(memory.held, matrix(ranks, 1, |_, _| value(root, 0)));
+    let sums: Vec<u64> = (0..chunks).map(|chunk| sum(ranks, chunk)).collect();
+    assert_eq!(memory.held[root as usize], sums, "{case:?}");
+}
+
+/// All-reduce up and down two trees, whose chunks alternate.
+fn double_tree(case: Case) {
+    let (chunk_bytes, chunks) = case.cut(case.size.div_ceil(2));
+    let kind = CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes };
+    all_reduce(case, &kind, 2 * chunks);
 }
 
 fn everything(case: Case) {
@@ -340,6 +373,8 @@ fn everything(case: Case) {
     gather(case);
     scatter(case);
     broadcast(case);
+    reduce(case);
+    double_tree(case);
 }
 
 #[test]
