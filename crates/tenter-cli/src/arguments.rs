@@ -32,7 +32,7 @@ pub(crate) struct Run {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on; the results are the same for any number
+    /// Threads to simulate on, at most one per switch; the results are the same for any number
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
@@ -98,7 +98,7 @@ pub(crate) struct StudyRun {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on; the results are the same for any number
+    /// Threads to simulate on, at most one per switch; the results are the same for any number
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,

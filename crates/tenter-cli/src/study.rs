@@ -128,7 +128,8 @@ impl Runner<'_> {
     /// Runs all variants of a study; `None` when the user has stopped it.
     fn answer(&self, study: &Study) -> Result<Option<StudyAnswer>, Failure> {
         let mut trials = Vec::new();
-        for variant in &study.variants {
+        let any = study.cases(self.extent).next().is_some();
+        for variant in study.variants.iter().filter(|_| any) {
             let loaded = study
                 .trial(variant, self.extent)
                 .map_err(|error| broken(&error))?;

@@ -11,12 +11,16 @@
 
 mod message;
 mod nic;
+mod pauses;
 mod receive;
+mod receive_buffer;
 mod send;
 mod spec;
+mod timers;
 
-pub use message::{MessageCut, Position};
-pub use nic::{Directory, Nic, NicCounters, QueuePairError};
+pub use message::MessageCut;
+pub use nic::{Directory, Nic, NicClasses, NicCounters, QueuePairError};
 pub use receive::{Delivery, ReplyPath};
+pub use receive_buffer::ReceiveBufferCounters;
 pub use send::{Acknowledged, SendPeer, WorkRequest};
-pub use spec::{AckPolicy, NicAddress, NicSpec, ROCE_UDP_PORT};
+pub use spec::{AckPolicy, NicAddress, NicSpec, ROCE_UDP_PORT, ReceiveBufferSpec};

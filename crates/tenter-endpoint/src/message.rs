@@ -6,23 +6,15 @@ use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageCut {
     message_bytes: u64,
-    mtu_bytes: u32,
     packets_per_message: u64,
+    mtu_bytes: u32,
+    /// Payload bytes of the last packet of a full message.
+    full_message_tail: u32,
+    middle_frame_bytes: u16,
 }
 
 /// Payload on the wire is filled up to a multiple of this (the pad count of the BTH).
 const PAD_BYTES: u64 = 4;
-
-/// Where in a work request a packet lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// Payload bytes of the request from this packet on.
-    pub left: u64,
-    /// Payload bytes of the packet's message from this packet on.
-    pub message_left: u64,
-    /// Whether the packet is the first of its message.
-    pub starts_message: bool,
-}
 
 impl MessageCut {
     /// Messages of `message_bytes`, packets of at most `mtu_bytes` of payload.
@@ -30,22 +22,54 @@ impl MessageCut {
         let packets_per_message = message_bytes.div_ceil(u64::from(mtu_bytes));
         MessageCut {
             message_bytes,
-            mtu_bytes,
             packets_per_message,
+            mtu_bytes,
+            full_message_tail: tail(message_bytes, mtu_bytes),
+            middle_frame_bytes: (padded(mtu_bytes) + DATA_OVERHEAD_BYTES) as u16,
         }
     }
 
-    /// Payload bytes of a full message.
+    /// How many packets a full message takes.
     #[inline]
-    pub fn message_bytes(self) -> u64 {
-        self.message_bytes
+    pub fn packets_per_message(self) -> u64 {
+        self.packets_per_message
     }
 
     /// How many packets a request of `bytes` takes; an empty one still takes one.
     pub fn packets(self, bytes: u64) -> u64 {
+        if bytes <= self.message_bytes {
+            return bytes.div_ceil(u64::from(self.mtu_bytes)).max(1);
+        }
         let full = bytes / self.message_bytes * self.packets_per_message;
         let rest = (bytes % self.message_bytes).div_ceil(u64::from(self.mtu_bytes));
-        (full + rest).max(1)
+        full + rest
+    }
+
+    /// Payload bytes of the last packet of a message that is not the last of its request.
+    #[inline]
+    pub fn full_message_tail(self) -> u32 {
+        self.full_message_tail
+    }
+
+    /// Payload bytes of the last packet of a request of `bytes`.
+    pub fn request_tail(self, bytes: u64) -> u32 {
+        if bytes <= self.message_bytes {
+            return tail(bytes, self.mtu_bytes);
+        }
+        match bytes % self.message_bytes {
+            0 => self.full_message_tail,
+            rest => tail(rest, self.mtu_bytes),
+        }
+    }
+
+    /// Frame bytes of all packets of a request of `bytes`, which takes `packets`.
+    #[inline]
+    pub fn request_frame_bytes(self, bytes: u64, packets: u64) -> u64 {
+        if bytes <= self.message_bytes {
+            let headers = packets * u64::from(DATA_OVERHEAD_BYTES) + u64::from(RETH_BYTES);
+            return bytes.next_multiple_of(PAD_BYTES) + headers;
+        }
+        self.frame_bytes(bytes, 0, packets)
     }
 
     /// Frame bytes (FCS included, without preamble and gap) of the packets `from..to` of a request
@@ -55,18 +79,6 @@ impl MessageCut {
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
         payload + (to - from) * u64::from(DATA_OVERHEAD_BYTES) + firsts * u64::from(RETH_BYTES)
-    }
-
-    /// The position of packet number `packet` of a request of `bytes`.
-    pub fn position(self, bytes: u64, packet: u64) -> Position {
-        let message_start = packet / self.packets_per_message * self.message_bytes;
-        let offset = self.offset(bytes, packet);
-        let message_end = (message_start + self.message_bytes).min(bytes);
-        Position {
-            left: bytes - offset,
-            message_left: message_end - offset,
-            starts_message: packet.is_multiple_of(self.packets_per_message),
-        }
     }
 
     /// Payload bytes on the wire before packet number `packet`: the last packet of each message is
@@ -80,17 +92,29 @@ impl MessageCut {
         (messages * message + rest).min(total)
     }
 
-    /// Bytes that `payload` takes in a packet.
+    /// Frame bytes of a full packet that is not the first of its message.
     #[inline]
-    pub(crate) fn padded(payload: u64) -> u64 {
-        payload.next_multiple_of(PAD_BYTES)
+    pub(crate) fn middle_frame_bytes(self) -> u16 {
+        self.middle_frame_bytes
     }
 
-    /// Payload bytes before packet number `packet`.
-    fn offset(self, bytes: u64, packet: u64) -> u64 {
-        let messages = packet / self.packets_per_message;
-        let packets = packet % self.packets_per_message;
-        (messages * self.message_bytes + packets * u64::from(self.mtu_bytes)).min(bytes)
+    /// By how much a packet of `payload` bytes is smaller than a full one.
+    #[inline]
+    pub(crate) fn short_of_full(self, payload: u32) -> u16 {
+        (padded(self.mtu_bytes) - padded(payload)) as u16
+    }
+}
+
+/// Bytes that `payload` takes in a packet.
+fn padded(payload: u32) -> u32 {
+    payload.next_multiple_of(PAD_BYTES as u32)
+}
+
+/// Payload bytes of the last packet of a message of `bytes`.
+fn tail(bytes: u64, mtu_bytes: u32) -> u32 {
+    match (bytes % u64::from(mtu_bytes)) as u32 {
+        0 if bytes > 0 => mtu_bytes,
+        rest => rest,
     }
 }
 
@@ -119,17 +143,10 @@ mod tests {
         // then 3,000.
         let cut = MessageCut::new(10_000, 4096);
         assert_eq!(cut.packets(23_000), 7);
-        let fifth = cut.position(23_000, 4);
-        assert_eq!(
-            (fifth.left, fifth.message_left),
-            (23_000 - 14_096, 20_000 - 14_096)
-        );
-        assert!(!fifth.starts_message);
-        let last = cut.position(23_000, 6);
-        assert_eq!(
-            (last.left, last.message_left, last.starts_message),
-            (3_000, 3_000, true)
-        );
+        assert_eq!(cut.full_message_tail(), 1_808);
+        assert_eq!(cut.request_tail(23_000), 3_000);
+        assert_eq!(cut.request_tail(20_000), 1_808);
+        assert_eq!(cut.request_tail(8_192), 4_096);
         assert_eq!(cut.frame_bytes(23_000, 0, 7), 23_000 + 7 * 62 + 3 * 16);
         assert_eq!(cut.frame_bytes(23_000, 2, 4), 1_808 + 4_096 + 2 * 62 + 16);
     }
@@ -151,5 +168,24 @@ mod tests {
     fn an_empty_request_is_one_packet() {
         let cut = MessageCut::new(4096, 1024);
         assert_eq!((cut.packets(0), cut.frame_bytes(0, 0, 1)), (1, 78));
+        assert_eq!(cut.request_tail(0), 0);
+    }
+
+    #[test]
+    fn a_whole_request_is_the_sum_of_its_packets() {
+        let cut = MessageCut::new(1_001, 512);
+        for bytes in [
+            0, 1, 511, 512, 513, 1_000, 1_001, 1_002, 2_002, 2_003, 9_999,
+        ] {
+            let packets = cut.packets(bytes);
+            let sum: u64 = (0..packets)
+                .map(|packet| cut.frame_bytes(bytes, packet, packet + 1))
+                .sum();
+            assert_eq!(
+                cut.request_frame_bytes(bytes, packets),
+                sum,
+                "{bytes} bytes"
+            );
+        }
     }
 }

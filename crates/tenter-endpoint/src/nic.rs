@@ -1,20 +1,21 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use tenter_engine::Ring;
 use tenter_net::{
     ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
-    SENT_UNIT_PS, Transmitter,
+    PauseRecord, SENT_UNIT_PS, Transmitter,
 };
 
 use crate::message::MessageCut;
+use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
-use crate::send::{
-    Acknowledged, Connection, Posted, Requests, SendPeer, SendQueuePair, WorkRequest,
-};
+use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
+use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
 use crate::spec::NicSpec;
+use crate::timers::Timers;
+
+/// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
+const FEW_SLOTS: usize = 16;
 
 /// Knows who is at the other end of a receive slot; asked once per slot, when its first packet
 /// arrives.
@@ -38,6 +39,10 @@ pub struct NicCounters {
     pub out_of_sequence: u64,
     /// Data packets dropped because they had been accepted before.
     pub duplicate_request: u64,
+    /// Data packets sent that had been sent before.
+    pub retransmitted_packets: u64,
+    /// Packets that arrived marked with congestion experienced.
+    pub marked_packets: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
@@ -63,40 +68,71 @@ pub struct Nic {
     host: u32,
     cut: MessageCut,
     transmitter: Transmitter,
+    /// The end of the last message, and when the wire was free after its gap.
+    message_end: (u64, u64),
     /// Acknowledgements and connection set-up: sent before data.
     control: Ring<Packet>,
     send: Vec<SendQueuePair>,
     /// The work requests of each send queue pair.
-    requests: Vec<Requests>,
+    requests: Requests,
     receive: Vec<ReceiveQueuePair>,
     /// The queue pairs that may send, in the order in which they are served.
     round: Ring<u32>,
-    /// (deadline, send slot): at most one entry per queue pair. Entries of queue pairs that wait
-    /// for nothing are stale.
-    timeouts: BinaryHeap<Reverse<(u64, u32)>>,
+    /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
+    /// stale.
+    timeouts: Timers,
     /// Work requests and connection requests that are not acknowledged: while there are none, no
     /// timer fires.
     pending: u32,
-    acknowledged: Vec<Acknowledged>,
+    /// Data frames sent when the visit before began.
+    sent_before: u64,
     errors: Vec<QueuePairError>,
+    classes: NicClasses,
+    pauses: Box<Pauses>,
+    receive_buffer: Option<Box<ReceiveBuffer>>,
     counters: NicCounters,
+}
+
+/// The classes of what a NIC sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NicClasses {
+    /// The class of data packets.
+    pub data: u8,
+    /// The class of acknowledgements and connection set-up.
+    pub control: u8,
+    /// The classes that pause frames can stop, one bit each.
+    pub lossless: u8,
 }
 
 impl Nic {
     /// The NIC of a host, with room for so many send and receive queue pairs.
-    pub fn new(host: u32, spec: &NicSpec, transmitter: Transmitter, slots: (usize, usize)) -> Nic {
+    pub fn new(
+        host: u32,
+        spec: &NicSpec,
+        classes: NicClasses,
+        transmitter: Transmitter,
+        slots: (usize, usize),
+    ) -> Nic {
+        let quantum_ps = transmitter.pause_time(1);
+        let receive_buffer = spec.receive_buffer.as_ref();
+        let receive_buffer =
+            receive_buffer.map(|spec| Box::new(ReceiveBuffer::new(spec, quantum_ps)));
         Nic {
             host,
+            classes,
+            pauses: Box::default(),
+            receive_buffer,
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
+            message_end: (0, 0),
             control: Ring::default(),
             send: vec![SendQueuePair::default(); slots.0],
-            requests: vec![Requests::default(); slots.0],
+            requests: Requests::new(slots.0),
             receive: vec![ReceiveQueuePair::default(); slots.1],
             round: Ring::default(),
-            timeouts: BinaryHeap::new(),
+            timeouts: Timers::new(),
             pending: 0,
-            acknowledged: Vec::new(),
+            sent_before: 0,
             errors: Vec::new(),
             counters: NicCounters::default(),
         }
@@ -110,6 +146,30 @@ impl Nic {
     /// Its transmitter.
     pub fn transmitter(&self) -> &Transmitter {
         &self.transmitter
+    }
+
+    /// When the last frame so far has left, in ps; 0 when there was none.
+    pub fn last_end(&self) -> u64 {
+        let (end, resumed) = self.message_end;
+        let free_at = self.transmitter.free_at();
+        if free_at == resumed { end } else { free_at }
+    }
+
+    /// What its receive buffer has been through, and the frames and bytes that wait in it.
+    pub fn receive_buffer(&self) -> Option<(ReceiveBufferCounters, (u64, u64))> {
+        let buffer = self.receive_buffer.as_ref();
+        buffer.map(|buffer| (buffer.counters(), buffer.waiting()))
+    }
+
+    /// How long it has told the leaf to pause up to `now`, in ps.
+    pub fn pausing(&self, now: u64) -> u64 {
+        let buffer = self.receive_buffer.as_ref();
+        buffer.map_or(0, |buffer| buffer.paused(now))
+    }
+
+    /// Pause frames received for a class, and how long they have stopped it up to `now`, in ps.
+    pub fn paused(&self, class: u8, now: u64) -> (PauseRecord, u64) {
+        self.pauses.record(class, now)
     }
 
     /// What it has counted.
@@ -143,26 +203,32 @@ impl Nic {
     pub fn post(&mut self, spec: &NicSpec, slot: u32, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
-        self.send[slot as usize].post(&mut self.requests[slot as usize], request, cut);
+        self.send[slot as usize].post(&mut self.requests, slot, request, cut);
         self.join_round(spec, slot);
     }
 
-    /// Reads one word of every queue pair that the visit is about to need, for packets that have
-    /// arrived and for the next `departures`. The reads do not wait for each other, as the ones in
-    /// the loop that follows would.
+    /// Reads one word of every queue pair that the visit is about to need: for packets that have
+    /// arrived, and for about as many data packets as left in the visit before. The reads do
+    /// not wait for each other, as the ones in the loop that follows would.
     #[inline]
-    pub fn touch<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>, departures: usize) {
+    pub fn touch<'p>(&mut self, arrivals: impl Iterator<Item = &'p Packet>) {
+        if self.send.len() + self.receive.len() <= FEW_SLOTS {
+            return;
+        }
+        let sent = self.transmitter.sent().0 - self.transmitter.sent_control().0;
+        let departures = (sent - self.sent_before).max(1) as usize;
+        self.sent_before = sent;
         let mut seen = 0;
-        for packet in arrivals {
+        for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_data() || packet.kind == PacketKind::ConnectRequest {
                 self.receive[slot].expected
             } else {
-                self.send[slot].acknowledged
+                self.send[slot].acknowledged ^ self.requests.touch(packet.queue_pair)
             };
         }
         for &slot in self.round.iter().take(departures) {
-            seen ^= self.send[slot as usize].acknowledged;
+            seen ^= self.send[slot as usize].acknowledged ^ self.requests.touch(slot);
         }
         std::hint::black_box(seen);
     }
@@ -170,58 +236,143 @@ impl Nic {
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: u64) -> Option<u64> {
-        let busy = !self.round.is_empty() || !self.control.is_empty();
-        busy.then(|| self.transmitter.free_at().max(now))
+        let free_at = self.transmitter.free_at().max(now);
+        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let earliest = match (data, control) {
+            (Some(data), Some(control)) => data.min(control),
+            (data, control) => data.or(control)?,
+        };
+        Some(earliest.max(free_at))
     }
 
     /// Sends one frame, whose first bit leaves at `now`.
     #[inline]
     pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
-        if let Some(mut packet) = self.control.pop() {
-            packet.sent = (now / SENT_UNIT_PS) as u32;
-            self.transmitter.transmit(packet, now, medium);
+        if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
+            self.depart_control(now, medium);
             return;
         }
-        let Some(slot) = self.round.pop() else { return };
+        let Some(&slot) = self.round.front() else {
+            return;
+        };
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
-        let requests = &mut self.requests[slot as usize];
-        let (mut packet, ends_message) = queue_pair.next_packet(requests, (spec, self.cut), now);
-        packet.sent = (now / SENT_UNIT_PS) as u32;
+        let kit = (spec, self.cut);
+        let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
+        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
         let armed = queue_pair.timer_armed;
-        queue_pair.in_round = queue_pair.may_send(spec.window_packets);
-        if queue_pair.in_round {
+        let stays = queue_pair.has_packet(spec.window_packets);
+        if !stays {
+            queue_pair.in_round = false;
+            self.round.pop();
+        } else if self.round.len() > 1 {
+            self.round.pop();
             self.round.push(slot);
         }
         if !armed {
             self.arm(spec, slot, now);
         }
-        self.transmitter.transmit(packet, now, medium);
-        if ends_message {
-            self.transmitter.pause_for(spec.message_gap.ps());
+        self.transmitter.transmit(sent.packet, now, medium);
+        if sent.ends_message {
+            self.end_message(spec);
         }
     }
 
-    /// Takes a packet; returns the transfer it completes, if any.
+    /// Sends the first acknowledgement or connection set-up that waits.
+    #[inline(never)]
+    fn depart_control(&mut self, now: u64, medium: &mut impl Medium) {
+        if let Some(mut packet) = self.control.pop() {
+            packet.sent = (now / SENT_UNIT_PS) as u32;
+            packet.flags |= Packet::class_flags(self.classes.control);
+            self.transmitter.transmit(packet, now, medium);
+        }
+    }
+
+    /// Keeps the wire idle after the last packet of a message.
+    #[inline(never)]
+    fn end_message(&mut self, spec: &NicSpec) {
+        let end = self.transmitter.free_at();
+        self.transmitter.pause_for(spec.message_gap.ps());
+        self.message_end = (end, self.transmitter.free_at());
+    }
+
+    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
+    /// acknowledges into `done`.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
         spec: &NicSpec,
-        packet: Packet,
+        packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
+        done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
+        if packet.kind == PacketKind::Pause {
+            self.obey(packet, medium);
+            return None;
+        }
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
+        if self.receive_buffer.is_some() {
+            self.buffer(spec, *packet, medium);
+            return None;
+        }
+        self.process(spec, packet, directory, medium, done)
+    }
+
+    /// Obeys a pause frame of the leaf.
+    fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.note(EventKind::Arrived, packet, medium);
+        let until = packet.at + self.transmitter.pause_time(packet.sequence);
+        self.pauses.obey(packet.class(), packet.at, until);
+    }
+
+    /// Puts a frame into the receive buffer.
+    fn buffer<M: Medium>(&mut self, spec: &NicSpec, packet: Packet, medium: &mut M) {
+        let (Some(buffer), Some(spec)) = (&mut self.receive_buffer, &spec.receive_buffer) else {
+            return;
+        };
+        let dropped = buffer.counters().dropped_frames;
+        let pauses = buffer.take(spec, packet);
+        if buffer.counters().dropped_frames > dropped {
+            self.note(EventKind::Dropped, &packet, medium);
+        }
+        if pauses {
+            self.tell_leaf(spec.quanta, packet.at, medium);
+        }
+    }
+
+    /// Tells the leaf to pause, or to go on, in every class that it may pause.
+    fn tell_leaf(&mut self, quanta: u16, now: u64, medium: &mut impl Medium) {
+        for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
+            self.transmitter.pause(class, quanta, now, medium);
+        }
+    }
+
+    /// Takes a packet that is in host memory, as [`Nic::arrive`] does.
+    #[inline]
+    fn process<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        directory: &impl Directory,
+        medium: &mut M,
+        done: &mut Vec<Acknowledged>,
+    ) -> Option<Delivery> {
+        if packet.has(Packet::CONGESTION_EXPERIENCED) {
+            self.counters.marked_packets += 1;
+        }
         if packet.kind.is_data() {
             return self.take_data(packet, directory, medium);
         }
-        self.note(EventKind::Accepted, &packet, medium);
+        self.note(EventKind::Accepted, packet, medium);
         match packet.kind {
-            PacketKind::Ack => self.take_acknowledgement(spec, packet.queue_pair, &packet),
-            PacketKind::Nak => self.take_nak(spec, packet.queue_pair, &packet),
+            PacketKind::Ack => self.take_acknowledgement(spec, packet, done),
+            PacketKind::Nak => self.take_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
                 self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, 0);
@@ -234,50 +385,59 @@ impl Nic {
     #[inline]
     fn take_data<M: Medium>(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
     ) -> Option<Delivery> {
         let slot = packet.queue_pair;
-        let reply = self.reply_path(slot, directory);
         let queue_pair = &mut self.receive[slot as usize];
-        let verdict = queue_pair.take(&packet);
-        let expected = queue_pair.expected;
-        match verdict {
-            Verdict::Accepted => {
-                self.counters.data_packets += 1;
-                self.counters.data_bytes += u64::from(packet.frame_bytes);
-            }
-            Verdict::Duplicate => self.counters.duplicate_request += 1,
-            Verdict::OutOfSequence { first } => {
-                self.counters.out_of_sequence += 1;
-                self.note(EventKind::Discarded, &packet, medium);
-                if first {
-                    self.counters.nak_sent += 1;
-                    self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
-                }
-                return None;
-            }
+        if !queue_pair.open {
+            queue_pair.open(directory.reply_path(self.host, slot));
         }
+        let verdict = queue_pair.take(packet);
+        if verdict != Verdict::Accepted {
+            self.discard(packet, verdict, medium);
+            return None;
+        }
+        self.counters.data_packets += 1;
+        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        if packet.flags & (Packet::ACK_REQUEST | Packet::END_OF_TRANSFER) == 0 {
+            self.note(EventKind::Accepted, packet, medium);
+            return None;
+        }
+        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
+        let ends = packet.has(Packet::END_OF_TRANSFER);
+        let delivery = ends.then(|| queue_pair.deliver(slot, packet.at));
         if packet.has(Packet::ACK_REQUEST) {
             self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
         }
-        if verdict == Verdict::Duplicate {
-            self.note(EventKind::Discarded, &packet, medium);
-            return None;
-        }
-        self.note(EventKind::Accepted, &packet, medium);
-        packet
-            .has(Packet::END_OF_TRANSFER)
-            .then(|| self.receive[slot as usize].deliver(slot, packet.at))
+        self.note(EventKind::Accepted, packet, medium);
+        delivery
     }
 
-    #[inline]
+    /// Takes a data packet that is not the one expected next.
+    fn discard<M: Medium>(&mut self, packet: &Packet, verdict: Verdict, medium: &mut M) {
+        let queue_pair = &self.receive[packet.queue_pair as usize];
+        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
+        if let Verdict::OutOfSequence { first } = verdict {
+            self.counters.out_of_sequence += 1;
+            if first {
+                self.counters.nak_sent += 1;
+                self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
+            }
+        } else {
+            self.counters.duplicate_request += 1;
+            if packet.has(Packet::ACK_REQUEST) {
+                self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
+            }
+        }
+        self.note(EventKind::Discarded, packet, medium);
+    }
+
     fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
         let queue_pair = &mut self.receive[slot as usize];
         if !queue_pair.open {
-            queue_pair.open = true;
-            queue_pair.reply = directory.reply_path(self.host, slot);
+            queue_pair.open(directory.reply_path(self.host, slot));
         }
         queue_pair.reply
     }
@@ -299,27 +459,30 @@ impl Nic {
     /// One more request waits for its acknowledgement. Timers that would have fired in vain while
     /// none did are dropped.
     fn expect_answer(&mut self, now: u64) {
-        while let Some(&Reverse((_, slot))) = self
-            .timeouts
-            .peek()
-            .filter(|Reverse((at, _))| self.pending == 0 && *at <= now)
-        {
+        while self.pending == 0 && self.timeouts.next_at() <= now {
+            let Some(slot) = self.timeouts.pop() else {
+                break;
+            };
             self.send[slot as usize].timer_armed = false;
-            self.timeouts.pop();
         }
         self.pending += 1;
     }
 
-    fn take_acknowledgement(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
-        let acknowledged = &mut self.acknowledged;
+    fn take_acknowledgement(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        done: &mut Vec<Acknowledged>,
+    ) {
+        let slot = packet.queue_pair;
         let pending = &mut self.pending;
         self.send[slot as usize].acknowledge(
-            &mut self.requests[slot as usize],
+            &mut self.requests,
             (slot, packet.sequence),
             self.cut,
             packet.at,
-            |done| {
-                acknowledged.push(done);
+            |request| {
+                done.push(request);
                 *pending -= 1;
             },
         );
@@ -331,11 +494,12 @@ impl Nic {
         self.join_round(spec, slot);
     }
 
-    fn take_nak(&mut self, spec: &NicSpec, slot: u32, packet: &Packet) {
+    fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.queue_pair;
         self.counters.packet_seq_err += 1;
-        self.take_acknowledgement(spec, slot, packet);
+        self.take_acknowledgement(spec, packet, done);
         let cut = self.cut;
-        self.send[slot as usize].rewind(&mut self.requests[slot as usize], packet.sequence, cut);
+        self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
         self.join_round(spec, slot);
     }
 
@@ -361,22 +525,60 @@ impl Nic {
     }
 
     /// Starts the retransmission timer of a queue pair that has none running.
+    #[inline(never)]
     fn arm(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         self.send[slot as usize].timer_armed = true;
-        self.timeouts
-            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        let deadline = now + spec.retransmission_timeout.ps();
+        self.timeouts.push(deadline, slot);
     }
 
-    /// When the next timer fires.
+    /// When the next timer fires: a frame is in host memory, a pause must be repeated, or an
+    /// acknowledgement is overdue.
     #[inline]
-    pub fn next_timeout(&self) -> Option<u64> {
-        let first = self.timeouts.peek().filter(|_| self.pending > 0);
-        first.map(|&Reverse((at, _))| at)
+    pub fn next_timer(&self) -> Option<u64> {
+        let timeout = if self.pending > 0 {
+            self.timeouts.next_at()
+        } else {
+            u64::MAX
+        };
+        let buffer = self.receive_buffer.as_ref().map_or(u64::MAX, |buffer| {
+            buffer.next_drained().min(buffer.refresh_at())
+        });
+        let next = buffer.min(timeout);
+        (next != u64::MAX).then_some(next)
     }
 
-    /// Fires the timer that is due at `now`.
-    pub fn timeout(&mut self, spec: &NicSpec, now: u64) {
-        let Some(Reverse((_, slot))) = self.timeouts.pop() else {
+    /// Fires the one timer that is due at `now` and first in order: frames that have drained before
+    /// repeated pauses, and these before timeouts. Returns the transfer that a frame completes, and
+    /// puts the work requests it acknowledges into `done`.
+    pub fn fire<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        now: u64,
+        directory: &impl Directory,
+        medium: &mut M,
+        done: &mut Vec<Acknowledged>,
+    ) -> Option<Delivery> {
+        if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer) {
+            if buffer.next_drained() <= now {
+                let (packet, resumes) = buffer.drain(rules, now)?;
+                if resumes {
+                    self.tell_leaf(0, now, medium);
+                }
+                return self.process(spec, &packet, directory, medium, done);
+            }
+            if buffer.refresh_at() <= now {
+                buffer.repeat(now);
+                self.tell_leaf(rules.quanta, now, medium);
+                return None;
+            }
+        }
+        self.timeout(spec, now);
+        None
+    }
+
+    fn timeout(&mut self, spec: &NicSpec, now: u64) {
+        let Some(slot) = self.timeouts.pop() else {
             return;
         };
         let queue_pair = &mut self.send[slot as usize];
@@ -387,7 +589,7 @@ impl Nic {
         }
         let deadline = queue_pair.last_progress + spec.retransmission_timeout.ps();
         if deadline > now {
-            self.timeouts.push(Reverse((deadline, slot)));
+            self.timeouts.push(deadline, slot);
             return;
         }
         self.counters.local_ack_timeout_err += 1;
@@ -402,11 +604,11 @@ impl Nic {
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             let oldest = queue_pair.acknowledged;
-            queue_pair.rewind(&mut self.requests[slot as usize], oldest, self.cut);
+            queue_pair.rewind(&mut self.requests, (slot, oldest), self.cut);
             self.join_round(spec, slot);
         }
-        self.timeouts
-            .push(Reverse((now + spec.retransmission_timeout.ps(), slot)));
+        let deadline = now + spec.retransmission_timeout.ps();
+        self.timeouts.push(deadline, slot);
     }
 
     fn fail(&mut self, slot: u32, now: u64) {
@@ -434,12 +636,6 @@ impl Nic {
         }
     }
 
-    /// Work requests that have been acknowledged since this was last asked.
-    #[inline]
-    pub fn take_acknowledged(&mut self) -> Option<Acknowledged> {
-        self.acknowledged.pop()
-    }
-
     /// Queue pairs that have given up so far.
     pub fn errors(&self) -> &[QueuePairError] {
         &self.errors
@@ -447,7 +643,9 @@ impl Nic {
 
     /// Work requests of a send slot that are not acknowledged, oldest first.
     pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
-        self.requests[slot as usize].iter().map(Posted::request)
+        self.send[slot as usize]
+            .unfinished(&self.requests, slot)
+            .into_iter()
     }
 
     /// Transfers delivered through a receive slot since the count was last reset.

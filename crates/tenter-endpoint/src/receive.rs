@@ -24,15 +24,16 @@ pub struct Delivery {
     /// When the last packet arrived, in ps.
     pub at: u64,
     /// Data frames accepted for it.
-    pub accepted_frames: u64,
+    pub accepted_frames: u32,
     /// Their frame bytes.
     pub accepted_bytes: u64,
-    /// Shortest time from first bit sent to acceptance, of the packets accepted, in ps.
-    pub latency_min: u64,
-    /// Sum of those times, in ps.
+    /// Shortest time from first bit sent to acceptance, of the packets accepted, in units of
+    /// [`SENT_UNIT_PS`].
+    pub latency_min: u32,
+    /// Longest of them, in the same units.
+    pub latency_max: u32,
+    /// Sum of those times, in the same units.
     pub latency_sum: u64,
-    /// Longest of them, in ps.
-    pub latency_max: u64,
 }
 
 /// What the receiver makes of a data packet.
@@ -50,7 +51,7 @@ pub(crate) enum Verdict {
 
 /// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to
 /// another one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
@@ -67,7 +68,29 @@ pub(crate) struct ReceiveQueuePair {
 
 const _: () = assert!(size_of::<ReceiveQueuePair>() == 64);
 
+impl Default for ReceiveQueuePair {
+    fn default() -> Self {
+        ReceiveQueuePair {
+            accepted_bytes: 0,
+            latency_sum: 0,
+            expected: 0,
+            accepted: 0,
+            latency_min: u32::MAX,
+            latency_max: 0,
+            delivered: 0,
+            reply: ReplyPath::default(),
+            open: false,
+            gap_reported: false,
+        }
+    }
+}
+
 impl ReceiveQueuePair {
+    pub(crate) fn open(&mut self, reply: ReplyPath) {
+        self.open = true;
+        self.reply = reply;
+    }
+
     /// Go-back-N: only the packet expected next is accepted.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {
@@ -89,11 +112,7 @@ impl ReceiveQueuePair {
         self.expected = self.expected.wrapping_add(1);
         self.gap_reported = false;
         let latency = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
-        self.latency_min = if self.accepted == 0 {
-            latency
-        } else {
-            self.latency_min.min(latency)
-        };
+        self.latency_min = self.latency_min.min(latency);
         self.latency_max = self.latency_max.max(latency);
         self.latency_sum += u64::from(latency);
         self.accepted += 1;
@@ -106,11 +125,11 @@ impl ReceiveQueuePair {
             slot,
             nth: self.delivered,
             at: now,
-            accepted_frames: u64::from(self.accepted),
+            accepted_frames: self.accepted,
             accepted_bytes: self.accepted_bytes,
-            latency_min: u64::from(self.latency_min) * SENT_UNIT_PS,
-            latency_sum: self.latency_sum * SENT_UNIT_PS,
-            latency_max: u64::from(self.latency_max) * SENT_UNIT_PS,
+            latency_min: self.latency_min,
+            latency_max: self.latency_max,
+            latency_sum: self.latency_sum,
         };
         *self = ReceiveQueuePair {
             expected: self.expected,

@@ -1,13 +1,16 @@
 //! The sending side of a queue pair.
 
-use tenter_engine::Ring;
-use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES};
+mod requests;
 
-use crate::message::{MessageCut, Position};
+use tenter_net::{Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS};
+
+use crate::message::MessageCut;
 use crate::spec::{AckPolicy, NicSpec};
+pub(crate) use requests::Requests;
+use requests::{NO_BACKLOG, Only};
 
 /// The other end of a send queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendPeer {
     /// The host data goes to.
     pub destination: u32,
@@ -49,18 +52,6 @@ pub struct Acknowledged {
     pub retransmitted_frames: u64,
 }
 
-/// A posted work request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Posted {
-    request: WorkRequest,
-    first_sent: u64,
-    first_sequence: u32,
-    packets: u32,
-    /// Frames that were sent and had to be sent again, and their bytes.
-    repeated_frames: u64,
-    repeated_bytes: u64,
-}
-
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Connection {
@@ -71,21 +62,28 @@ pub(crate) enum Connection {
     Failed,
 }
 
-/// What the sending side of a queue pair needs for every packet: one cache line.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the sending side of a queue pair needs for every packet: one cache line. What it needs once
+/// a request is in [`Requests`].
+///
+/// Where packets lie in messages is kept in sequence numbers, so that a packet in the middle of a
+/// message changes one of them and nothing else.
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct SendQueuePair {
-    /// Bytes of the request being sent, from the next packet on.
-    left: u64,
-    /// Bytes of the message being sent, from the next packet on.
-    message_left: u64,
     pub(crate) last_progress: u64,
+    /// Payload bytes of the request being sent.
+    bytes: u64,
     pub(crate) next_sequence: u32,
     pub(crate) acknowledged: u32,
+    /// The sequence numbers after the message and the request being sent, and after all requests.
+    message_end: u32,
+    request_end: u32,
     posted_sequence: u32,
-    peer: Peer,
-    /// Which of its [`Requests`] is being sent.
-    sending: u32,
+    /// Payload bytes of the last packet of the message being sent.
+    last_payload: u32,
+    peer: SendPeer,
+    /// Which backlog holds its requests; `NO_BACKLOG` while it has one request at most.
+    backlog: u32,
     pub(crate) in_round: bool,
     pub(crate) timer_armed: bool,
     starts_message: bool,
@@ -95,54 +93,73 @@ pub(crate) struct SendQueuePair {
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
 
-/// The requests of a queue pair that are not acknowledged whole, oldest first; touched once a
-/// message.
-pub(crate) type Requests = Ring<Posted>;
+/// A data packet that goes out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) packet: Packet,
+    pub(crate) ends_message: bool,
+    /// Whether it has been sent before.
+    pub(crate) repeats: bool,
+}
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Peer {
-    destination: u32,
-    slot: u32,
-    hash: u32,
+impl Default for SendQueuePair {
+    fn default() -> Self {
+        SendQueuePair {
+            last_progress: 0,
+            bytes: 0,
+            next_sequence: 0,
+            acknowledged: 0,
+            message_end: 0,
+            request_end: 0,
+            posted_sequence: 0,
+            last_payload: 0,
+            peer: SendPeer::default(),
+            backlog: NO_BACKLOG,
+            in_round: false,
+            timer_armed: false,
+            starts_message: false,
+            retries: 0,
+            connection: Connection::default(),
+        }
+    }
 }
 
 impl SendQueuePair {
     pub(crate) fn open(&mut self, peer: SendPeer) {
-        let SendPeer {
-            destination,
-            slot,
-            hash,
-        } = peer;
-        self.peer = Peer {
-            destination,
-            slot,
-            hash,
-        };
+        self.peer = peer;
     }
 
-    pub(crate) fn post(&mut self, requests: &mut Requests, request: WorkRequest, cut: MessageCut) {
-        let packets = cut.packets(request.bytes) as u32;
+    pub(crate) fn post(
+        &mut self,
+        requests: &mut Requests,
+        slot: u32,
+        request: WorkRequest,
+        cut: MessageCut,
+    ) {
+        let packets = u32::try_from(cut.packets(request.bytes))
+            .expect("a plan puts fewer than 2^30 packets of a collective on a queue pair");
         let idle = self.next_sequence == self.posted_sequence;
-        requests.push(Posted {
-            request,
-            first_sent: u64::MAX,
-            first_sequence: self.posted_sequence,
-            packets,
-            repeated_frames: 0,
-            repeated_bytes: 0,
-        });
+        if self.acknowledged == self.posted_sequence {
+            requests.only[slot as usize] = Only::new(request, packets);
+        } else {
+            self.append(requests, slot, request, packets);
+        }
         self.posted_sequence = self.posted_sequence.wrapping_add(packets);
         if idle {
-            self.sending = requests.len() as u32 - 1;
-            self.take_position(cut.position(request.bytes, 0));
+            self.begin_request(request.bytes, packets, cut);
         }
     }
 
     /// Whether it may send a packet now.
     #[inline]
     pub(crate) fn may_send(&self, window: Option<u32>) -> bool {
-        self.connection == Connection::Ready
-            && self.next_sequence != self.posted_sequence
+        self.connection == Connection::Ready && self.has_packet(window)
+    }
+
+    /// Whether there is a packet to send and the window lets it out.
+    #[inline]
+    pub(crate) fn has_packet(&self, window: Option<u32>) -> bool {
+        self.next_sequence != self.posted_sequence
             && window.is_none_or(|window| self.outstanding() < window)
     }
 
@@ -154,90 +171,113 @@ impl SendQueuePair {
 
     /// A packet of the connection set-up.
     pub(crate) fn control(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
-        self.packet(kind, frame_bytes, 0, 0)
-    }
-
-    fn packet(&self, kind: PacketKind, frame_bytes: u16, sequence: u32, flags: u8) -> Packet {
         Packet {
             at: 0,
             queue_pair: self.peer.slot,
-            sequence,
+            sequence: 0,
             destination: self.peer.destination,
             hash: self.peer.hash,
             sent: 0,
             frame_bytes,
             kind,
-            flags,
+            flags: 0,
         }
     }
 
-    /// The next data packet, whose first bit leaves at `now`, and whether it ends a message.
+    /// The next data packet, whose first bit leaves at `now`.
     #[inline]
     pub(crate) fn next_packet(
         &mut self,
         requests: &mut Requests,
+        slot: u32,
         (spec, cut): (&NicSpec, MessageCut),
         now: u64,
-    ) -> (Packet, bool) {
-        let payload = self.message_left.min(u64::from(spec.mtu_bytes));
-        let first = self.starts_message;
-        self.message_left -= payload;
-        self.left -= payload;
-        let last = self.message_left == 0;
-        let (kind, header) = match (first, last) {
-            (true, true) => (PacketKind::Only, DATA_OVERHEAD_BYTES + RETH_BYTES),
-            (true, false) => (PacketKind::First, DATA_OVERHEAD_BYTES + RETH_BYTES),
-            (false, false) => (PacketKind::Middle, DATA_OVERHEAD_BYTES),
-            (false, true) => (PacketKind::Last, DATA_OVERHEAD_BYTES),
-        };
+    ) -> Sent {
         let sequence = self.next_sequence;
-        let mut flags = 0;
-        if last || acknowledges(spec.acknowledge, sequence) {
-            flags |= Packet::ACK_REQUEST;
-        }
-        if last && self.left == 0 {
-            flags |= Packet::END_OF_TRANSFER;
-        }
-        let packet = self.packet(
-            kind,
-            MessageCut::padded(payload) as u16 + header as u16,
+        let next = sequence.wrapping_add(1);
+        self.next_sequence = next;
+        let mut packet = Packet {
+            at: 0,
+            queue_pair: self.peer.slot,
             sequence,
-            flags,
-        );
-        self.next_sequence = sequence.wrapping_add(1);
-        self.starts_message = last;
-        if first {
-            self.note_first_sent(requests, sequence, now);
+            destination: self.peer.destination,
+            hash: self.peer.hash,
+            sent: (now / SENT_UNIT_PS) as u32,
+            frame_bytes: cut.middle_frame_bytes(),
+            kind: PacketKind::Middle,
+            flags: u8::from(acknowledges(spec.acknowledge, sequence)) * Packet::ACK_REQUEST,
+        };
+        let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
+        let ends_message = next == self.message_end;
+        if self.starts_message || ends_message {
+            self.mark_ends(&mut packet, requests, slot, cut, now);
         }
-        if last {
-            self.next_message(requests, cut);
+        Sent {
+            packet,
+            ends_message,
+            repeats,
         }
-        (packet, last)
     }
 
-    fn note_first_sent(&self, requests: &mut Requests, sequence: u32, now: u64) {
-        let request = requests.get_mut(self.sending as usize);
-        if request.first_sequence == sequence && request.first_sent == u64::MAX {
-            request.first_sent = now;
+    /// Makes a packet the first or the last one of its message, or both.
+    #[inline(never)]
+    fn mark_ends(
+        &mut self,
+        packet: &mut Packet,
+        requests: &mut Requests,
+        slot: u32,
+        cut: MessageCut,
+        now: u64,
+    ) {
+        let first = self.starts_message;
+        let last = self.next_sequence == self.message_end;
+        packet.kind = match (first, last) {
+            (true, true) => PacketKind::Only,
+            (true, false) => PacketKind::First,
+            (false, false) => PacketKind::Middle,
+            (false, true) => PacketKind::Last,
+        };
+        self.starts_message = last;
+        if first {
+            packet.frame_bytes += RETH_BYTES as u16;
+            self.note_first_sent(requests, slot, packet.sequence, now);
         }
+        if last {
+            packet.frame_bytes -= cut.short_of_full(self.last_payload);
+            packet.flags = Packet::ACK_REQUEST;
+            if self.next_sequence == self.request_end {
+                packet.flags |= Packet::END_OF_TRANSFER;
+            }
+            self.next_message(requests, cut);
+        }
+    }
+
+    /// Goes to the first message of a request, of which nothing has been sent.
+    fn begin_request(&mut self, bytes: u64, packets: u32, cut: MessageCut) {
+        self.bytes = bytes;
+        self.request_end = self.next_sequence.wrapping_add(packets);
+        self.begin_message(cut);
+    }
+
+    /// Goes to the message that begins with the next packet.
+    fn begin_message(&mut self, cut: MessageCut) {
+        let left = self.request_end.wrapping_sub(self.next_sequence);
+        let packets = cut.packets_per_message().min(u64::from(left)) as u32;
+        self.starts_message = true;
+        self.message_end = self.next_sequence.wrapping_add(packets);
+        self.last_payload = if packets == left {
+            cut.request_tail(self.bytes)
+        } else {
+            cut.full_message_tail()
+        };
     }
 
     fn next_message(&mut self, requests: &mut Requests, cut: MessageCut) {
-        if self.left > 0 {
-            self.message_left = self.left.min(cut.message_bytes());
-            return;
+        if self.next_sequence != self.request_end {
+            self.begin_message(cut);
+        } else if self.backlog != NO_BACKLOG {
+            self.next_request(requests, cut);
         }
-        self.sending += 1;
-        if (self.sending as usize) < requests.len() {
-            let bytes = requests.get_mut(self.sending as usize).request.bytes;
-            self.take_position(cut.position(bytes, 0));
-        }
-    }
-
-    fn take_position(&mut self, position: Position) {
-        self.left = position.left;
-        self.message_left = position.message_left;
-        self.starts_message = position.starts_message;
     }
 
     /// Takes a cumulative acknowledgement of everything before `sequence`; hands finished requests
@@ -251,118 +291,25 @@ impl SendQueuePair {
         mut done: impl FnMut(Acknowledged),
     ) -> bool {
         let news = sequence.wrapping_sub(self.acknowledged);
-        if news == 0 || news > self.posted_sequence.wrapping_sub(self.acknowledged) {
+        let unfinished = self.posted_sequence.wrapping_sub(self.acknowledged);
+        if news == 0 || news > unfinished {
             return false;
         }
         self.last_progress = now;
         self.retries = 0;
-        // After a rewind, packets that were on their way all the same may be acknowledged before
-        // they are sent again.
-        if self.outstanding() < news {
-            self.count_repeats(requests, (self.next_sequence, sequence), cut, false);
-            self.go_to(requests, sequence, cut);
-        }
-        self.acknowledged = sequence;
-        while let Some(oldest) = requests.front() {
-            let end = oldest.first_sequence.wrapping_add(oldest.packets);
-            if end.wrapping_sub(oldest.first_sequence)
-                > sequence.wrapping_sub(oldest.first_sequence)
-            {
-                break;
+        if self.backlog == NO_BACKLOG {
+            self.acknowledged = sequence;
+            if news == unfinished {
+                done(requests.only[slot as usize].acknowledged(slot, self.bytes, now, cut));
             }
-            done(oldest.acknowledged(slot, now, cut));
-            requests.pop();
-            self.sending -= 1;
+        } else {
+            self.acknowledge_backlog(requests, (slot, sequence), cut, now, done);
         }
         true
     }
 
-    /// Goes back to `sequence`, which has been sent before: everything from there on is sent again.
-    pub(crate) fn rewind(
-        &mut self,
-        requests: &mut Requests,
-        sequence: u32,
-        cut: MessageCut,
-    ) -> u32 {
-        let again = self.next_sequence.wrapping_sub(sequence);
-        if again == 0 || again > self.outstanding() {
-            return 0;
-        }
-        self.count_repeats(requests, (sequence, self.next_sequence), cut, true);
-        self.go_to(requests, sequence, cut);
-        again
-    }
-
-    /// Counts the packets `from..to` as sent for nothing, or takes that back.
-    fn count_repeats(
-        &self,
-        requests: &mut Requests,
-        range: (u32, u32),
-        cut: MessageCut,
-        more: bool,
-    ) {
-        for index in 0..requests.len() {
-            requests
-                .get_mut(index)
-                .repeat(range, self.acknowledged, cut, more);
-        }
-    }
-
-    fn go_to(&mut self, requests: &mut Requests, sequence: u32, cut: MessageCut) {
-        self.next_sequence = sequence;
-        for index in 0..requests.len() {
-            let posted = *requests.get_mut(index);
-            let packet = sequence.wrapping_sub(posted.first_sequence);
-            if packet < posted.packets {
-                self.sending = index as u32;
-                self.take_position(cut.position(posted.request.bytes, u64::from(packet)));
-                return;
-            }
-        }
-        self.sending = requests.len() as u32;
-    }
-
     pub(crate) fn destination(&self) -> u32 {
         self.peer.destination
-    }
-}
-
-impl Posted {
-    pub(crate) fn request(&self) -> WorkRequest {
-        self.request
-    }
-
-    /// Counts the packets of this request among `from..to` as sent for nothing, or takes that back.
-    fn repeat(&mut self, (from, to): (u32, u32), base: u32, cut: MessageCut, more: bool) {
-        // Sequence numbers wrap, so all are compared by their distance from the oldest one
-        // outstanding.
-        let first = i64::from(self.first_sequence.wrapping_sub(base).cast_signed());
-        let within = |sequence: u32| {
-            (i64::from(sequence.wrapping_sub(base)) - first).clamp(0, i64::from(self.packets))
-                as u64
-        };
-        let (from, to) = (within(from), within(to));
-        let bytes = cut.frame_bytes(self.request.bytes, from, to);
-        if more {
-            self.repeated_frames += to - from;
-            self.repeated_bytes += bytes;
-        } else {
-            self.repeated_frames -= to - from;
-            self.repeated_bytes -= bytes;
-        }
-    }
-
-    fn acknowledged(&self, slot: u32, now: u64, cut: MessageCut) -> Acknowledged {
-        let packets = u64::from(self.packets);
-        Acknowledged {
-            slot,
-            request: self.request,
-            first_sent: self.first_sent,
-            at: now,
-            sent_frames: packets + self.repeated_frames,
-            sent_bytes: cut.frame_bytes(self.request.bytes, 0, packets) + self.repeated_bytes,
-            retransmitted_frames: self.repeated_frames,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a NIC is built from: plain numbers, all units resolved.
 
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
 /// How many data packets one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,36 @@ pub struct NicSpec {
     pub start_skew_max: Time,
     /// Each NIC's clock is off by a random amount of at most this many parts per million.
     pub clock_offset_max_ppm: u32,
+    /// The class of acknowledgements and of connection set-up; `None`: that of the data.
+    pub control_class: Option<u8>,
+    /// A receive side slower than the wire, with its buffer; `None`: what arrives is taken at once.
+    pub receive_buffer: Option<ReceiveBufferSpec>,
 }
 
-/// The addresses of one NIC; they feed the ECMP hash.
+/// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveBufferSpec {
+    /// Frame bytes leave the buffer at this rate.
+    pub drain_rate: Rate,
+    /// Frame bytes it holds; what does not fit is dropped.
+    pub capacity_bytes: u64,
+    /// Above so many bytes all classes are paused; `None` never pauses.
+    pub xoff_bytes: Option<u64>,
+    /// At so many bytes or fewer the leaf may go on.
+    pub xon_bytes: u64,
+    /// Pause time asked for, in quanta of 512 bit times.
+    pub quanta: u16,
+}
+
+impl NicAddress {
+    /// The class (priority) of its data packets: the class selector bits of the DSCP.
+    pub fn class(&self) -> u8 {
+        self.dscp >> 3
+    }
+}
+
+/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP gives the class; prefix and
+/// gateway are checked when a scenario is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicAddress {
     /// IPv4 address.

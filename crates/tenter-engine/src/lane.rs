@@ -261,7 +261,7 @@ impl<T: Arrival> Lane<T> {
             while due != 0 {
                 let node = (word * 64) as u32 + due.trailing_zeros();
                 due &= due - 1;
-                self.visit(nodes, node, start, end);
+                self.visit(nodes, node, end);
             }
         }
     }
@@ -295,13 +295,12 @@ impl<T: Arrival> Lane<T> {
     }
 
     #[inline]
-    fn visit<N: Nodes<Item = T>>(&mut self, nodes: &mut N, node: u32, start: u64, end: u64) {
+    fn visit<N: Nodes<Item = T>>(&mut self, nodes: &mut N, node: u32, end: u64) {
         self.visits += 1;
         self.gather(node, end);
         let agenda = std::mem::take(&mut self.agenda);
         let mut visit = Visit {
             lane: self,
-            start,
             end,
             own_next: u64::MAX,
         };
@@ -372,18 +371,11 @@ impl<T: Arrival> Lane<T> {
 #[derive(Debug)]
 pub struct Visit<'a, T> {
     lane: &'a mut Lane<T>,
-    start: u64,
     end: u64,
     own_next: u64,
 }
 
 impl<T: Arrival> Visit<'_, T> {
-    /// Start of the window, in ps.
-    #[inline]
-    pub fn start(&self) -> u64 {
-        self.start
-    }
-
     /// End of the window, in ps; the node must do everything before it and nothing at or after it.
     #[inline]
     pub fn end(&self) -> u64 {

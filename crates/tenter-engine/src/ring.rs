@@ -86,20 +86,6 @@ impl<T: Copy> Ring<T> {
         (0..self.len as usize).map(move |i| &self.slots[(self.head as usize + i) & mask])
     }
 
-    /// Removes every leading value for which `wanted` holds and hands it to `each`.
-    #[inline]
-    pub fn drain_while(&mut self, wanted: impl Fn(&T) -> bool, mut each: impl FnMut(T)) {
-        while self.len > 0 {
-            let value = self.slots[self.head as usize];
-            if !wanted(&value) {
-                break;
-            }
-            self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
-            self.len -= 1;
-            each(value);
-        }
-    }
-
     #[cold]
     fn grow(&mut self, value: T) {
         let capacity = self.slots.len();
@@ -137,9 +123,5 @@ mod tests {
             assert_eq!(ring.front(), model.front());
         }
         assert!(ring.iter().eq(model.iter()));
-        let mut drained = Vec::new();
-        let limit = model[model.len() / 2];
-        ring.drain_while(|v| *v < limit, |v| drained.push(v));
-        assert!(drained.iter().eq(model.iter().filter(|v| **v < limit)));
     }
 }

@@ -9,7 +9,7 @@ use crate::lane::{Arrival, Lane, Nodes, Outgoing};
 /// One thread's share of the simulation: the engine's side and the model's.
 #[derive(Debug)]
 pub struct Part<N: Nodes> {
-    /// FIFOs, calendar and outboxes.
+    /// Inboxes, calendar and outboxes.
     pub lane: Lane<N::Item>,
     /// The nodes.
     pub nodes: N,

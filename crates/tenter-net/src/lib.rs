@@ -14,18 +14,32 @@
 //! it is next touched ([`Port::advance`]). That is exact because a departure at d matters to nobody
 //! before d + serialisation + latency.
 
+mod buffer;
+mod class;
+mod departures;
+mod ecn;
+pub mod headroom;
 pub mod load_balancing;
 mod medium;
 mod packet;
 mod port;
+mod queue;
+mod scheduling;
 mod spec;
 mod switch;
+mod transmitter;
 
+pub use buffer::IngressRecord;
+pub use class::{
+    CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
+};
 pub use medium::{Event, EventKind, Medium};
 pub use packet::{
-    ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES,
-    SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
+    ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, PAUSE_FRAME_BYTES, Packet,
+    PacketKind, RETH_BYTES, SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
 };
-pub use port::{Port, PortCounters, Transmitter};
-pub use spec::{Forwarding, SwitchSpec};
-pub use switch::Switch;
+pub use port::{Port, PortCounters};
+pub use queue::{PauseRecord, QueueCounters};
+pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
+pub use switch::{Headrooms, Switch};
+pub use transmitter::{MacControl, Transmitter};

@@ -1,4 +1,4 @@
-//! The packet: 32 bytes, passed by value from FIFO to FIFO.
+//! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
 use tenter_engine::Arrival;
 
@@ -14,6 +14,8 @@ pub const ACK_FRAME_BYTES: u16 = 66;
 /// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
 /// management payload.
 pub const CONNECT_FRAME_BYTES: u16 = 326;
+/// Frame bytes of a pause frame (IEEE 802.1Qbb): the smallest frame there is.
+pub const PAUSE_FRAME_BYTES: u16 = 64;
 /// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet that waits
 /// longer, in queues of hundreds of megabytes at 10G, has its latency recorded modulo that.
 pub const SENT_UNIT_PS: u64 = 128;
@@ -38,6 +40,9 @@ pub enum PacketKind {
     ConnectRequest,
     /// Says that it is set up.
     ConnectReply,
+    /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
+    /// MAC control frame: it never leaves its link.
+    Pause,
 }
 
 impl PacketKind {
@@ -69,7 +74,7 @@ pub struct Packet {
     pub frame_bytes: u16,
     /// What it is for.
     pub kind: PacketKind,
-    /// [`Packet::ACK_REQUEST`], [`Packet::END_OF_TRANSFER`].
+    /// [`Packet::ACK_REQUEST`] and the others; the class in the upper three bits.
     pub flags: u8,
 }
 
@@ -80,6 +85,35 @@ impl Packet {
     pub const ACK_REQUEST: u8 = 1;
     /// The last packet of what the workload asked to be sent.
     pub const END_OF_TRANSFER: u8 = 2;
+    /// A switch may mark the packet rather than drop it.
+    pub const ECN_CAPABLE: u8 = 4;
+    /// A switch has marked it: congestion experienced.
+    pub const CONGESTION_EXPERIENCED: u8 = 8;
+
+    /// The flags that say which class a packet belongs to (0 to 7).
+    #[inline]
+    pub fn class_flags(class: u8) -> u8 {
+        class << 5
+    }
+
+    /// The class it belongs to, 0 to 7.
+    #[inline]
+    pub fn class(&self) -> u8 {
+        self.flags >> 5
+    }
+
+    /// Notes the port it came through, while it waits in a switch: its arrival time has passed and
+    /// leaves room for that.
+    #[inline]
+    pub(crate) fn store_from(&mut self, port: u16) {
+        self.at = u64::from(port);
+    }
+
+    /// The port it came through, of a packet that waits in a switch.
+    #[inline]
+    pub fn stored_from(&self) -> u16 {
+        self.at as u16
+    }
 
     /// Whether a flag is set.
     #[inline]

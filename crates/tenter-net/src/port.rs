@@ -1,13 +1,11 @@
-//! The sending side of a port: a transmitter, and the output queue before it.
+//! An output port of a switch: a queue for each class in front of a transmitter.
 
-use tenter_engine::{Output, Ring};
-use tenter_units::{SerialisationTime, Time};
-
-use crate::medium::{Event, EventKind, Medium};
-use crate::packet::{Packet, WIRE_OVERHEAD_BYTES};
-
-/// About as many frames as leave a port in one window; two share a cache line.
-const TOUCHED_FRAMES: usize = 8;
+use crate::buffer::SharedBuffer;
+use crate::medium::{EventKind, Medium};
+use crate::packet::Packet;
+use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
+use crate::scheduling::Discipline;
+use crate::transmitter::Transmitter;
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,204 +18,201 @@ pub struct PortCounters {
     pub dropped_frames: u64,
     /// Their frame bytes.
     pub dropped_bytes: u64,
+    /// Frames marked with congestion experienced.
+    pub marked_frames: u64,
     /// The most frame bytes that ever waited.
     pub queue_high_water_bytes: u64,
 }
 
-/// Puts frames onto a wire, one after the other.
-///
-/// A frame occupies the wire for its frame bytes and [`WIRE_OVERHEAD_BYTES`], at an exact rate:
-/// back to back, the fraction of a picosecond left over from one frame is carried into the next.
-#[derive(Clone, Debug)]
-pub struct Transmitter {
-    free_at: u64,
-    serialisation: SerialisationTime,
-    carried: u32,
-    output: Output,
-    /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
-    /// end's agenda.
-    latency: u64,
-    arrives_whole: bool,
-    node: u32,
-    port: u16,
-    sent_frames: u64,
-    sent_bytes: u64,
-    control_frames: u64,
-    control_bytes: u64,
+/// What a departure may have to know of and change in the rest of its switch.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) discipline: &'a Discipline,
+    pub(crate) buffer: &'a mut SharedBuffer,
 }
 
-impl Transmitter {
-    /// The transmitter of `port` of `node`, sending to `output`.
-    ///
-    /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
-    /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
-    pub fn new(
-        (node, port): (u32, u16),
-        output: Output,
-        serialisation: SerialisationTime,
-        latency: Time,
-        arrives_whole: bool,
-    ) -> Transmitter {
-        Transmitter {
-            free_at: 0,
-            serialisation,
-            carried: 0,
-            output,
-            latency: latency.ps(),
-            arrives_whole,
-            node,
-            port,
-            sent_frames: 0,
-            sent_bytes: 0,
-            control_frames: 0,
-            control_bytes: 0,
-        }
-    }
-
-    /// When the wire is free again, in ps.
-    #[inline]
-    pub fn free_at(&self) -> u64 {
-        self.free_at
-    }
-
-    /// The node and the port it belongs to.
-    pub fn place(&self) -> (u32, u16) {
-        (self.node, self.port)
-    }
-
-    /// Frames and frame bytes sent so far.
-    pub fn sent(&self) -> (u64, u64) {
-        (self.sent_frames, self.sent_bytes)
-    }
-
-    /// Frames and frame bytes sent so far that carried no payload: acknowledgements and connection
-    /// set-up.
-    pub fn sent_control(&self) -> (u64, u64) {
-        (self.control_frames, self.control_bytes)
-    }
-
-    /// Keeps the wire idle for a while after the current frame.
-    #[inline]
-    pub fn pause_for(&mut self, gap: u64) {
-        self.free_at += gap;
-    }
-
-    /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
-    /// free.
-    #[inline]
-    pub fn transmit(&mut self, mut packet: Packet, start: u64, medium: &mut impl Medium) {
-        debug_assert!(
-            start >= self.free_at,
-            "a frame starts before the last one has ended"
-        );
-        let carried = if start == self.free_at {
-            self.carried
-        } else {
-            0
-        };
-        let wire_bytes = u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES;
-        let (duration, carried) = self.serialisation.of(wire_bytes, carried);
-        self.carried = carried;
-        self.free_at = start + duration.ps();
-        self.sent_frames += 1;
-        self.sent_bytes += u64::from(packet.frame_bytes);
-        if !packet.kind.is_data() {
-            self.control_frames += 1;
-            self.control_bytes += u64::from(packet.frame_bytes);
-        }
-        let from = if self.arrives_whole {
-            self.free_at
-        } else {
-            start
-        };
-        packet.at = from + self.latency;
-        self.note(EventKind::Sent, start, &packet, medium);
-        medium.send(self.output, packet);
-    }
-
-    #[inline]
-    fn note<M: Medium>(&self, kind: EventKind, at: u64, packet: &Packet, medium: &mut M) {
-        if M::WATCHED {
-            medium.note(Event {
-                at,
-                node: self.node,
-                port: self.port,
-                kind,
-                packet: *packet,
-            });
-        }
-    }
-}
-
-/// An output port of a switch: one FIFO with tail drop in front of a transmitter.
+/// An output port of a switch.
 ///
-/// A frame leaves the queue when its first bit goes onto the wire.
+/// A frame leaves its queue when its first bit goes onto the wire.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Port {
+    queues: Box<[ClassQueue]>,
+    /// Queues that hold something, one bit each.
+    waiting: u8,
+    /// Queues that the other end has paused; a bit may be left of a pause that has passed.
+    paused: u8,
+    /// The weighted queue whose turn it is.
+    turn: u8,
     transmitter: Transmitter,
-    queue: Ring<Packet>,
-    queue_bytes: u64,
-    capacity_bytes: u64,
-    dropped_frames: u64,
-    dropped_bytes: u64,
-    queue_high_water_bytes: u64,
+    /// Frame bytes that wait in all queues, and the most there ever were.
+    bytes: u64,
+    high_water_bytes: u64,
 }
 
 impl Port {
-    /// A port whose queue holds `capacity_bytes` of frames (`None`: any number).
-    pub fn new(transmitter: Transmitter, capacity_bytes: Option<u64>) -> Port {
+    /// A port with so many queues.
+    pub(crate) fn new(transmitter: Transmitter, queues: usize) -> Port {
         Port {
             transmitter,
-            queue: Ring::default(),
-            queue_bytes: 0,
-            capacity_bytes: capacity_bytes.unwrap_or(u64::MAX),
-            dropped_frames: 0,
-            dropped_bytes: 0,
-            queue_high_water_bytes: 0,
+            queues: vec![ClassQueue::default(); queues].into(),
+            bytes: 0,
+            high_water_bytes: 0,
+            waiting: 0,
+            paused: 0,
+            turn: 0,
         }
     }
 
-    /// Takes a frame at `now`: sends it at once, queues it, or drops it. The port is brought to
-    /// `now` first.
+    /// Whether a frame of a queue may be sent at `now`, to which the port has been brought.
     #[inline]
-    pub fn offer(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
-        if !self.queue.is_empty() {
-            self.advance(now, medium);
-        }
-        if self.transmitter.free_at <= now && self.queue.is_empty() {
-            self.transmitter.transmit(packet, now, medium);
-        } else {
-            self.enqueue(packet, now, medium);
-        }
+    pub(crate) fn is_free(&self, queue: usize, now: u64) -> bool {
+        let paused = self.paused & (1 << queue) != 0 && self.queues[queue].paused_until > now;
+        self.transmitter.free_at() <= now && !paused
     }
 
-    fn enqueue(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
-        let bytes = self.queue_bytes + u64::from(packet.frame_bytes);
-        if bytes > self.capacity_bytes {
-            self.dropped_frames += 1;
-            self.dropped_bytes += u64::from(packet.frame_bytes);
-            self.transmitter
-                .note(EventKind::Dropped, now, &packet, medium);
-            return;
-        }
-        self.queue_bytes = bytes;
-        self.queue_high_water_bytes = self.queue_high_water_bytes.max(bytes);
+    /// Whether frames wait.
+    #[inline]
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting != 0
+    }
+
+    /// Sends a frame that need not wait.
+    #[inline]
+    pub(crate) fn pass(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+        self.transmitter.transmit(packet, now, medium);
+    }
+
+    /// Puts a frame into a queue.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        queue: usize,
+        packet: Packet,
+        now: u64,
+        medium: &mut impl Medium,
+    ) {
         self.transmitter
             .note(EventKind::Queued, now, &packet, medium);
-        self.queue.push(packet);
+        self.bytes += u64::from(packet.frame_bytes);
+        self.high_water_bytes = self.high_water_bytes.max(self.bytes);
+        self.queues[queue].push(packet);
+        self.waiting |= 1 << queue;
+    }
+
+    /// Counts a frame that found no room.
+    #[cold]
+    pub(crate) fn drop_frame(
+        &mut self,
+        queue: usize,
+        packet: &Packet,
+        now: u64,
+        medium: &mut impl Medium,
+    ) {
+        let counters = &mut self.queues[queue].counters;
+        counters.dropped_frames += 1;
+        counters.dropped_bytes += u64::from(packet.frame_bytes);
+        self.transmitter
+            .note(EventKind::Dropped, now, packet, medium);
+    }
+
+    pub(crate) fn count_mark(&mut self, queue: usize) {
+        self.queues[queue].counters.marked_frames += 1;
     }
 
     /// Starts every waiting frame whose turn comes at or before `until`.
     #[inline]
-    pub fn advance(&mut self, until: u64, medium: &mut impl Medium) {
-        while self.transmitter.free_at <= until {
-            let Some(packet) = self.queue.pop() else {
+    pub(crate) fn advance(
+        &mut self,
+        until: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) {
+        while let Some(start) = self.next_departure() {
+            if start > until {
                 return;
-            };
-            self.queue_bytes -= u64::from(packet.frame_bytes);
-            let start = self.transmitter.free_at;
-            self.transmitter.transmit(packet, start, medium);
+            }
+            self.depart(start, around, medium);
         }
+    }
+
+    /// Starts the frame whose turn comes at `start`.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a tenth of it"
+    )]
+    #[inline(always)]
+    fn depart(&mut self, start: u64, around: &mut Surroundings<'_>, medium: &mut impl Medium) {
+        let eligible = self.waiting & !self.paused_at(start);
+        let queue = around
+            .discipline
+            .choose(eligible, &mut self.turn, &mut self.queues);
+        let waiting = &mut self.queues[queue];
+        let before = waiting.bytes;
+        let Some(packet) = waiting.pop() else {
+            return;
+        };
+        if waiting.is_empty() {
+            self.waiting &= !(1 << queue);
+        }
+        let frame = u64::from(packet.frame_bytes);
+        self.bytes -= frame;
+        let input = packet.stored_from();
+        around
+            .buffer
+            .release((input, queue), (before, frame), start);
+        self.transmitter.transmit(packet, start, medium);
+    }
+
+    /// Queues that are paused at `now`, one bit each.
+    #[inline]
+    fn paused_at(&mut self, now: u64) -> u8 {
+        if self.paused != 0 {
+            for (index, queue) in self.queues.iter().enumerate() {
+                if queue.paused_until <= now {
+                    self.paused &= !(1 << index);
+                }
+            }
+        }
+        self.paused
+    }
+
+    /// When the next waiting frame starts; `None` when none waits.
+    #[inline]
+    pub fn next_departure(&self) -> Option<u64> {
+        let free_at = self.transmitter.free_at();
+        if self.waiting & !self.paused != 0 {
+            return Some(free_at);
+        }
+        if self.waiting == 0 {
+            return None;
+        }
+        let waiting = (0..).zip(&self.queues[..]);
+        let waiting = waiting.filter(|(index, _)| self.waiting & (1_u8 << index) != 0);
+        let earliest = waiting.map(|(_, queue)| queue.paused_until).min();
+        earliest.map(|until| until.max(free_at))
+    }
+
+    /// Obeys a pause frame for a queue from `now` on, to which the port has been brought.
+    pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: u64) {
+        let until = now + self.transmitter.pause_time(quanta);
+        let paused = &mut self.queues[queue];
+        paused.pause.take(now, paused.paused_until, until);
+        paused.paused_until = until;
+        // Also when the queue may go on: what waits in it starts now, not when the wire became
+        // free.
+        self.paused |= 1 << queue;
+    }
+
+    /// Sends a pause frame for a class as soon as the wire is free.
+    pub(crate) fn send_pause(
+        &mut self,
+        class: u8,
+        quanta: u16,
+        now: u64,
+        medium: &mut impl Medium,
+    ) {
+        self.transmitter.pause(class, quanta, now, medium);
     }
 
     /// Its transmitter.
@@ -229,35 +224,67 @@ impl Port {
     /// they do.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
-        let first = self.queue.iter().take(TOUCHED_FRAMES).step_by(2);
-        first.fold(0, |seen, packet| seen ^ packet.at)
-    }
-
-    /// When the next waiting frame starts; `None` when none waits.
-    #[inline]
-    pub fn next_departure(&self) -> Option<u64> {
-        (!self.queue.is_empty()).then_some(self.transmitter.free_at)
+        self.queues
+            .iter()
+            .fold(0, |seen, queue| seen ^ queue.touch())
     }
 
     /// Frame bytes that wait, at the instant the port was last brought to.
     pub fn queue_bytes(&self) -> u64 {
-        self.queue_bytes
+        self.bytes
     }
 
-    /// The frames that wait, in order.
+    /// Frame bytes that wait in one queue.
+    #[inline]
+    pub(crate) fn bytes_in(&self, queue: usize) -> u64 {
+        self.queues[queue].bytes
+    }
+
+    /// The frames that wait, queue after queue.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.queue.iter()
+        self.queues.iter().flat_map(ClassQueue::iter)
+    }
+
+    /// The frames that wait in a queue, in order.
+    pub fn waiting_in(&self, queue: usize) -> impl Iterator<Item = &Packet> {
+        self.queues[queue].iter()
+    }
+
+    /// Until when the other end has paused a queue, in ps.
+    pub fn paused_until(&self, queue: usize) -> u64 {
+        self.queues[queue].paused_until
+    }
+
+    /// What went wrong, or nearly so, at one queue.
+    pub fn queue_counters(&self, queue: usize) -> QueueCounters {
+        self.queues[queue].counters
+    }
+
+    /// The most frame bytes that ever waited in a queue.
+    pub fn queue_high_water_bytes(&self, queue: usize) -> u64 {
+        self.queues[queue].high_water_bytes
+    }
+
+    /// Pause frames received for a queue, and how long they have stopped it up to `now`, in ps.
+    pub fn paused(&self, queue: usize, now: u64) -> (PauseRecord, u64) {
+        let queue = &self.queues[queue];
+        (queue.pause, queue.pause.paused(now, queue.paused_until))
     }
 
     /// What went through so far.
     pub fn counters(&self) -> PortCounters {
         let (sent_frames, sent_bytes) = self.transmitter.sent();
-        PortCounters {
+        let start = PortCounters {
             sent_frames,
             sent_bytes,
-            dropped_frames: self.dropped_frames,
-            dropped_bytes: self.dropped_bytes,
-            queue_high_water_bytes: self.queue_high_water_bytes,
-        }
+            queue_high_water_bytes: self.high_water_bytes,
+            ..PortCounters::default()
+        };
+        self.queues.iter().fold(start, |mut sum, queue| {
+            sum.dropped_frames += queue.counters.dropped_frames;
+            sum.dropped_bytes += queue.counters.dropped_bytes;
+            sum.marked_frames += queue.counters.marked_frames;
+            sum
+        })
     }
 }

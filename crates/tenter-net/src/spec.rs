@@ -2,6 +2,7 @@
 
 use tenter_units::Time;
 
+use crate::class::{CLASSES, ClassSpec};
 use crate::load_balancing::LoadBalancing;
 
 /// How a switch hands a frame from its input to its output.
@@ -24,8 +25,28 @@ pub struct SwitchSpec {
     pub ingress_latency: Time,
     /// From the output queue to the wire.
     pub egress_latency: Time,
-    /// Frame bytes one output queue holds before it drops the tail; `None` never drops.
-    pub queue_capacity_bytes: Option<u64>,
+    /// The pools of the shared buffer, in bytes; [`UNLIMITED_POOL`] never runs out. Reserved bytes
+    /// and headroom are outside of them.
+    pub pool_bytes: Vec<u64>,
+    /// What becomes of each class, ascending by class, at least one. A class that is not listed
+    /// shares the queue of the next lower one that is, or of the first.
+    pub classes: Vec<ClassSpec>,
     /// How one of several equal-cost ports is chosen.
     pub load_balancing: LoadBalancing,
+}
+
+/// The size of a pool that never runs out.
+pub const UNLIMITED_POOL: u64 = 1 << 62;
+
+impl SwitchSpec {
+    /// The queue of each class: its place in the list of classes.
+    pub fn queue_of_class(&self) -> [u8; CLASSES] {
+        std::array::from_fn(|class| {
+            let upto = self
+                .classes
+                .iter()
+                .take_while(|spec| usize::from(spec.class) <= class);
+            upto.count().saturating_sub(1) as u8
+        })
+    }
 }

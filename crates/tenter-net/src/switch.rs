@@ -1,13 +1,25 @@
-//! A switch: route, choose, queue.
+//! A switch: route, choose, admit, queue, pause.
 
 use tenter_topology::Routing;
 
+use crate::buffer::{Admission, IngressRecord, SharedBuffer};
+use crate::class::{CLASSES, EcnSpec};
+use crate::departures::Departures;
 use crate::load_balancing::LoadBalancing;
 use crate::medium::{Event, EventKind, Medium};
-use crate::packet::Packet;
-use crate::port::Port;
+use crate::packet::{Packet, PacketKind};
+use crate::port::{Port, Surroundings};
+use crate::scheduling::Discipline;
+use crate::spec::SwitchSpec;
+use crate::transmitter::Transmitter;
 
-/// An output-queued switch.
+/// The headroom of a switch in bytes, for each port the one of each class.
+pub type Headrooms = Vec<u64>;
+
+/// An output-queued switch with a shared buffer.
+///
+/// While no sender is paused its ports are lazy. While one is, a departure may have to let it go
+/// on, so departures are carried out in the order of time (`merge`).
 #[derive(Clone, Debug)]
 pub struct Switch {
     node: u32,
@@ -17,32 +29,48 @@ pub struct Switch {
     seed: u32,
     load_balancing: LoadBalancing,
     ports: Vec<Port>,
-    /// Frames and frame bytes that arrived, per port.
+    /// Frames and frame bytes that arrived, per port, without pause frames.
     received: Vec<(u64, u64)>,
-    /// Ports whose queue may hold something.
+    /// Ports whose queues may hold something.
     active: Vec<u64>,
+    buffer: SharedBuffer,
+    discipline: Discipline,
+    /// The queue of each class.
+    queue_of: [u8; CLASSES],
+    class_of: Vec<u8>,
+    ecn: Vec<Option<EcnSpec>>,
+    /// Filled only while senders are paused.
+    departures: Departures,
 }
 
 impl Switch {
-    /// The switch at `node` of the topology, number `index` among the switches, with its ports in
-    /// order.
+    /// The switch at `node` of the topology, number `index` among the switches, with the
+    /// transmitters of its ports in order.
     pub fn new(
-        node: u32,
-        index: u32,
-        seed: u32,
-        load_balancing: LoadBalancing,
-        ports: Vec<Port>,
+        (node, index, seed): (u32, u32, u32),
+        spec: &SwitchSpec,
+        transmitters: Vec<Transmitter>,
+        headrooms: &Headrooms,
     ) -> Switch {
-        let received = vec![(0, 0); ports.len()];
-        let active = vec![0; ports.len().div_ceil(64)];
+        let quantum_ps = transmitters.iter().map(|wire| wire.pause_time(1));
+        let quantum_ps = quantum_ps.collect();
+        let queues = spec.classes.len();
+        let ports = transmitters.into_iter().map(|wire| Port::new(wire, queues));
+        let ports: Vec<Port> = ports.collect();
         Switch {
             node,
             index,
             seed,
-            load_balancing,
+            load_balancing: spec.load_balancing.clone(),
+            received: vec![(0, 0); ports.len()],
+            active: vec![0; ports.len().div_ceil(64)],
             ports,
-            received,
-            active,
+            buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
+            discipline: Discipline::new(&spec.classes),
+            queue_of: spec.queue_of_class(),
+            class_of: spec.classes.iter().map(|class| class.class).collect(),
+            ecn: spec.classes.iter().map(|class| class.ecn).collect(),
+            departures: Departures::default(),
         }
     }
 
@@ -56,9 +84,34 @@ impl Switch {
         &self.ports
     }
 
-    /// Frames and frame bytes that arrived through a port.
+    /// The class of each of its queues.
+    pub fn classes(&self) -> &[u8] {
+        &self.class_of
+    }
+
+    /// Whether the class of a queue is lossless.
+    pub fn is_lossless(&self, queue: usize) -> bool {
+        self.buffer.is_lossless(queue)
+    }
+
+    /// Frames and frame bytes that arrived through a port, without pause frames.
     pub fn received(&self, port: u16) -> (u64, u64) {
         self.received[usize::from(port)]
+    }
+
+    /// What the ingress group of a port and a queue has been through up to `now`.
+    pub fn ingress(&self, port: u16, queue: usize, now: u64) -> IngressRecord {
+        self.buffer.ingress(port, queue, now)
+    }
+
+    /// Shared bytes taken from each pool, and the most there ever were if it is limited.
+    pub fn pools(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+        self.buffer.pools()
+    }
+
+    /// Whether it has told a sender to pause and has not let it go on.
+    pub fn is_pausing(&self) -> bool {
+        self.buffer.is_armed()
     }
 
     /// Reads what a visit is about to need of deep queues. The reads do not wait for each other, as
@@ -76,8 +129,8 @@ impl Switch {
         std::hint::black_box(seen);
     }
 
-    /// Takes a packet that arrives through `input` at `packet.at`; returns the port it was offered
-    /// to.
+    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
+    /// on are those of MAC control frames.
     #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
@@ -85,48 +138,263 @@ impl Switch {
         input: u16,
         routing: &Routing,
         medium: &mut M,
-    ) -> u16 {
-        let now = packet.at;
+    ) {
+        if usize::from(input) >= self.ports.len() {
+            self.obey(&packet, input - self.ports.len() as u16, medium);
+            return;
+        }
         let received = &mut self.received[usize::from(input)];
         received.0 += 1;
         received.1 += u64::from(packet.frame_bytes);
-        if M::WATCHED {
-            let kind = EventKind::Arrived;
-            medium.note(Event {
-                at: now,
-                node: self.node,
-                port: input,
-                kind,
-                packet,
-            });
-        }
+        self.note_arrival(&packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let chosen = self
             .load_balancing
             .choose(packet.hash, self.seed, candidates.len());
         let port = candidates[chosen];
-        self.ports[usize::from(port)].offer(packet, now, medium);
-        self.active[usize::from(port) / 64] |= 1 << (port % 64);
-        port
+        self.offer(packet, input, port, medium);
     }
 
-    /// Starts every waiting frame whose turn comes before `end`; returns when the next one starts,
-    /// if any waits.
+    fn note_arrival<M: Medium>(&self, packet: &Packet, input: u16, medium: &mut M) {
+        if M::WATCHED {
+            medium.note(Event {
+                at: packet.at,
+                node: self.node,
+                port: input,
+                kind: EventKind::Arrived,
+                packet: *packet,
+            });
+        }
+    }
+
+    /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
     #[inline]
-    pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
-        let mut next = None;
+    pub fn offer<M: Medium>(&mut self, packet: Packet, input: u16, number: u16, medium: &mut M) {
+        let now = packet.at;
+        let queue = usize::from(self.queue_of[usize::from(packet.class())]);
+        let port = &mut self.ports[usize::from(number)];
+        if port.has_waiting() {
+            let mut around = Surroundings {
+                discipline: &self.discipline,
+                buffer: &mut self.buffer,
+            };
+            port.advance(now, &mut around, medium);
+        }
+        if port.is_free(queue, now) {
+            port.pass(packet, now, medium);
+        } else if let Some(limit) = self.buffer.private_limit(queue) {
+            self.store_privately(packet, (input, number, queue), limit, medium);
+        } else {
+            self.store_shared(packet, (input, number, queue), now, medium);
+        }
+        if self.buffer.is_armed() {
+            self.enter_departure(number);
+        }
+    }
+
+    /// Stores a frame in a queue with memory of its own, or drops it.
+    #[inline]
+    fn store_privately<M: Medium>(
+        &mut self,
+        packet: Packet,
+        (input, number, queue): (u16, u16, usize),
+        limit: u64,
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        let port = &mut self.ports[usize::from(number)];
+        if port.bytes_in(queue) + u64::from(packet.frame_bytes) > limit {
+            port.drop_frame(queue, &packet, now, medium);
+        } else {
+            self.put(packet, (input, number, queue), now, medium);
+        }
+    }
+
+    /// Marks a frame if it must be, and puts it into its queue.
+    #[inline]
+    fn put<M: Medium>(
+        &mut self,
+        mut packet: Packet,
+        (input, number, queue): (u16, u16, usize),
+        now: u64,
+        medium: &mut M,
+    ) {
+        let port = &mut self.ports[usize::from(number)];
+        if let Some(ecn) = &self.ecn[queue] {
+            let bytes = port.bytes_in(queue) + u64::from(packet.frame_bytes);
+            if ecn.marks(&packet, bytes, self.seed, now) {
+                packet.flags |= Packet::CONGESTION_EXPERIENCED;
+                port.count_mark(queue);
+            }
+        }
+        packet.store_from(input);
+        port.store(queue, packet, now, medium);
+        self.active[usize::from(number) / 64] |= 1 << (number % 64);
+    }
+
+    /// Stores a frame that must wait in the shared buffer, or drops it.
+    fn store_shared<M: Medium>(
+        &mut self,
+        packet: Packet,
+        (input, number, queue): (u16, u16, usize),
+        now: u64,
+        medium: &mut M,
+    ) {
+        let frame = u64::from(packet.frame_bytes);
+        let account = (input, queue);
+        let before = self.ports[usize::from(number)].bytes_in(queue);
+        let mut admission = self.buffer.admission(account, before, frame);
+        // What has not been carried out yet can only have made room.
+        if !self.buffer.is_armed()
+            && (admission != Admission::Stored || self.buffer.needs_exact(account, before, frame))
+        {
+            self.bring_to(now, medium);
+            admission = self.buffer.admission(account, before, frame);
+        }
+        let port = &mut self.ports[usize::from(number)];
+        if admission == Admission::Refused {
+            port.drop_frame(queue, &packet, now, medium);
+            return;
+        }
+        self.put(packet, (input, number, queue), now, medium);
+        self.buffer.charge(admission, account, (before, frame), now);
+        if self.buffer.has_due() {
+            self.send_due(now, medium);
+        }
+    }
+
+    /// Obeys a pause frame from the other end of a port's link.
+    fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        debug_assert_eq!(packet.kind, PacketKind::Pause);
+        let now = packet.at;
+        self.note_arrival(packet, number, medium);
+        self.advance_port(number, now, medium);
+        let queue = usize::from(self.queue_of[usize::from(packet.class())]);
+        self.ports[usize::from(number)].obey(queue, packet.sequence, now);
+        if self.buffer.is_armed() {
+            self.enter_departure(number);
+        }
+    }
+
+    /// Sends the pause frames that have become due. Each goes out behind what its own port starts
+    /// at or before `now`, which may make room and so make others due.
+    fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        let fresh = self.departures.is_empty();
+        while self.buffer.has_due() {
+            for due in self.buffer.take_due() {
+                let port = &mut self.ports[usize::from(due.port)];
+                let mut around = Surroundings {
+                    discipline: &self.discipline,
+                    buffer: &mut self.buffer,
+                };
+                port.advance(now, &mut around, medium);
+                let class = self.class_of[usize::from(due.queue)];
+                port.send_pause(class, due.quanta, now, medium);
+                self.departures.enter(due.port, port);
+            }
+        }
+        if !self.buffer.is_armed() {
+            self.departures.clear();
+        } else if fresh {
+            for number in 0..self.ports.len() as u16 {
+                self.enter_departure(number);
+            }
+        }
+    }
+
+    fn enter_departure(&mut self, number: u16) {
+        self.departures
+            .enter(number, &self.ports[usize::from(number)]);
+    }
+
+    /// Starts all waiting frames whose turn comes at or before `until`, port after port: exact
+    /// while no sender is paused.
+    #[inline]
+    fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
+        let mut around = Surroundings {
+            discipline: &self.discipline,
+            buffer: &mut self.buffer,
+        };
         for (index, word) in self.active.iter_mut().enumerate() {
             let mut ports = *word;
             while ports != 0 {
                 let bit = ports & ports.wrapping_neg();
                 ports ^= bit;
                 let port = &mut self.ports[index * 64 + bit.trailing_zeros() as usize];
-                port.advance(end - 1, medium);
-                match port.next_departure() {
-                    None => *word &= !bit,
-                    Some(departure) => {
-                        next = Some(next.map_or(departure, |next: u64| next.min(departure)));
-                    }
+                port.advance(until, &mut around, medium);
+                if !port.has_waiting() {
+                    *word &= !bit;
+                }
+            }
+        }
+    }
+
+    /// Does what comes before an arrival at `now`: departures up to and including that instant, and
+    /// repetitions of pauses before it. Only needed while senders are paused.
+    #[inline]
+    pub fn merge_before<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        if self.buffer.is_armed() {
+            self.merge(now, now, medium);
+        }
+    }
+
+    /// While senders are paused: carries out, in the order of time, departures up to and including
+    /// `until` and repetitions of pauses before `refresh_before`.
+    fn merge<M: Medium>(&mut self, until: u64, refresh_before: u64, medium: &mut M) {
+        while self.buffer.is_armed() {
+            let refresh = self.buffer.next_refresh();
+            match self.departures.next(&self.ports) {
+                Some((at, number)) if at <= until && at <= refresh => {
+                    self.departures.pop();
+                    self.depart(number, at, medium);
+                }
+                _ if refresh < refresh_before => self.refresh(refresh, medium),
+                _ => return,
+            }
+        }
+    }
+
+    /// Starts the waiting frames of one port up to and including `now`, with all that follows from
+    /// it.
+    fn depart<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.advance_port(number, now, medium);
+        if self.buffer.is_armed() {
+            self.enter_departure(number);
+        }
+    }
+
+    /// Repeats the pauses that are due at `now`.
+    pub fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.buffer.refresh(now);
+        self.send_due(now, medium);
+    }
+
+    /// When a pause must next be repeated, if any lasts.
+    pub fn next_refresh(&self) -> Option<u64> {
+        let next = self.buffer.next_refresh();
+        (next != u64::MAX).then_some(next)
+    }
+
+    /// Does everything that happens before `end`; returns when something next happens of its own.
+    #[inline]
+    pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
+        self.merge(end - 1, end, medium);
+        if !self.buffer.is_armed() {
+            self.bring_to(end - 1, medium);
+        }
+        self.next_event()
+    }
+
+    /// When something next happens of its own.
+    fn next_event(&self) -> Option<u64> {
+        let mut next = self.next_refresh();
+        for (index, &word) in self.active.iter().enumerate() {
+            let mut ports = word;
+            while ports != 0 {
+                let number = index * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                if let Some(departure) = self.ports[number].next_departure() {
+                    next = Some(next.map_or(departure, |next| next.min(departure)));
                 }
             }
         }
@@ -134,8 +402,15 @@ impl Switch {
     }
 
     /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit
-    /// departures).
-    pub fn advance_port(&mut self, port: u16, now: u64, medium: &mut impl Medium) {
-        self.ports[usize::from(port)].advance(now, medium);
+    /// departures, and for a port that is to change), with all that follows from it.
+    pub fn advance_port<M: Medium>(&mut self, port: u16, now: u64, medium: &mut M) {
+        let mut around = Surroundings {
+            discipline: &self.discipline,
+            buffer: &mut self.buffer,
+        };
+        self.ports[usize::from(port)].advance(now, &mut around, medium);
+        if self.buffer.has_due() {
+            self.send_due(now, medium);
+        }
     }
 }

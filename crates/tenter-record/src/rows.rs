@@ -177,11 +177,11 @@ rows! {
         peer_name: String => "peer_name", "";
         /// Line rate.
         rate_gbps: f64 => "rate_gbps", "Gbit/s (10⁹)";
-        /// Frames sent, of every kind.
+        /// Frames sent, of every kind but pause frames.
         tx_frames: u64 => "tx_frames", "frames";
         /// Bytes of the frames sent.
         tx_bytes: u64 => "tx_bytes", "bytes";
-        /// Frames received, of every kind.
+        /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames";
         /// Bytes of the frames received.
         rx_bytes: u64 => "rx_bytes", "bytes";
@@ -191,8 +191,24 @@ rows! {
         dropped_bytes: u64 => "dropped_bytes", "bytes";
         /// Most bytes ever waiting in the port's queue.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
-        /// Share of the busy span of the fabric (first to last frame) in which the port was
-        /// sending, preamble and gap included.
+        /// Frames marked with congestion experienced when they were put into the port's queues.
+        marked_frames: u64 => "marked_frames", "frames";
+        /// Pause frames sent that stopped a class of the other end.
+        tx_xoff_frames: u64 => "tx_xoff_frames", "frames";
+        /// Pause frames sent that let a class of the other end go on.
+        tx_xon_frames: u64 => "tx_xon_frames", "frames";
+        /// Pause frames received that stopped a class of this port.
+        rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
+        /// Pause frames received that let a class of this port go on.
+        rx_xon_frames: u64 => "rx_xon_frames", "frames";
+        /// How long this port's classes were stopped by the other end, summed over classes.
+        paused: Time => "paused_ns", "ns";
+        /// How long this port wanted the other end's classes stopped, from each XOFF to its XON,
+        /// summed over classes.
+        pausing: Time => "pausing_ns", "ns";
+        /// Share of the span from the start of the first job to the last event (the end of a frame
+        /// or of a flow, a queue pair that gives up, or where the trial was stopped) in which the
+        /// port was sending, preamble and inter-frame gap included.
         utilisation: f64 => "utilisation", "";
     }
 }
@@ -200,7 +216,7 @@ rows! {
 rows! {
     /// One port at one sampling instant.
     pub struct SampleRow in "samples" {
-        /// The instant.
+        /// The instant: a multiple of the sampling interval, or the end of the trial.
         time: Time => "time_ns", "ns";
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";

@@ -61,6 +61,16 @@ rows! {
         nak_frames: u64 => "nak_frames", "frames";
         /// Retransmission timeouts the senders had.
         timeouts: u64 => "timeouts", "timeouts";
+        /// Frames dropped in the fabric although their class is lossless.
+        lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
+        /// Frames dropped by the receive buffers of NICs.
+        nic_dropped_frames: u64 => "nic_dropped_frames", "frames";
+        /// Frames marked with congestion experienced.
+        marked_frames: u64 => "marked_frames", "frames";
+        /// Pause frames that stopped a class.
+        xoff_frames: u64 => "xoff_frames", "frames";
+        /// Pause frames that let a class go on.
+        xon_frames: u64 => "xon_frames", "frames";
     }
 }
 
@@ -90,7 +100,8 @@ rows! {
         node_visits: u64 => "node_visits", "visits";
         /// Length of a window.
         window_ps: u64 => "window_ps", "ps";
-        /// Simulated time.
+        /// Simulated time: from 0 to the last event (the end of a frame or of a flow, a queue pair
+        /// that gives up), or to where the trial was stopped.
         simulated_ns: f64 => "simulated_ns", "ns";
     }
 }

@@ -28,7 +28,7 @@ const ADDRESSES: KeyTable = KeyTable {
             Default("auto"),
             "Prefix length of those subnets; `auto` is 16, or longer where the pool has not enough of them (10.leaf.0.host/16 with the default pool)",
         ),
-        key("dscp", "0 to 63", Default("26"), "DSCP of the data packets of every NIC")
+        key("dscp", "0 to 63", Default("26"), "DSCP of the data packets of every NIC; shifted right by 3 it is their class")
             .from("port settings in AI Fabric Test Methodology (Keysight)"),
         key("overrides", "list", Default("[]"), "Single NICs that differ"),
     ],
@@ -59,7 +59,7 @@ const OVERRIDE: KeyTable = KeyTable {
             "gateway",
             "IPv4 address",
             Depends("from the pool"),
-            "Its gateway",
+            "Its gateway; what it sends outside its own prefix goes there, so it must be within",
         ),
         key(
             "dscp",
@@ -207,6 +207,13 @@ impl AddressPlan {
         }
         self.check_distinct(&addresses, topology, names);
         Some(addresses)
+    }
+
+    /// Where the addresses of a host are spoken of.
+    pub(crate) fn place_of(&self, host: u32, names: &HostNames<'_>) -> Place {
+        let of_host = |change: &&Override| names.find(&change.host, change.at) == Some(host);
+        let change = self.overrides.iter().find(of_host);
+        change.map_or(self.at, |change| change.at)
     }
 
     fn subnet_prefix(&self, groups: &Groups, names: &HostNames<'_>) -> Option<u8> {

@@ -99,10 +99,18 @@ const SIZE_MAX: u64 = 1 << 40;
 /// No job runs more collectives in one iteration.
 const SEQUENCE_MAX: usize = 10_000;
 
+/// One entry of the list.
+pub(crate) struct Entry {
+    pub(crate) kind: CollectiveKind,
+    /// The largest of its sizes.
+    pub(crate) largest_bytes: u64,
+    pub(crate) at: Option<Location>,
+}
+
 /// The collectives of one job.
 pub(crate) struct Collectives {
-    /// Each entry of the list with its largest size and its place.
-    pub(crate) kinds: Vec<(CollectiveKind, u64, Option<Location>)>,
+    /// Each entry of the list.
+    pub(crate) entries: Vec<Entry>,
     /// What they come to, one run per size.
     pub(crate) sequence: Vec<CollectiveRun>,
 }
@@ -131,10 +139,12 @@ pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> 
         );
         return None;
     }
-    let kinds = read
-        .iter()
-        .map(|(kind, sizes, at)| (kind.clone(), sizes.iter().copied().max().unwrap_or(1), *at))
-        .collect();
+    let entries = read.iter().map(|(kind, sizes, at)| Entry {
+        kind: kind.clone(),
+        largest_bytes: sizes.iter().copied().max().unwrap_or(0),
+        at: *at,
+    });
+    let entries = entries.collect();
     let runs = read.iter().flat_map(|(kind, sizes, _)| {
         sizes.iter().map(|&size_bytes| CollectiveRun {
             kind: kind.clone(),
@@ -142,7 +152,7 @@ pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> 
         })
     });
     Some(Collectives {
-        kinds,
+        entries,
         sequence: runs.collect(),
     })
 }

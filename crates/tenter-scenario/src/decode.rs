@@ -68,14 +68,7 @@ impl<'p> Section<'p> {
         let (node, at) = match (given, key.presence) {
             (Some(index), _) => {
                 let entry = self.given.remove(index);
-                // A value over several lines, or nothing after the colon, is blamed on its key.
-                let word = matches!(entry.node.value, Value::Scalar { .. });
-                let visible = entry.node.at.is_some_and(|at| at.start < at.end);
-                let at = if word && visible {
-                    entry.node.at
-                } else {
-                    entry.key_at
-                };
+                let at = place_of(&entry);
                 (entry.node, at)
             }
             (None, Presence::Default(text)) => (default_node(text), self.at),
@@ -97,6 +90,30 @@ impl<'p> Section<'p> {
     /// Whether a key was written that has not been taken yet.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|entry| entry.key == name)
+    }
+
+    /// A value that was written and has not been taken yet.
+    pub(crate) fn peek(&self, name: &str) -> Option<&Node> {
+        let entry = self.given.iter().find(|entry| entry.key == name)?;
+        Some(&entry.node)
+    }
+
+    /// Where a value was written that has not been taken yet.
+    pub(crate) fn place(&self, name: &str) -> Option<Location> {
+        let entry = self.given.iter().find(|entry| entry.key == name)?;
+        place_of(entry)
+    }
+
+    /// Reads something else in place of a value that was written.
+    pub(crate) fn replace(&mut self, name: &str, value: Value) {
+        if let Some(entry) = self.given.iter_mut().find(|entry| entry.key == name) {
+            entry.node.value = value;
+        }
+    }
+
+    /// Adds keys that were not written, also within mappings that were, as if they had been.
+    pub(crate) fn fill(&mut self, defaults: &[Entry]) {
+        fill(&mut self.given, defaults);
     }
 
     /// Passes over the keys of a table that cannot be read because something else is wrong.
@@ -249,7 +266,50 @@ impl<'p> Section<'p> {
     }
 }
 
+/// Where to point when a value is wrong: one over several lines, or nothing after the colon, is
+/// blamed on its key.
+fn place_of(entry: &Entry) -> Option<Location> {
+    let word = matches!(entry.node.value, Value::Scalar { .. });
+    let visible = entry.node.at.is_some_and(|at| at.start < at.end);
+    if word && visible {
+        entry.node.at
+    } else {
+        entry.key_at
+    }
+}
+
+/// Adds the entries whose keys are missing, mapping by mapping.
+fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
+    for default in defaults {
+        match given.iter_mut().find(|entry| entry.key == default.key) {
+            None => given.push(default.clone()),
+            Some(entry) => {
+                if let (Value::Map(given), Value::Map(defaults)) =
+                    (&mut entry.node.value, &default.node.value)
+                {
+                    fill(given, defaults);
+                }
+            }
+        }
+    }
+}
+
 impl<'p> Field<'p> {
+    /// A value that nobody wrote, blamed on `at` if it is wrong.
+    pub(crate) fn derived(
+        path: &str,
+        at: Option<Location>,
+        node: Node,
+        problems: &'p Problems,
+    ) -> Field<'p> {
+        Field {
+            problems,
+            path: path.to_owned(),
+            at,
+            node,
+        }
+    }
+
     /// Notes that something is wrong with this value.
     pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
@@ -471,7 +531,8 @@ fn default_node(text: &str) -> Node {
     unplaced(node)
 }
 
-fn unplaced(node: Node) -> Node {
+/// The same tree without places, for what nobody wrote.
+pub(crate) fn unplaced(node: Node) -> Node {
     let value = match node.value {
         Value::List(items) => Value::List(items.into_iter().map(unplaced).collect()),
         Value::Map(entries) => Value::Map(

@@ -1,11 +1,12 @@
 //! The `endpoint` section: NIC, host and addresses.
 
-use tenter_endpoint::{AckPolicy, NicSpec};
-use tenter_units::Time;
+use tenter_endpoint::{AckPolicy, NicSpec, ReceiveBufferSpec};
+use tenter_units::{Bytes, Rate, Time};
 
 use crate::addresses::{self, AddressPlan};
-use crate::decode::{Field, Section};
-use crate::keys::Presence::{Default, Depends};
+use crate::decode::{Field, Read, Section};
+use crate::diagnostics::Location;
+use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::tree::Node;
 
@@ -28,7 +29,7 @@ const ENDPOINT: KeyTable = KeyTable {
             "addresses",
             "mapping",
             Default("{}"),
-            "Addresses and DSCP of the NICs; they feed the ECMP hash",
+            "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, the DSCP gives the class, prefix and gateway decide who is reachable",
         ),
     ],
 };
@@ -110,7 +111,7 @@ const NIC: KeyTable = KeyTable {
             "start_skew_max",
             "time",
             Default("0ns"),
-            "Each NIC starts each collective later by a random time up to this",
+            "Each NIC starts each collective of each job later by a random time up to this",
         ),
         key(
             "clock_offset_max_ppm",
@@ -118,6 +119,56 @@ const NIC: KeyTable = KeyTable {
             Default("0"),
             "Each NIC's clock is off by a random amount of at most this; IEEE 802.3 allows 100",
         ),
+        key(
+            "control_dscp",
+            "0 to 63, or `none`",
+            Default("none"),
+            "DSCP of acknowledgements and of connection set-up, and with it their class, which is the DSCP shifted right by 3; `none` is that of the data",
+        ),
+        key(
+            "receive_buffer",
+            "mapping or `none`",
+            Default("none"),
+            "A receive side slower than the wire, and the buffer before it; `none` takes whatever arrives",
+        ),
+    ],
+};
+
+const RECEIVE_BUFFER: KeyTable = KeyTable {
+    title: "`endpoint.nic.receive_buffer`",
+    keys: &[
+        key(
+            "drain_rate",
+            "rate",
+            Required,
+            "Frame bytes leave the buffer at this rate, into host memory",
+        ),
+        key(
+            "capacity",
+            "size",
+            Default("2MiB"),
+            "Frame bytes it holds; what does not fit is dropped",
+        )
+        .from("assumed: no vendor publishes the buffers of its NICs"),
+        key(
+            "xoff",
+            "size or `none`",
+            Depends("half the capacity"),
+            "Above so many bytes the leaf is told to pause; `none` never pauses it",
+        ),
+        key(
+            "xon",
+            "size",
+            Depends("half of `xoff`"),
+            "At so many bytes or fewer the leaf may go on",
+        ),
+        key(
+            "quanta",
+            "1 to 65535",
+            Default("65535"),
+            "Pause time that an XOFF asks for, in units of 512 bit times",
+        )
+        .from("the largest that IEEE 802.1Qbb has"),
     ],
 };
 
@@ -126,7 +177,7 @@ const ACKNOWLEDGE: KeyTable = KeyTable {
     keys: &[key(
         "every",
         "packets",
-        crate::keys::Presence::Required,
+        Required,
         "Packets that one acknowledgement covers",
     )],
 };
@@ -150,7 +201,7 @@ const HOST: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &HOST];
+pub(crate) const TABLES: [&KeyTable; 5] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &RECEIVE_BUFFER, &HOST];
 
 /// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
 /// longest packet.
@@ -159,6 +210,8 @@ const HEADER_BYTES: u64 = 60;
 pub(crate) const FRAME_BYTES: u64 = 18;
 /// Path MTUs of the InfiniBand architecture.
 const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
+/// No NIC has a larger one.
+const RECEIVE_BUFFER_MAX: u64 = 1 << 40;
 /// No latency of a machine is longer.
 const SECOND: Time = Time::from_us(1_000_000);
 /// The longest message of the InfiniBand architecture.
@@ -167,6 +220,8 @@ const MESSAGE_MAX: u64 = 1 << 31;
 /// The `endpoint` section, read.
 pub(crate) struct Endpoint {
     pub(crate) nic: NicSpec,
+    /// Where the receive buffer is described, for what shows only with the fabric.
+    pub(crate) receive_buffer_at: Option<Location>,
     pub(crate) addresses: AddressPlan,
 }
 
@@ -178,7 +233,9 @@ pub(crate) fn longest_frame(mtu: u32) -> u64 {
 /// Reads `endpoint` out of the scenario.
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
+    let mut receive_buffer_at = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
+        receive_buffer_at = section.place("receive_buffer");
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
         nic
@@ -198,6 +255,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
             start_up,
             ..nic??
         },
+        receive_buffer_at,
         addresses: addresses?,
     })
 }
@@ -223,6 +281,11 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let connection_set_up = section.boolean("connection_set_up");
     let start_skew_max = section.time("start_skew_max", Time::ZERO..=SECOND);
     let clock_offset_max_ppm = section.integer("clock_offset_max_ppm", 0..=1000);
+    let control_class = section.take("control_dscp").and_then(|field| {
+        let dscp: Option<u8> = field.or_none(|field| field.integer(0..=63))?;
+        Some(dscp.map(|dscp| dscp >> 3))
+    });
+    let receive_buffer = read_receive_buffer(section, mtu_bytes);
     let nic = NicSpec {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
@@ -238,6 +301,8 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         connection_set_up: connection_set_up?,
         start_skew_max: start_skew_max?,
         clock_offset_max_ppm: clock_offset_max_ppm?,
+        control_class: control_class?,
+        receive_buffer: receive_buffer?,
     };
     check_window(&window_field?, &nic);
     Some(nic)
@@ -270,6 +335,62 @@ fn read_mtu(section: &mut Section<'_>) -> Option<u32> {
 fn path_mtu(port_mtu: u64) -> Option<u32> {
     let fits = |mtu: &&u32| u64::from(**mtu) + HEADER_BYTES <= port_mtu;
     PATH_MTUS.iter().rev().find(fits).copied()
+}
+
+fn read_receive_buffer(
+    section: &mut Section<'_>,
+    mtu_bytes: Option<u32>,
+) -> Read<Option<ReceiveBufferSpec>> {
+    let field = section.take("receive_buffer")?;
+    if field.word() == Some("none") {
+        return Some(None);
+    }
+    let mut own = field.section(&RECEIVE_BUFFER);
+    let drain_rate = own.take("drain_rate").and_then(|field| {
+        let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+        field.quantity("a rate", &rates)
+    });
+    let frame = longest_frame(mtu_bytes.unwrap_or(0));
+    let capacity = own
+        .take("capacity")
+        .and_then(|field| field.size(&(frame..=RECEIVE_BUFFER_MAX)));
+    let (xoff, xon) = read_thresholds(&mut own, capacity).unzip();
+    let quanta = own.integer("quanta", 1..=65_535);
+    section.put("receive_buffer", own.finish());
+    Some(Some(ReceiveBufferSpec {
+        drain_rate: drain_rate?,
+        capacity_bytes: capacity?,
+        xoff_bytes: xoff?,
+        xon_bytes: xon?,
+        quanta: quanta?,
+    }))
+}
+
+/// Where pauses begin and end; `xon` means nothing where they never begin.
+fn read_thresholds(own: &mut Section<'_>, capacity: Option<u64>) -> Option<(Option<u64>, u64)> {
+    let xoff_field = own.take("xoff");
+    let xon_field = own.take("xon");
+    let capacity = capacity?;
+    let written = |bytes| Node::plain(Bytes::new(bytes).to_string());
+    let xoff = match xoff_field {
+        Some(field) => field.or_none(|field| field.size(&(0..=capacity)))?,
+        None => Some(capacity / 2),
+    };
+    own.put("xoff", xoff.map_or_else(|| Node::plain("none"), written));
+    let Some(xoff) = xoff else {
+        if let Some(field) = xon_field {
+            let help = "leave it out, or give `xoff`".to_owned();
+            field.problem("means nothing where the leaf is never paused", help);
+            return None;
+        }
+        return Some((None, 0));
+    };
+    let xon = match xon_field {
+        Some(field) => field.size(&(0..=xoff))?,
+        None => xoff / 2,
+    };
+    own.put("xon", written(xon));
+    Some((Some(xoff), xon))
 }
 
 fn read_acknowledge(section: &mut Section<'_>) -> Option<AckPolicy> {

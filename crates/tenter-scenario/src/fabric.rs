@@ -1,14 +1,13 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
 use tenter_net::load_balancing::{Ecmp, HashFields, HashFunction, HashSeeding, LoadBalancing};
-use tenter_net::{Forwarding, SwitchSpec};
 use tenter_topology::TopologySpec;
-use tenter_units::Time;
 
 use crate::decode::{Field, Section};
 use crate::diagnostics::Location;
-use crate::keys::Presence::{Default, Required};
+use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
+use crate::switch::{self, SwitchDraft};
 use crate::topologies::{self, Places};
 
 const FABRIC: KeyTable = KeyTable {
@@ -19,6 +18,12 @@ const FABRIC: KeyTable = KeyTable {
             "`single-switch`, `leaf-spine`, `fat-tree`, `rail` or `explicit`",
             Required,
             "The topology; the further keys depend on it",
+        ),
+        key(
+            "flow_control",
+            "`none`, `pfc`, `ecn` or `pfc+ecn`",
+            Depends("`none`, or as `switch.classes` has it"),
+            "Short form of `switch.classes`: makes the class of the data lossless, marks its packets, or both, with the constants of `switch.profile`",
         ),
         key(
             "switch",
@@ -32,33 +37,6 @@ const FABRIC: KeyTable = KeyTable {
             Default("{}"),
             "How a switch chooses one of several equal-cost ports",
         ),
-    ],
-};
-
-const SWITCH: KeyTable = KeyTable {
-    title: "`fabric.switch`",
-    keys: &[
-        key(
-            "forwarding",
-            "`cut-through` or `store-and-forward`",
-            Default("cut-through"),
-            "Whether a frame may leave before all of it has come in; a frame from a slower input is always stored first",
-        )
-        .from("usual in low-latency Ethernet switches"),
-        key(
-            "pipeline_latency",
-            "time",
-            Default("600ns"),
-            "From the input to the output of an idle switch, without the frame time of store-and-forward; half of it before the output queue, half after",
-        )
-        .from("published figures of comparable switch chips are 300 to 800 ns a hop; AI Fabric Test Methodology (Keysight) measures 795 ns through one ToR and about 2.1 us through three switches with frames of 4,158 bytes"),
-        key(
-            "queue_capacity",
-            "size or `none`",
-            Default("64MiB"),
-            "Frame bytes one output queue holds before it drops the tail; `none` never drops",
-        )
-        .from("what one queue of a 51.2 Tb/s switch chip can take of its 165-MB shared buffer with alpha = 1, rounded down"),
     ],
 };
 
@@ -99,19 +77,14 @@ const ECMP: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&FABRIC, &SWITCH, &LOAD_BALANCING, &ECMP];
-
-/// No switch is slower.
-const SECOND: Time = Time::from_us(1_000_000);
-/// No output queue is larger.
-const CAPACITY_MAX: u64 = 1 << 40;
+pub(crate) const TABLES: [&KeyTable; 3] = [&FABRIC, &LOAD_BALANCING, &ECMP];
 
 /// The `fabric` section, read.
 pub(crate) struct Fabric {
     /// The topology and where its parts were described.
     pub(crate) topology: Option<(TopologySpec, Places)>,
-    pub(crate) switch: Option<SwitchSpec>,
-    pub(crate) capacity_at: Option<Location>,
+    pub(crate) switch: Option<SwitchDraft>,
+    pub(crate) load_balancing: Option<LoadBalancing>,
     /// Where load balancing was spoken of, if it was.
     pub(crate) load_balancing_at: Option<Location>,
 }
@@ -130,43 +103,13 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
             section.put("load_balancing", own.finish());
             read
         });
-    let mut capacity_at = None;
-    let switch = section.section("switch", &SWITCH).and_then(|mut own| {
-        let capacity_field = own.take("queue_capacity");
-        capacity_at = capacity_field.as_ref().and_then(|field| field.at);
-        let read = read_switch(&mut own, capacity_field, load_balancing);
-        section.put("switch", own.finish());
-        read
-    });
+    let switch = switch::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
         switch,
-        capacity_at,
+        load_balancing,
         load_balancing_at,
-    })
-}
-
-fn read_switch(
-    section: &mut Section<'_>,
-    capacity: Option<Field<'_>>,
-    load_balancing: Option<LoadBalancing>,
-) -> Option<SwitchSpec> {
-    let forwardings = [
-        ("cut-through", Forwarding::CutThrough),
-        ("store-and-forward", Forwarding::StoreAndForward),
-    ];
-    let forwarding = section.choice("forwarding", &forwardings);
-    let pipeline_latency = section.time("pipeline_latency", Time::ZERO..=SECOND);
-    let queue_capacity_bytes = capacity?.or_none(|field| field.size(&(1..=CAPACITY_MAX)));
-    let pipeline_latency = pipeline_latency?;
-    let ingress_latency = Time::from_ps(pipeline_latency.ps() / 2);
-    Some(SwitchSpec {
-        forwarding: forwarding?,
-        ingress_latency,
-        egress_latency: pipeline_latency - ingress_latency,
-        queue_capacity_bytes: queue_capacity_bytes?,
-        load_balancing: load_balancing?,
     })
 }
 

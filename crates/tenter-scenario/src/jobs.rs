@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_units::Time;
+use tenter_endpoint::MessageCut;
+use tenter_units::{Bytes, Time};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{Job, QueuePairScope};
 
-use crate::collectives::{self, Collectives};
+use crate::collectives::{self, Collectives, Entry};
 use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::{Location, quote};
 use crate::hosts::{HostNames, HostRef};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
+use crate::plan::SIMULATED_MAX;
+use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
 use crate::tree::{Node, Value};
 
 const JOB: KeyTable = KeyTable {
@@ -71,8 +74,7 @@ pub(crate) struct JobDraft {
     name_at: Option<Location>,
     ranks: Ranks,
     ranks_at: Option<Location>,
-    /// Each collective of the list with its largest size and the place of its entry.
-    kinds: Vec<(CollectiveKind, u64, Option<Location>)>,
+    entries: Vec<Entry>,
 }
 
 /// Hosts as written.
@@ -132,7 +134,8 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let iterations = section.integer("iterations", 1..=1_000_000);
     let warm_up = section.integer("warm_up", 0..=1_000_000);
     let start = section.time("start", Time::ZERO..=LATEST);
-    let gap = section.take("gap").and_then(|field| read_gap(&field));
+    let gap_field = section.take("gap");
+    let gap = gap_field.as_ref().and_then(read_gap);
     let queue_pairs = section.integer("queue_pairs", 1..=4096);
     let scopes = [
         ("rank-pair", QueuePairScope::RankPair),
@@ -141,7 +144,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
     let node = section.finish();
     let read = || {
-        let Collectives { kinds, sequence } = collectives?;
+        let Collectives { entries, sequence } = collectives?;
         let job = Job {
             name: name?,
             hosts: Vec::new(),
@@ -158,10 +161,28 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             name_at,
             ranks: ranks?,
             ranks_at,
-            kinds,
+            entries,
         })
     };
-    (read(), node)
+    let draft = read();
+    if let (Some(draft), Some(field)) = (&draft, &gap_field) {
+        check_last_start(&draft.job, field);
+    }
+    (draft, node)
+}
+
+/// Refuses a job whose last collective could not start in time even if none took any.
+fn check_last_start(job: &Job, gap: &Field<'_>) {
+    let turns = (u64::from(job.warm_up) + u64::from(job.iterations)) * job.sequence.len() as u64;
+    let gaps = u128::from(turns - 1) * u128::from(job.gap.ps());
+    if u128::from(job.start.ps()) + gaps > u128::from(SIMULATED_MAX.ps()) {
+        let what = format!(
+            "is {}, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
+            gap.node.describe()
+        );
+        let help = "give a shorter `gap`, fewer `iterations` or fewer sizes";
+        gap.problem(&what, help.to_owned());
+    }
 }
 
 fn read_gap(field: &Field<'_>) -> Option<Time> {
@@ -202,14 +223,17 @@ fn read_ranks(field: &Field<'_>) -> Option<Ranks> {
 }
 impl JobDraft {
     /// Binds the ranks to the hosts of a fabric and asks the collectives whether they can run on
-    /// that many.
-    fn bind(mut self, names: &HostNames<'_>) -> Option<Job> {
+    /// that many, with messages cut as `cut` says.
+    fn bind(mut self, names: &HostNames<'_>, cut: Option<MessageCut>) -> Option<Job> {
         let hosts = match &self.ranks {
             Ranks::All => (0..names.count()).collect(),
             Ranks::Count(ranks) => self.first_hosts(*ranks, names)?,
             Ranks::Hosts(list) => listed_hosts(list, names)?,
         };
         self.check_kinds(hosts.len() as u32, names);
+        if let Some(cut) = cut {
+            self.check_packets(hosts.len() as u32, cut, names);
+        }
         self.job.hosts = hosts;
         Some(self.job)
     }
@@ -218,23 +242,48 @@ impl JobDraft {
     /// at most on the largest size.
     fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
         let mut checked: Vec<(CollectiveKind, u64)> = Vec::new();
-        for (kind, size_bytes, at) in &self.kinds {
+        for entry in &self.entries {
             // The seed of a permutation changes nothing here, nor does the size of anything that is
             // not cut into chunks of a length.
-            let mut kind = match kind {
-                CollectiveKind::Permutation { .. } => kind.member().default.clone(),
+            let mut kind = match &entry.kind {
+                CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
                 other => other.clone(),
             };
-            let size_bytes = kind.chunk_bytes_mut().map_or(1, |_| *size_bytes);
+            let size_bytes = kind.chunk_bytes_mut().map_or(1, |_| entry.largest_bytes);
             if checked.contains(&(kind.clone(), size_bytes)) {
                 continue;
             }
             if let Err(error) = kind.schedule(ranks, size_bytes) {
                 let text = error.to_string();
                 let (message, help) = split_remedy(&text);
-                names.problem(*at, message.to_owned(), help);
+                names.problem(entry.at, message.to_owned(), help);
             }
             checked.push((kind, size_bytes));
+        }
+    }
+
+    /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
+    fn check_packets(&self, ranks: u32, cut: MessageCut, names: &HostNames<'_>) {
+        for Entry {
+            kind,
+            largest_bytes,
+            at,
+        } in &self.entries
+        {
+            // What cannot run at all has been reported.
+            let found = crowd((kind, *largest_bytes), ranks, &self.job, cut);
+            let Ok(Some(Crowd { src, dst, packets })) = found else {
+                continue;
+            };
+            let message = format!(
+                "{} of {} puts {packets} packets on one queue pair of rank {src} to rank {dst}, and its sequence numbers suffice for {}",
+                kind.member(),
+                Bytes::new(*largest_bytes),
+                PACKETS_END - 1,
+            );
+            let help =
+                "give a larger `message_size` or `mtu`, more `queue_pairs`, or a smaller size";
+            names.problem(*at, message, Some(help.to_owned()));
         }
     }
 
@@ -289,7 +338,11 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
 }
 
 /// Binds all jobs; problems are noted for each of them.
-pub(crate) fn bind(drafts: Vec<JobDraft>, names: &HostNames<'_>) -> Option<Vec<Job>> {
+pub(crate) fn bind(
+    drafts: Vec<JobDraft>,
+    names: &HostNames<'_>,
+    cut: Option<MessageCut>,
+) -> Option<Vec<Job>> {
     let mut seen = BTreeSet::new();
     for draft in &drafts {
         if !seen.insert(draft.job.name.as_str()) {
@@ -300,7 +353,7 @@ pub(crate) fn bind(drafts: Vec<JobDraft>, names: &HostNames<'_>) -> Option<Vec<J
     let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
     for draft in drafts {
         let at = draft.ranks_at.or(draft.name_at);
-        let Some(job) = draft.bind(names) else {
+        let Some(job) = draft.bind(names, cut) else {
             complete = false;
             continue;
         };

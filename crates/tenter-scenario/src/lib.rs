@@ -32,6 +32,8 @@
 //! ```
 
 mod addresses;
+mod buffer;
+mod classes;
 mod collectives;
 mod decode;
 mod diagnostics;
@@ -45,7 +47,11 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod profiles;
+mod queue_pair_packets;
+mod reach;
 mod scenario;
+mod switch;
 mod toml;
 mod topologies;
 mod tree;
@@ -53,5 +59,5 @@ mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
-pub use plan::Plan;
+pub use plan::{Plan, SIMULATED_MAX};
 pub use scenario::key_reference;

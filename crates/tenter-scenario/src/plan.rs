@@ -6,6 +6,10 @@ use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 use tenter_workload::Job;
 
+/// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
+/// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
+pub const SIMULATED_MAX: Time = Time::from_us(100 * 86_400 * 1_000_000);
+
 /// A trial with all names, units and defaults resolved; no strings but those that label results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -30,7 +34,8 @@ pub struct Plan {
     pub jobs: Vec<Job>,
     /// How often queues and rates are sampled; `None` for never. At least 1 us.
     pub sample_interval: Option<Time>,
-    /// When the simulation stops whether it is done or not; `None` for when all jobs are.
+    /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
+    /// at [`SIMULATED_MAX`] in any case.
     pub time_limit: Option<Time>,
     /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,

@@ -1,18 +1,19 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
+use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
 use crate::hosts::HostNames;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::Plan;
+use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, collectives, explicit_fabric, topologies};
+use crate::{addresses, buffer, classes, collectives, explicit_fabric, reach, switch, topologies};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -84,7 +85,7 @@ const LIMITS: KeyTable = KeyTable {
         "time",
         "time or `none`",
         Default("none"),
-        "Simulated time at which the trial stops, whether it is done or not",
+        "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
     )],
 };
 
@@ -103,6 +104,8 @@ pub fn key_reference() -> String {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
+        .chain(switch::TABLES)
+        .chain(classes::TABLES)
         .chain(topologies::TABLES)
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
@@ -140,8 +143,8 @@ pub(crate) fn resolve(
 ) -> (Option<Plan>, Node) {
     let mut section = Section::root(root, &SCENARIO, problems);
     let draft = read(&mut section, seed, warnings);
-    let effective = section.finish();
-    let plan = draft.assemble(problems, warnings);
+    let mut effective = section.finish();
+    let plan = draft.assemble(problems, warnings, &mut effective);
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
@@ -197,8 +200,7 @@ fn read_optional_time(
     key: &str,
 ) -> Read<Option<Time>> {
     let mut section = scenario.section(name, table)?;
-    // A limit of more than a hundred days of simulated time is a slip of the unit.
-    let range = Time::from_ns(1)..=Time::from_us(8_640_000_000_000);
+    let range = Time::from_ns(1)..=SIMULATED_MAX;
     let time = section
         .take(key)
         .and_then(|field| field.or_none(|field| field.quantity("a time", &range)));
@@ -208,16 +210,16 @@ fn read_optional_time(
 
 impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
-    fn assemble(self, problems: &Problems, warnings: &Problems) -> Option<Plan> {
+    fn assemble(
+        self,
+        problems: &Problems,
+        warnings: &Problems,
+        effective: &mut Node,
+    ) -> Option<Plan> {
         let fabric = self.fabric?;
         if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
             let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
-            check_capacity(
-                switch.queue_capacity_bytes,
-                frame,
-                fabric.capacity_at,
-                problems,
-            );
+            buffer::check_capacity(switch, frame, problems);
         }
         let (topology_spec, places) = fabric.topology?;
         let topology = match topology_spec.build() {
@@ -236,15 +238,30 @@ impl Draft {
             .endpoint
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names));
+        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
+        if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
+            reach::check(jobs, addresses, &endpoint.addresses, &names);
+        }
+        let addresses = addresses?;
+        let endpoint = self.endpoint?;
+        let around = buffer::Around {
+            topology: &topology,
+            addresses: &addresses,
+            endpoint: &endpoint,
+            problems,
+            warnings,
+        };
+        let switch = around.complete(fabric.switch?, fabric.load_balancing?, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
             topology_spec,
-            switch: fabric.switch?,
-            nic: self.endpoint?.nic,
-            addresses: addresses?,
+            switch: switch?,
+            nic: endpoint.nic,
+            addresses,
             jobs: jobs?,
             sample_interval: self.sample_interval?,
             time_limit: self.time_limit?,
@@ -252,15 +269,4 @@ impl Draft {
             topology,
         })
     }
-}
-
-/// A queue that holds no full frame lets nothing through.
-fn check_capacity(capacity: Option<u64>, frame: u64, at: Option<Location>, problems: &Problems) {
-    let Some(capacity) = capacity.filter(|&capacity| capacity < frame) else {
-        return;
-    };
-    let message = format!(
-        "`fabric.switch.queue_capacity` is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
-    );
-    problems.push(at, message, Some(format!("give at least `{frame}B`")));
 }

@@ -49,6 +49,50 @@ impl Node {
         })
     }
 
+    /// A mapping that stands nowhere.
+    pub(crate) fn mapping(entries: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
+        let entries = entries.into_iter().map(|(key, node)| Entry {
+            key: key.to_owned(),
+            key_at: None,
+            node,
+        });
+        Node::unplaced(Value::Map(entries.collect()))
+    }
+
+    /// Puts a value into a mapping, over the one that is there; `path` leads through mappings that
+    /// are.
+    pub(crate) fn put(&mut self, path: &[&str], node: Node) {
+        let ([key, ..], Value::Map(entries)) = (path, &mut self.value) else {
+            *self = node;
+            return;
+        };
+        match entries.iter_mut().find(|entry| entry.key == *key) {
+            Some(entry) => entry.node.put(&path[1..], node),
+            None => entries.push(Entry {
+                key: (*key).to_owned(),
+                key_at: None,
+                node,
+            }),
+        }
+    }
+
+    /// Takes a key out of the mapping that `path` leads to.
+    pub(crate) fn remove(&mut self, path: &[&str]) {
+        let ([key, rest @ ..], Value::Map(entries)) = (path, &mut self.value) else {
+            return;
+        };
+        if rest.is_empty() {
+            entries.retain(|entry| entry.key != *key);
+        } else if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
+            entry.node.remove(rest);
+        }
+    }
+
+    /// Whether it is a mapping.
+    pub(crate) fn is_map(&self) -> bool {
+        matches!(self.value, Value::Map(_))
+    }
+
     /// Whether nothing was written: the empty word, `~` or `null`.
     pub(crate) fn is_null(&self) -> bool {
         let Value::Scalar {

@@ -129,3 +129,52 @@ fn the_reference_lists_every_key() {
         &format!("{}{}{}", &page[..begin], key_reference(), &page[end..]),
     );
 }
+
+/// 8 leaves of 64 hosts and 32 uplinks, 4 spines of 64 ports, 8 cables between each pair.
+#[test]
+fn the_scheduled_fabric_study_has_the_cables_of_its_source() {
+    let path = "studies/scheduled-fabric/test-1/scenario.yaml";
+    let loaded = load(&read(path), path, Format::Yaml, &[], None)
+        .unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let topology = &loaded.plan.topology;
+    assert_eq!((topology.hosts, topology.switches()), (512, 12));
+    assert_eq!(topology.cables.len(), 512 + 8 * 4 * 8);
+    let gbps = |gbps| tenter_units::Rate::from_gbps(gbps);
+    for leaf in 512..520 {
+        let peers: Vec<u32> = topology.neighbours(leaf).map(|end| end.node).collect();
+        assert_eq!(peers.len(), 64 + 32);
+        for spine in 520..524 {
+            assert_eq!(peers.iter().filter(|&&peer| peer == spine).count(), 8);
+        }
+        for (port, &peer) in (0..).zip(&peers) {
+            let rate = if topology.is_host(peer) { 400 } else { 800 };
+            assert_eq!(topology.cable(leaf, port).rate, gbps(rate));
+        }
+    }
+    for spine in 520..524 {
+        assert_eq!(topology.neighbours(spine).count(), 64);
+    }
+    // A leaf keeps 18,796 + 612,140 bytes for each of its 96 ports.
+    let pool = 173_268_640 - 96 * (18_796 + 612_140);
+    assert_eq!(loaded.plan.switch.pool_bytes, [pool]);
+    let run = &loaded.plan.jobs[0];
+    assert_eq!((run.ranks(), run.sequence[0].size_bytes), (512, 512 << 20));
+}
+
+/// What the page of the study says of the headroom: enough, and hardly more than enough.
+#[test]
+fn the_gather_study_keeps_the_headroom_of_its_source() {
+    let path = "studies/methodology/cc-4/scenario.yaml";
+    let text = read(path);
+    let warnings = |text: &str| {
+        let loaded = load(text, path, Format::Yaml, &[], None);
+        let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(loaded.plan.addresses[0].class(), 6);
+        loaded.warnings.render()
+    };
+    assert_eq!(warnings(&text), "");
+    assert_eq!(warnings(&text.replace("100000B", "99516B")), "");
+    let short = warnings(&text.replace("100000B", "99515B"));
+    assert!(short.contains("up to 99516 can arrive"), "{short}");
+}

@@ -1,7 +1,7 @@
 //! What a scenario means: values, defaults and checks, one small scenario each.
 
 use tenter_endpoint::AckPolicy;
-use tenter_net::Forwarding;
+use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
 use tenter_scenario::{Diagnostics, Format, Loaded, load, text_of};
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
@@ -55,7 +55,13 @@ fn defaults_are_those_of_the_reference() {
     assert_eq!(plan.switch.forwarding, Forwarding::CutThrough);
     assert_eq!(plan.switch.ingress_latency, Time::from_ns(300));
     assert_eq!(plan.switch.egress_latency, Time::from_ns(300));
-    assert_eq!(plan.switch.queue_capacity_bytes, Some(64 << 20));
+    assert_eq!(plan.switch.pool_bytes, [UNLIMITED_POOL]);
+    assert_eq!(plan.switch.classes.len(), 1);
+    assert_eq!(plan.switch.classes[0].limit, Limit::Static(64 << 20));
+    assert_eq!(
+        (plan.nic.control_class, plan.nic.receive_buffer),
+        (None, None)
+    );
     assert_eq!(
         plan.topology.cables[0].rate.bits_per_second(),
         400_000_000_000
@@ -103,8 +109,8 @@ fn values_are_taken() {
     ])
     .plan;
     assert_eq!(
-        (none.switch.queue_capacity_bytes, none.nic.window_packets),
-        (None, None)
+        (none.switch.classes[0].limit, none.nic.window_packets),
+        (Limit::Static(UNLIMITED_POOL), None)
     );
 }
 
@@ -173,7 +179,7 @@ fn addresses_are_one_subnet_per_leaf() {
     assert_eq!(seen[0], ("10.0.0.2".into(), "10.0.0.1".into()));
     assert_eq!(seen[3], ("10.1.0.3".into(), "10.1.0.1".into()));
     assert_eq!((addresses[0].prefix, addresses[0].dscp), (16, 26));
-    let change = "endpoint.addresses.overrides=[{host: host3, address: 10.9.0.7, dscp: 48}]";
+    let change = "endpoint.addresses.overrides=[{host: host3, address: 10.9.0.7, gateway: 10.9.0.1, dscp: 48}]";
     let nic = good(&[fabric, change]).plan.addresses[3];
     assert_eq!(
         (dotted(nic.address), nic.dscp, nic.prefix),
@@ -214,6 +220,42 @@ fn addresses_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn ranks_reach_each_other_within_their_prefix_or_through_a_gateway_in_it() {
+    let overrides = |items: &str| format!("endpoint.addresses.overrides=[{items}]");
+    // Four hosts in 10.0.0.0/16 with the gateway 10.0.0.1.
+    refused(
+        &[&overrides("{host: 2, address: 10.9.0.7}")],
+        "rank 2 of job `job0` (`host2`, 10.9.0.7/16) cannot reach rank 0 (`host0`, 10.0.0.2): its gateway 10.0.0.1 is not within its prefix",
+    );
+    refused(
+        &[&overrides("{host: 2, address: 10.9.0.7}")],
+        "give `host2` a `gateway` within 10.9.0.0/16, or a prefix that holds both addresses",
+    );
+    good(&[&overrides(
+        "{host: 2, address: 10.9.0.7, gateway: 10.9.0.1}",
+    )]);
+    good(&[
+        "endpoint.addresses.prefix=12",
+        &overrides("{host: 2, address: 10.9.0.7, gateway: 10.200.0.1}"),
+    ]);
+    // A gateway elsewhere does no harm where all others are within the prefix, or where nobody
+    // sends to or from the host.
+    good(&[&overrides("{host: 2, gateway: 10.9.0.1}")]);
+    good(&[
+        "jobs[0].ranks=[0, 1, 3]",
+        &overrides("{host: 2, address: 10.9.0.7}"),
+    ]);
+    // Host 3 sends to nobody, but acknowledges what host 2 sends.
+    refused(
+        &[
+            "jobs[0].collectives=[{collective: incast, root: 3, size: 1MiB}]",
+            &overrides("{host: 3, address: 10.9.0.7}"),
+        ],
+        "rank 3 of job `job0` (`host3`, 10.9.0.7/16) cannot reach rank 0",
+    );
+}
+
+#[test]
 fn numbers_have_their_limits() {
     refused(
         &["fabric.rate=0bps"],
@@ -239,6 +281,11 @@ fn numbers_have_their_limits() {
         "less than one full frame of 4174",
     );
     refused(&["jobs[0].gap=1999ns"], "a barrier takes effect no sooner");
+    refused(
+        &["jobs[0].gap=1000s", "jobs[0].iterations=8642"],
+        "`jobs[0].gap` is `1000s`, which puts the last of 8642 collectives beyond 8640000s",
+    );
+    refused(&["limits.time=8640001s"], "outside its range");
     refused(&["observe.sample_interval=999ns"], "outside its range");
     refused(&["schema_version=2"], "outside its range");
     refused(&["jobs[0].iterations=0"], "outside its range");
@@ -250,6 +297,36 @@ fn numbers_have_their_limits() {
     refused(&["jobs[0].collectives[0].sizes=[]"], "is empty");
     refused(&["jobs[0].collectives=[]"], "is empty");
     refused(&["jobs=[]"], "is empty");
+}
+
+#[test]
+fn packets_of_a_queue_pair_have_numbers_of_their_own() {
+    // Messages of 1 byte are packets of 1 byte.
+    let ring = |size: &str, more: &str| {
+        let collectives = format!("collectives: [{{collective: all-reduce, size: {size}}}]");
+        [
+            "endpoint.nic.message_size=1B".to_owned(),
+            format!("jobs=[{{{collectives}, {more}}}]"),
+        ]
+    };
+    let refused =
+        |[message, jobs]: [String; 2], expected: &str| refused(&[&message, &jobs], expected);
+    let good = |[message, jobs]: [String; 2]| good(&[&message, &jobs]);
+    // 4 chunks of 178,956,970 bytes, 6 of them to the next rank: 1,073,741,820. One more byte per
+    // chunk is 1,073,741,826.
+    good(ring("715827880B", ""));
+    refused(
+        ring("715827884B", ""),
+        "all-reduce (ring) of 715827884B puts 1073741826 packets on one queue pair of rank 0 to rank 1",
+    );
+    // Split over two, or with two of the six on each chunk's own queue pair, there is room.
+    good(ring("715827884B", "queue_pairs: 2"));
+    good(ring("715827884B", "queue_pair_scope: chunk"));
+    // The largest collective there is fits with messages of the usual size.
+    good([
+        "endpoint.nic.mtu=4096".to_owned(),
+        "jobs[0].collectives[0].size=1TiB".to_owned(),
+    ]);
 }
 
 #[test]
@@ -278,7 +355,7 @@ fn words_are_chosen_from_lists() {
     );
     refused(
         &["jobs[0].collectives=[{collective: reduce, chunk_size: 1B, size: 1TiB}]"],
-        "cut it into chunks of at least 769 bytes",
+        "cut it into chunks of at least 524288 bytes",
     );
     refused(
         &["jobs[0].collectives=[{collective: reduce, chunk_size: 0B, size: 1MiB}]"],

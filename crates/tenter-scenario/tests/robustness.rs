@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use tenter_scenario::{Format, load, text_of};
 
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 5] = [
     include_str!("../../../scenarios/explicit.yaml"),
     include_str!("../../../scenarios/incast.yaml"),
     include_str!("../../../scenarios/polarisation.yaml"),
+    include_str!("../../../scenarios/queue-scheduling.yaml"),
+    include_str!("../../../scenarios/pfc.yaml"),
 ];
 
 /// Loads, and renders what there is to say; the result does not matter.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::Time;
-use tenter_workload::{Schedule, WorkloadError};
+use tenter_workload::{Schedule, WorkloadError, split};
 
 use crate::build::Context;
 use crate::jobs::JobPlan;
@@ -33,12 +34,29 @@ pub(crate) struct Accounts {
     /// Receivers' halves whose acknowledgement is still under way, and which places are free.
     waiting: Vec<DeliveredHalf>,
     free: Vec<u32>,
+    /// Senders' halves of flows that are complete and not booked.
+    acknowledged: Vec<AcknowledgedHalf>,
+    /// Scratch space: those flows in the order in which they are booked, and rows made of them.
+    order: Vec<Complete>,
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
     flows_done: u64,
     flows_total: u64,
     last_event: u64,
 }
+
+/// Where the halves of a complete flow are.
+#[derive(Clone, Copy, Debug)]
+struct Complete {
+    received: u64,
+    /// Where in [`Accounts::waiting`].
+    place: u32,
+    /// Where in [`Accounts::acknowledged`].
+    index: u32,
+}
+
+/// So many rows are made before the sink takes them: they stay in the cache.
+const ROWS_AT_ONCE: usize = 512;
 
 impl Accounts {
     /// # Errors
@@ -60,6 +78,8 @@ impl Accounts {
             tallies: context.jobs.iter().map(tallies).collect(),
             waiting: Vec::new(),
             free: Vec::new(),
+            acknowledged: Vec::new(),
+            order: Vec::new(),
             rows: Vec::new(),
             digest: Digest::new(),
             flows_done: 0,
@@ -78,6 +98,7 @@ impl Accounts {
         let tally = &mut self.tallies[job][turn];
         tally.start = Some(at);
         tally.places = vec![0; flows];
+        tally.completion_times.reserve_exact(flows);
         tally.schedule = Some(schedule);
     }
 
@@ -90,9 +111,9 @@ impl Accounts {
     pub(crate) fn take_delivered(&mut self, context: &Context, ledger: &mut Ledger) {
         self.digest.merge(std::mem::take(&mut ledger.digest));
         for half in ledger.delivered.drain(..) {
-            self.last_event = self.last_event.max(half.delivery.at);
+            self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
-            tally.accepted_frames += half.delivery.accepted_frames;
+            tally.accepted_frames += u64::from(half.frames);
             let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
             if place as usize == self.waiting.len() {
                 self.waiting.push(half);
@@ -106,42 +127,78 @@ impl Accounts {
 
     /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for
     /// every part: what is acknowledged has been delivered.
-    pub(crate) fn take_acknowledged(&mut self, context: &Context, ledger: &mut Ledger) {
-        for half in ledger.acknowledged.drain(..) {
-            self.last_event = self.last_event.max(half.done.at);
-            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
-            let place = tally.places[context.flow_index(half.key)];
-            let received = self.waiting[place as usize];
-            self.free.push(place);
-            let schedule = tally
-                .schedule
-                .as_deref()
-                .expect("flows belong to collectives that began");
-            let row = flow_row(context, schedule, &half, &received);
-            tally.completion_times.push(row.fct());
-            tally.sent_frames += row.tx_frames;
-            tally.retransmitted_frames += row.retransmitted_frames;
-            if tally.completion_times.len() == tally.places.len() {
-                tally.places = Vec::new();
-            }
-            self.rows.push(row);
+    pub(crate) fn take_acknowledged(&mut self, ledger: &mut Ledger) {
+        if self.acknowledged.is_empty() {
+            std::mem::swap(&mut self.acknowledged, &mut ledger.acknowledged);
+        } else {
+            self.acknowledged.append(&mut ledger.acknowledged);
         }
     }
 
-    /// The rows booked since this was last asked, in an order that does not depend on threads.
-    pub(crate) fn complete_rows(&mut self) -> Vec<FlowRow> {
+    /// Books all complete flows and hands their rows to `take`, in an order that does not depend on
+    /// threads.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn book<E>(
+        &mut self,
+        context: &Context,
+        mut take: impl FnMut(&[FlowRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.put_in_order(context);
+        let order = std::mem::take(&mut self.order);
         let mut rows = std::mem::take(&mut self.rows);
-        rows.sort_unstable_by_key(|row| {
-            (
-                row.received,
-                row.job,
-                row.iteration,
-                row.collective,
-                row.transfer,
-                row.queue_pair,
-            )
+        for flows in order.chunks(ROWS_AT_ONCE) {
+            rows.clear();
+            rows.extend(flows.iter().map(|flow| self.book_one(context, flow)));
+            take(&rows)?;
+        }
+        self.order = order;
+        self.rows = rows;
+        self.acknowledged.clear();
+        Ok(())
+    }
+
+    /// Finds the halves of all complete flows. Only what the order depends on is looked at, so that
+    /// the reads of one flow need not wait for those of another.
+    fn put_in_order(&mut self, context: &Context) {
+        self.order.clear();
+        for (index, half) in (0..).zip(&self.acknowledged) {
+            let tally = &self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let place = tally.places[context.flow_index(half.key)];
+            self.order.push(Complete {
+                received: self.waiting[place as usize].at,
+                place,
+                index,
+            });
+        }
+        // What decides when flows are received at the same instant is seldom needed and lies
+        // elsewhere.
+        let rest = |flow: &Complete| self.acknowledged[flow.index as usize].order();
+        self.order.sort_unstable_by(|a, b| {
+            let received = a.received.cmp(&b.received);
+            received.then_with(|| rest(a).cmp(&rest(b)))
         });
-        rows
+    }
+
+    fn book_one(&mut self, context: &Context, flow: &Complete) -> FlowRow {
+        let sent = &self.acknowledged[flow.index as usize];
+        let received = &self.waiting[flow.place as usize];
+        self.free.push(flow.place);
+        self.last_event = self.last_event.max(sent.at);
+        let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
+        let schedule = tally
+            .schedule
+            .as_deref()
+            .expect("flows belong to collectives that began");
+        let row = flow_row(context, schedule, sent, received);
+        tally.completion_times.push(row.fct());
+        tally.sent_frames += row.tx_frames;
+        tally.retransmitted_frames += row.retransmitted_frames;
+        if tally.completion_times.len() == tally.places.len() {
+            tally.places = Vec::new();
+        }
+        row
     }
 
     pub(crate) fn flows_done(&self) -> u64 {
@@ -174,7 +231,8 @@ fn flow_row(
     let transfer = schedule.transfer(id);
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);
-    let delivery = &received.delivery;
+    let frames = u64::from(received.frames);
+    let latency = |units: u64| Time::from_ps(units * SENT_UNIT_PS);
     FlowRow {
         job: u32::from(job),
         collective: turn.index,
@@ -188,18 +246,18 @@ fn flow_row(
         src_host: plan.job.hosts[transfer.src as usize],
         dst_host: plan.job.hosts[transfer.dst as usize],
         udp_source_port: context.udp_source_port(job, ranks, lane, queue_pair),
-        payload_bytes: sent.done.request.bytes,
-        posted: Time::from_ps(sent.done.request.posted),
-        first_sent: Time::from_ps(sent.done.first_sent),
-        received: Time::from_ps(delivery.at),
-        acknowledged: Time::from_ps(sent.done.at),
-        tx_frames: sent.done.sent_frames,
-        tx_bytes: sent.done.sent_bytes,
-        rx_frames: delivery.accepted_frames,
-        rx_bytes: delivery.accepted_bytes,
-        retransmitted_frames: sent.done.retransmitted_frames,
-        latency_min: Time::from_ps(delivery.latency_min),
-        latency_avg: Time::from_ps(delivery.latency_sum / delivery.accepted_frames.max(1)),
-        latency_max: Time::from_ps(delivery.latency_max),
+        payload_bytes: split::share(transfer.bytes, plan.job.queue_pairs, queue_pair),
+        posted: Time::from_ps(sent.posted),
+        first_sent: Time::from_ps(sent.first_sent),
+        received: Time::from_ps(received.at),
+        acknowledged: Time::from_ps(sent.at),
+        tx_frames: sent.frames,
+        tx_bytes: sent.bytes,
+        rx_frames: frames,
+        rx_bytes: received.bytes,
+        retransmitted_frames: sent.retransmitted_frames,
+        latency_min: latency(u64::from(received.latency_min)),
+        latency_avg: Time::from_ps(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
+        latency_max: latency(u64::from(received.latency_max)),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{Forwarding, Port, Switch, SwitchSpec, Transmitter};
+use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter};
 use tenter_scenario::Plan;
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -23,7 +23,7 @@ use crate::watch::{Unwatched, Watcher};
 /// cause.
 pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
 /// Below this lookahead, fixed windows would mostly be empty.
-const CENTRAL_BELOW: Time = Time::from_ns(50);
+pub(crate) const CENTRAL_BELOW: Time = Time::from_ns(50);
 /// Calendar buckets under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 /// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
@@ -280,9 +280,9 @@ fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
 
 /// The shortest time in which one node can affect another, in ps.
 pub fn lookahead(context: &Context) -> u64 {
-    flights(context, SMALLEST_WIRE_BYTES)
-        .min()
-        .unwrap_or(u64::MAX)
+    let data = flights(context, SMALLEST_WIRE_BYTES).min();
+    let pause = context.pause_lookahead();
+    data.into_iter().chain(pause).min().unwrap_or(u64::MAX)
 }
 
 /// The longest time a frame is under way from one node to the next, in ps.
@@ -381,7 +381,8 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
         let part = usize::from(context.homes[node as usize].0);
-        builders[part].add_node(context.topology.nodes[node as usize].ports.len() as u16);
+        let ports = context.topology.nodes[node as usize].ports.len() as u16;
+        builders[part].add_node(2 * ports);
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
@@ -390,12 +391,15 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
         let transmitters = ports.map(|port| {
             let peer = context.topology.neighbour(node, port);
             let (peer_part, peer_node) = context.homes[peer.node as usize];
-            let target = Output {
+            let target = |input| Output {
                 part: peer_part,
                 node: peer_node,
-                input: peer.port,
+                input,
             };
-            context.transmitter(node, port, target)
+            // Data first; MAC control frames have inputs of their own behind those of data.
+            let data = target(peer.port);
+            let ports = context.topology.nodes[peer.node as usize].ports.len() as u16;
+            context.transmitter((node, port), data, target(ports + peer.port))
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));
@@ -407,7 +411,7 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
 }
 
 impl Context {
-    fn serialisation(&self, node: u32, port: u16) -> tenter_units::SerialisationTime {
+    pub(crate) fn serialisation(&self, node: u32, port: u16) -> tenter_units::SerialisationTime {
         let rate = self.topology.cable(node, port).rate;
         rate.serialisation(self.clock_offset_ppm(node))
     }
@@ -424,14 +428,24 @@ impl Context {
         (drawn as u32).cast_signed() - most.cast_signed()
     }
 
-    fn transmitter(&self, node: u32, port: u16, output: Output) -> Transmitter {
-        let (latency, whole) = self.link(node, port);
+    fn transmitter(
+        &self,
+        (node, port): (u32, u16),
+        output: Output,
+        mac_output: Output,
+    ) -> Transmitter {
+        let mac = MacControl {
+            output: mac_output,
+            latency: self.mac_latency(node, port),
+            xoff_frames: 0,
+            xon_frames: 0,
+        };
         Transmitter::new(
             (node, port),
             output,
             self.serialisation(node, port),
-            latency,
-            whole,
+            self.link(node, port),
+            mac,
         )
     }
 
@@ -441,19 +455,14 @@ impl Context {
             return NodeModel::Host(Box::new(self.host(node, transmitter)));
         }
         let index = node - self.topology.hosts as u32;
-        let capacity = self.switch.queue_capacity_bytes;
-        let ports = transmitters
-            .into_iter()
-            .map(|transmitter| Port::new(transmitter, capacity));
         let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
-        let load_balancing = self.switch.load_balancing.clone();
-        NodeModel::Switch(Switch::new(
-            node,
-            index,
-            seed,
-            load_balancing,
-            ports.collect(),
-        ))
+        let headrooms = self.headrooms(node);
+        NodeModel::Switch(Box::new(Switch::new(
+            (node, index, seed),
+            &self.switch,
+            transmitters,
+            &headrooms,
+        )))
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {
@@ -467,10 +476,22 @@ impl Context {
                     receive + pairs.receive_slots(here.rank),
                 )
             });
-        let nic = Nic::new(node, &self.nic, transmitter, slots);
-        let skewed = !self.nic.start_skew_max.is_zero();
-        let name = &self.topology.nodes[node as usize].name;
-        let skew = skewed.then(|| Box::new(Stream::new(self.seed, name, "start-skew")));
-        Host::new(nic, skew)
+        let classes = self.nic_classes(node);
+        let nic = Nic::new(node, &self.nic, classes, transmitter, slots);
+        Host::new(nic, self.start_skew(node))
+    }
+
+    /// For each rank on a host where the delays of its starts come from; none without skew. A
+    /// stream belongs to a NIC and a job, so a further job does not move another's delays.
+    fn start_skew(&self, node: u32) -> Box<[Stream]> {
+        if self.nic.start_skew_max.is_zero() {
+            return Box::default();
+        }
+        let nic = &self.topology.nodes[node as usize].name;
+        let stream = |here: &RankHere| {
+            let job = &self.jobs[usize::from(here.job)].job.name;
+            Stream::new(self.seed, nic, &format!("start-skew of {job}"))
+        };
+        self.ranks_on(node).iter().map(stream).collect()
     }
 }

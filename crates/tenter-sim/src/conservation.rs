@@ -1,5 +1,7 @@
 //! Nothing is lost unaccounted for: checked at the end of every run.
 
+use tenter_net::{CLASSES, PauseRecord};
+
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
@@ -14,6 +16,7 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
     let topology = context.topology();
     for node in 0..topology.nodes.len() as u32 {
         check_node(driver, node)?;
+        check_buffer(driver, node)?;
         let (part, local) = context.home(node);
         let in_flight = driver.in_flight(usize::from(part), local);
         for port in 0..topology.nodes[node as usize].ports.len() as u16 {
@@ -30,6 +33,16 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                 let link = topology.port_name(peer.node, peer.port);
                 return Err(format!(
                     "{link} sent {sent:?} (frames, bytes), but {found:?} arrived or are under way"
+                ));
+            }
+            let ports = topology.nodes[node as usize].ports.len() as u16;
+            let under_way = in_flight.iter().filter(|(input, _)| *input == ports + port);
+            let sent = pauses_sent(driver, peer.node, peer.port);
+            let found = pauses_received(driver, node, port) + under_way.count() as u64;
+            if sent != found {
+                let link = topology.port_name(peer.node, peer.port);
+                return Err(format!(
+                    "{link} sent {sent} pause frames, but {found} arrived or are under way"
                 ));
             }
         }
@@ -61,6 +74,60 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
 
 /// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its
 /// packets.
+fn pauses_sent<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+    let mac = match model(driver, node) {
+        NodeModel::Host(host) => host.nic().transmitter().mac(),
+        NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter().mac(),
+    };
+    mac.xoff_frames + mac.xon_frames
+}
+
+fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+    let sum = |records: &mut dyn Iterator<Item = PauseRecord>| -> u64 {
+        records
+            .map(|record| record.xoff_frames + record.xon_frames)
+            .sum()
+    };
+    match model(driver, node) {
+        NodeModel::Host(host) => {
+            sum(&mut (0..CLASSES as u8).map(|class| host.nic().paused(class, 0).0))
+        }
+        NodeModel::Switch(switch) => {
+            let port = &switch.ports()[usize::from(port)];
+            sum(&mut (0..switch.classes().len()).map(|queue| port.paused(queue, 0).0))
+        }
+    }
+}
+
+/// The bytes that a switch accounts for each ingress group are those of its waiting frames.
+fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
+    let NodeModel::Switch(switch) = model(driver, node) else {
+        return Ok(());
+    };
+    for queue in (0..switch.classes().len()).filter(|&queue| switch.is_lossless(queue)) {
+        let mut waiting = vec![0; switch.ports().len()];
+        for port in switch.ports() {
+            for frame in port.waiting_in(queue) {
+                waiting[usize::from(frame.stored_from())] += u64::from(frame.frame_bytes);
+            }
+        }
+        for (number, bytes) in (0..).zip(waiting) {
+            let accounted = switch.ingress(number, queue, 0).bytes;
+            if accounted != bytes {
+                let name = driver
+                    .fabric(0)
+                    .context()
+                    .topology()
+                    .port_name(node, number);
+                return Err(format!(
+                    "{accounted} bytes are accounted for what came through {name}, but {bytes} wait"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());

@@ -16,7 +16,7 @@ pub enum NodeModel {
     /// A host with its NIC.
     Host(Box<Host>),
     /// A switch.
-    Switch(Switch),
+    Switch(Box<Switch>),
 }
 
 /// The nodes of one part.
@@ -30,8 +30,6 @@ pub struct Fabric<W> {
 }
 
 const NEVER: u64 = u64::MAX;
-/// About as many frames as a NIC sends in one window.
-const TOUCHED_DEPARTURES: usize = 8;
 
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
@@ -88,6 +86,7 @@ fn visit_switch<W: Watcher>(
     let mut links = Links { visit, watcher };
     switch.touch();
     for (packet, input) in arrivals.iter() {
+        switch.merge_before(packet.at, &mut links);
         switch.arrive(*packet, input, &context.routing, &mut links);
     }
     if let Some(next) = switch.advance_to(end, &mut links) {
@@ -104,10 +103,7 @@ fn visit_host<W: Watcher>(
     watcher: &mut W,
 ) {
     let end = visit.end();
-    host.nic.touch(
-        arrivals.iter().map(|(packet, _)| packet),
-        TOUCHED_DEPARTURES,
-    );
+    host.nic.touch(arrivals.iter().map(|(packet, _)| packet));
     let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
@@ -116,20 +112,19 @@ fn visit_host<W: Watcher>(
         let departure = host.next_departure(now).unwrap_or(NEVER);
         let timer = host.next_timer().unwrap_or(NEVER);
         let arrival = next_packet.map_or(NEVER, |packet| packet.at);
-        let next = departure.min(arrival).min(timer);
-        if next >= end {
-            visit.wake(next);
+        now = departure.min(arrival).min(timer);
+        if now >= end {
+            visit.wake(now);
             return;
         }
-        now = next;
         let mut links = Links { visit, watcher };
-        if departure == now {
-            host.nic.depart(&scope.context.nic, now, &mut links);
-        } else if let Some(packet) = next_packet.filter(|packet| packet.at == now) {
-            next_packet = arrivals.next();
-            host.arrive(*packet, scope, &mut links);
-        } else {
-            host.fire(now, scope);
+        match next_packet {
+            _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
+            Some(packet) if packet.at == now => {
+                next_packet = arrivals.next();
+                host.arrive(packet, scope, &mut links);
+            }
+            _ => host.fire(now, scope, &mut links),
         }
     }
 }
@@ -150,6 +145,16 @@ impl<W: Watcher> Fabric<W> {
         &self.watcher
     }
 
+    /// A node, and what it needs of its surroundings.
+    fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
+        let scope = HostScope {
+            context: &self.context,
+            schedules: &self.schedules,
+            ledger: &mut self.ledger,
+        };
+        (&mut self.nodes[node as usize], scope)
+    }
+
     /// One departure of a host's NIC, for an engine with explicit departures.
     pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
         if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
@@ -157,24 +162,12 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// One timer of a host, for an engine with explicit events.
-    pub fn host_fires(&mut self, node: u32, now: u64) {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        if let NodeModel::Host(host) = &mut nodes[node as usize] {
-            host.fire(
-                now,
-                &mut HostScope {
-                    context,
-                    schedules,
-                    ledger,
-                },
-            );
+    /// One timer of a node, for an engine with explicit events.
+    pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
+        let (model, mut scope) = self.node(node);
+        match model {
+            NodeModel::Switch(switch) => switch.refresh(now, medium),
+            NodeModel::Host(host) => host.fire(now, &mut scope, medium),
         }
     }
 
@@ -186,38 +179,14 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// One arrival at any node, for an engine with explicit events; the port of a switch it was
-    /// offered to.
-    pub fn arrives(
-        &mut self,
-        node: u32,
-        input: u16,
-        packet: Packet,
-        medium: &mut impl Medium,
-    ) -> Option<u16> {
-        let Fabric {
-            nodes,
-            context,
-            schedules,
-            ledger,
-            ..
-        } = self;
-        match &mut nodes[node as usize] {
+    /// One arrival at any node, for an engine with explicit events.
+    pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
+        let (model, mut scope) = self.node(node);
+        match model {
             NodeModel::Switch(switch) => {
-                Some(switch.arrive(packet, input, &context.routing, medium))
+                switch.arrive(packet, input, &scope.context.routing, medium);
             }
-            NodeModel::Host(host) => {
-                host.arrive(
-                    packet,
-                    &mut HostScope {
-                        context,
-                        schedules,
-                        ledger,
-                    },
-                    medium,
-                );
-                None
-            }
+            NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
         }
     }
 }

@@ -39,8 +39,8 @@ pub struct Host {
     /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
     /// here, transfer).
     waiting: BTreeMap<(u16, u32), u32>,
-    /// Where the delays of this host's starts come from, if starts are skewed.
-    start_skew: Option<Box<Stream>>,
+    /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
+    start_skew: Box<[Stream]>,
 }
 
 /// What a host needs of its surroundings while it handles one thing.
@@ -51,7 +51,7 @@ pub(crate) struct HostScope<'a> {
 }
 
 impl Host {
-    pub(crate) fn new(nic: Nic, start_skew: Option<Box<Stream>>) -> Host {
+    pub(crate) fn new(nic: Nic, start_skew: Box<[Stream]>) -> Host {
         Host {
             nic,
             timers: BinaryHeap::new(),
@@ -76,7 +76,7 @@ impl Host {
         let skew_max = context.nic.start_skew_max.ps();
         let skew = self
             .start_skew
-            .as_mut()
+            .get_mut(number)
             .map_or(0, |stream| stream.below(skew_max + 1));
         let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
         self.timers
@@ -117,7 +117,7 @@ impl Host {
     #[inline]
     pub fn next_timer(&self) -> Option<u64> {
         let own = self.timers.peek().map(|&Reverse((at, _))| at);
-        match (own, self.nic.next_timeout()) {
+        match (own, self.nic.next_timer()) {
             (Some(own), Some(nic)) => Some(own.min(nic)),
             (own, nic) => own.or(nic),
         }
@@ -126,24 +126,34 @@ impl Host {
     #[inline]
     pub(crate) fn arrive(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
+        let HostScope {
+            context, ledger, ..
+        } = scope;
+        let done = &mut ledger.done;
         let delivery = self
             .nic
-            .arrive(&scope.context.nic, packet, scope.context, medium);
+            .arrive(&context.nic, packet, *context, medium, done);
+        self.book(delivery, scope);
+    }
+
+    /// Books what the NIC has finished.
+    #[inline]
+    fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
         if let Some(delivery) = delivery {
             self.deliver(&delivery, scope);
-        }
-        while let Some(done) = self.nic.take_acknowledged() {
-            scope.ledger.acknowledged(&done);
+        } else if !scope.ledger.done.is_empty() {
+            scope.ledger.book_done();
         }
     }
 
     /// Fires the one timer that is due at `now` and first in order: the workload's before the
     /// NIC's.
-    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>) {
+    #[inline(never)]
+    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>, medium: &mut impl Medium) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
                 self.timers.pop();
@@ -155,7 +165,14 @@ impl Host {
                     Timer::Release(number, id) => self.post(number, id, now, scope),
                 }
             }
-            _ => self.nic.timeout(&scope.context.nic, now),
+            _ => {
+                let HostScope {
+                    context, ledger, ..
+                } = scope;
+                let done = &mut ledger.done;
+                let delivery = self.nic.fire(&context.nic, now, *context, medium, done);
+                self.book(delivery, scope);
+            }
         }
     }
 
@@ -202,6 +219,7 @@ impl Host {
     }
 
     /// A queue pair has delivered its share of a transfer.
+    #[inline(never)]
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
         let plan = &scope.context.jobs[usize::from(here.job)];

@@ -1,6 +1,7 @@
 //! What one part has to report: both halves of each flow, and the digest.
 
 use tenter_endpoint::{Acknowledged, Delivery};
+use tenter_net::SENT_UNIT_PS;
 use tenter_record::Digest;
 
 /// One share of a transfer: what travels on one queue pair.
@@ -25,21 +26,49 @@ impl FlowKey {
     }
 }
 
-/// The receiver's half of a flow.
+/// The receiver's half of a flow. Latencies are in units of [`SENT_UNIT_PS`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+    pub(crate) latency_sum: u64,
+    pub(crate) latency_min: u32,
+    pub(crate) latency_max: u32,
+    pub(crate) frames: u32,
     pub(crate) turn: u32,
-    pub(crate) delivery: Delivery,
 }
 
 /// The sender's half of a flow.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
+    pub(crate) posted: u64,
+    pub(crate) first_sent: u64,
+    pub(crate) at: u64,
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    pub(crate) retransmitted_frames: u64,
     pub(crate) turn: u32,
-    pub(crate) done: Acknowledged,
 }
+
+impl AcknowledgedHalf {
+    /// What flows that are received at the same instant are sorted by. Turns are numbered by
+    /// iteration, then by collective.
+    pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
+        let FlowKey {
+            job,
+            queue_pair,
+            transfer,
+        } = self.key;
+        (job, self.turn, transfer, queue_pair)
+    }
+}
+
+// There is one of each per flow, and all of some microseconds are looked up again when rows are
+// made of them.
+const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<AcknowledgedHalf>() == 64);
 
 /// The records of one part since they were last collected.
 #[derive(Debug, Default)]
@@ -49,6 +78,8 @@ pub(crate) struct Ledger {
     pub(crate) digest: Digest,
     /// Scratch space of [`Host`](crate::Host).
     pub(crate) released: Vec<u32>,
+    /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
+    pub(crate) done: Vec<Acknowledged>,
 }
 
 /// First words of the digest's records.
@@ -62,19 +93,31 @@ impl Ledger {
             key.pack(),
             u64::from(turn),
             delivery.at,
-            delivery.accepted_frames,
+            u64::from(delivery.accepted_frames),
             delivery.accepted_bytes,
-            delivery.latency_sum,
-            delivery.latency_max,
+            delivery.latency_sum * SENT_UNIT_PS,
+            u64::from(delivery.latency_max) * SENT_UNIT_PS,
         ]);
         self.delivered.push(DeliveredHalf {
             key,
+            at: delivery.at,
+            bytes: delivery.accepted_bytes,
+            latency_sum: delivery.latency_sum,
+            latency_min: delivery.latency_min,
+            latency_max: delivery.latency_max,
+            frames: delivery.accepted_frames,
             turn,
-            delivery: *delivery,
         });
     }
 
-    pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
+    /// Books the requests in `done`.
+    pub(crate) fn book_done(&mut self) {
+        while let Some(done) = self.done.pop() {
+            self.acknowledged(&done);
+        }
+    }
+
+    fn acknowledged(&mut self, done: &Acknowledged) {
         let key = FlowKey::unpack(done.request.tag);
         let turn = done.request.group;
         self.digest.add(&[
@@ -89,8 +132,13 @@ impl Ledger {
         ]);
         self.acknowledged.push(AcknowledgedHalf {
             key,
+            posted: done.request.posted,
+            first_sent: done.first_sent,
+            at: done.at,
+            frames: done.sent_frames,
+            bytes: done.sent_bytes,
+            retransmitted_frames: done.retransmitted_frames,
             turn,
-            done: *done,
         });
     }
 }

@@ -16,8 +16,10 @@
 mod accounts;
 mod build;
 mod conservation;
+mod deadlock;
 mod driver;
 mod fabric;
+mod flow_control;
 mod host;
 mod jobs;
 mod ledger;

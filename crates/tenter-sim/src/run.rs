@@ -6,7 +6,7 @@ use tenter_engine::RunOutcome;
 use tenter_record::{
     CollectiveRow, Control, Digest, JobRow, PortRow, Progress, Sink, SinkError, Summary,
 };
-use tenter_scenario::Plan;
+use tenter_scenario::{Plan, SIMULATED_MAX};
 use tenter_topology::RoutingError;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
@@ -17,7 +17,7 @@ use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
-use crate::{conservation, stall, summary};
+use crate::{conservation, deadlock, stall, summary};
 
 /// How to run, as opposed to what: none of this changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +168,7 @@ impl<D: Driver> Simulation<D> {
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
         let mut course = Course::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
-        let stopped = course.run(self.time_limit.unwrap_or(u64::MAX))?;
+        let stopped = course.run(self.time_limit)?;
         let Course { accounts, now, .. } = course;
         conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
         let trial = summary::Trial {
@@ -219,8 +219,24 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         })
     }
 
-    /// The loop over edges; why it ended early, if it did.
-    fn run(&mut self, limit: u64) -> Result<Option<String>, SimulationError> {
+    /// Runs to the end; why that came early, if it did.
+    fn run(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+        let stopped = self.run_edges(time_limit)?;
+        self.collect()?;
+        if stopped.is_none() {
+            let of_flows = self.accounts.last_event();
+            self.now = of_flows.max(summary::last_event(self.driver));
+        }
+        if self.sampler.is_due_at_end(self.now) {
+            self.sample(self.now)?;
+        }
+        Ok(stopped)
+    }
+
+    /// The loop over edges.
+    fn run_edges(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+        let ceiling = SIMULATED_MAX.ps();
+        let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         loop {
             self.start_collectives()?;
             let edge = self.next_edge(limit);
@@ -230,28 +246,42 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 RunOutcome::Empty => {
                     self.finish_collectives();
                     let Some(start) = self.next_start() else {
-                        break;
+                        return Ok(None);
                     };
-                    self.now = start.min(limit);
+                    self.idle_until(start.min(limit))?;
                 }
             }
             self.finish_collectives();
             if self.sampler.is_due(self.now) {
-                let rows = self.sampler.take(self.driver, self.now);
-                self.sink.samples(&rows)?;
+                self.sample(self.now)?;
             }
             if let Some(stop) = self.report()? {
                 return Ok(Some(stop));
             }
             if self.now >= limit {
-                self.collect()?;
+                let kind = match time_limit {
+                    Some(own) if own <= ceiling => "time limit",
+                    _ => "longest simulation",
+                };
                 let limit = Time::from_ps(limit);
-                return Ok(Some(format!("the time limit of {limit} was reached")));
+                return Ok(Some(format!("the {kind} of {limit} was reached")));
             }
         }
-        self.collect()?;
-        self.now = self.accounts.last_event();
-        Ok(None)
+    }
+
+    /// Lets time pass in an empty network; only the first sample has something to say.
+    fn idle_until(&mut self, at: u64) -> Result<(), SimulationError> {
+        if self.sampler.next() < at {
+            self.sample(self.sampler.next())?;
+            self.sampler.skip_to(at);
+        }
+        self.now = at;
+        Ok(())
+    }
+
+    fn sample(&mut self, at: u64) -> Result<(), SimulationError> {
+        let rows = self.sampler.take(self.driver, at);
+        Ok(self.sink.samples(&rows)?)
     }
 
     fn next_start(&self) -> Option<u64> {
@@ -303,7 +333,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
                 continue;
             };
-            host.reset(&context, job as u16);
+            // Before its first collective a job has left nothing behind.
+            if number > 0 {
+                host.reset(&context, job as u16);
+            }
             if let Some(at) = host.start(&context, job as u16, self.now) {
                 self.driver.wake(usize::from(part), node, at);
             }
@@ -324,7 +357,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let plan = &self.context.jobs[index];
             if state.turn + 1 < plan.turns.len() {
                 state.turn += 1;
-                state.next_start = Some(end + plan.job.gap.ps());
+                state.next_start = Some(end.saturating_add(plan.job.gap.ps()));
             }
         }
     }
@@ -344,6 +377,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             self.report_interval = (self.report_interval / 2).max(*REPORTS_APART.start());
         }
         self.report_at = self.now + self.report_interval;
+        if let Some(deadlock) = deadlock::find(self.driver, self.now) {
+            return Ok(Some(deadlock));
+        }
         let progress = Progress {
             simulated: Time::from_ps(self.now),
             packet_hops: hops,
@@ -364,13 +400,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
         for part in 0..self.driver.parts() {
             let ledger = &mut self.driver.fabric_mut(part).ledger;
-            self.accounts.take_acknowledged(&self.context, ledger);
+            self.accounts.take_acknowledged(ledger);
         }
-        let rows = self.accounts.complete_rows();
-        if !rows.is_empty() {
-            self.sink.flows(&rows)?;
-        }
-        Ok(())
+        let sink = &mut *self.sink;
+        Ok(self.accounts.book(&self.context, |rows| sink.flows(rows))?)
     }
 }
 

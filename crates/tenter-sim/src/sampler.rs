@@ -1,4 +1,4 @@
-//! Samples of every port that is in use, at a fixed interval.
+//! Samples of every port that is in use, at a fixed interval and at the end.
 
 use tenter_record::SampleRow;
 use tenter_units::Time;
@@ -11,6 +11,7 @@ use crate::fabric::NodeModel;
 pub(crate) struct Sampler {
     interval: Option<u64>,
     next: u64,
+    last: u64,
     /// Frame bytes each port had sent at the last sample, port after port.
     sent_bytes: Vec<u64>,
 }
@@ -20,6 +21,7 @@ impl Sampler {
         Sampler {
             interval,
             next: interval.unwrap_or(u64::MAX),
+            last: 0,
             sent_bytes: Vec::new(),
         }
     }
@@ -33,11 +35,24 @@ impl Sampler {
         now >= self.next
     }
 
+    /// Whether there may be more to say at the end of the run than at the last sample.
+    pub(crate) fn is_due_at_end(&self, end: u64) -> bool {
+        self.interval.is_some() && end > self.last
+    }
+
+    /// Leaves out the samples before `to`: nothing happens until then.
+    pub(crate) fn skip_to(&mut self, to: u64) {
+        if let Some(interval) = self.interval {
+            self.next = self.next.max(to.next_multiple_of(interval));
+        }
+    }
+
     /// One row for every port that has sent since the last sample or has something waiting.
     pub(crate) fn take(&mut self, driver: &impl Driver, now: u64) -> Vec<SampleRow> {
         if let Some(interval) = self.interval {
             self.next = (now / interval + 1) * interval;
         }
+        self.last = now;
         let mut rows = Vec::new();
         let mut place = 0;
         let context = driver.fabric(0).context();

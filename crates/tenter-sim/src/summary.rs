@@ -1,6 +1,7 @@
 //! From books and counters to the tables of a trial.
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_endpoint::Nic;
+use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
     CollectiveRow, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary, PortRow,
     Summary, Totals,
@@ -8,7 +9,7 @@ use tenter_record::{
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
-use crate::build::Context;
+use crate::build::{CENTRAL_BELOW, Context, lookahead};
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::{JobPlan, Turn};
@@ -28,10 +29,38 @@ pub(crate) struct Trial<'a> {
 const SWITCH_PORT: u64 = 3;
 const NIC: u64 = 4;
 const COLLECTIVE: u64 = 5;
+const SWITCH_QUEUE: u64 = 6;
+const SWITCH_POOL: u64 = 7;
+const NIC_PAUSES: u64 = 8;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
-    transmitters(driver, |transmitter| transmitter.sent().0)
+    transmitters(driver, |transmitter| {
+        let mac = transmitter.mac();
+        transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
+    })
+}
+
+/// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
+/// last time that a queue pair gave up. What follows a timeout that is not the last is a frame.
+pub(crate) fn last_event(driver: &impl Driver) -> u64 {
+    let of_node = |model: &NodeModel| match model {
+        NodeModel::Host(host) => {
+            let given_up = host.nic().errors().iter().map(|error| error.at);
+            given_up.fold(host.nic().last_end(), u64::max)
+        }
+        NodeModel::Switch(switch) => {
+            let ended = switch
+                .ports()
+                .iter()
+                .map(|port| port.transmitter().free_at());
+            ended.max().unwrap_or(0)
+        }
+    };
+    nodes(driver)
+        .map(|(_, model)| of_node(model))
+        .max()
+        .unwrap_or(0)
 }
 
 fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
@@ -62,7 +91,7 @@ fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeModel)> {
 pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'_>) -> Outcome {
     let context = driver.fabric(0).context();
     let mut digest = accounts.digest;
-    add_counters(driver, &mut digest);
+    add_counters(driver, trial.ended, &mut digest);
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
     for (index, plan) in context.jobs.iter().enumerate() {
@@ -80,7 +109,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         seed: context.seed,
         complete: jobs.iter().all(|job| job.job.complete),
         stopped: trial.stopped,
-        totals: totals(driver, accounts),
+        totals: totals(driver, accounts.flows_done()),
         warnings: warnings(driver),
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
@@ -96,7 +125,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
 }
 
 /// Every counter of every node is part of the digest.
-fn add_counters<D: Driver>(driver: &D, digest: &mut Digest) {
+fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
     for (node, model) in nodes(driver) {
         let node = u64::from(node);
         match model {
@@ -125,6 +154,12 @@ fn add_counters<D: Driver>(driver: &D, digest: &mut Digest) {
                     c.packet_seq_err,
                     c.local_ack_timeout_err,
                 ]);
+                let pauses = nic_pauses(host.nic(), ended);
+                let dropped = nic_dropped(host.nic());
+                if pauses.0 + pauses.1 + c.marked_packets + dropped > 0 {
+                    digest.add(&[NIC_PAUSES, node, pauses.0, pauses.1, pauses.2]);
+                    digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
+                }
             }
             NodeModel::Switch(switch) => {
                 for (number, port) in (0..).zip(switch.ports()) {
@@ -134,7 +169,38 @@ fn add_counters<D: Driver>(driver: &D, digest: &mut Digest) {
                     let dropped = [c.dropped_frames, c.dropped_bytes, c.queue_high_water_bytes];
                     digest.add(&[place, sent, dropped].concat());
                 }
+                add_pauses(switch, node, ended, digest);
             }
+        }
+    }
+}
+
+/// What classes, marks and pauses add to the digest: nothing where there are none, so that a fabric
+/// without them keeps its digest.
+fn add_pauses(switch: &Switch, node: u64, ended: u64, digest: &mut Digest) {
+    for (number, port) in (0..).zip(switch.ports()) {
+        for queue in 0..switch.classes().len() {
+            let (record, paused) = port.paused(queue, ended);
+            let ingress = switch.ingress(number, queue, ended);
+            let marked = port.queue_counters(queue).marked_frames;
+            let counters = [
+                record.xoff_frames,
+                record.xon_frames,
+                paused,
+                ingress.paused,
+                ingress.headroom_high_water_bytes,
+                marked,
+            ];
+            if counters != [0; 6] {
+                let place = [SWITCH_QUEUE, node, u64::from(number), queue as u64];
+                digest.add(&place);
+                digest.add(&counters);
+            }
+        }
+    }
+    for (number, (_, high_water)) in switch.pools().enumerate() {
+        if let Some(high_water) = high_water {
+            digest.add(&[SWITCH_POOL, node, number as u64, high_water]);
         }
     }
 }
@@ -217,6 +283,40 @@ fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
     rates.min().unwrap_or_default()
 }
 
+/// Pause frames a NIC has received that stopped a class and that let one go on, and how long its
+/// classes were stopped, in ps.
+fn nic_pauses(nic: &Nic, ended: u64) -> (u64, u64, u64) {
+    (0..CLASSES as u8).fold((0, 0, 0), |sum, class| {
+        let (record, paused) = nic.paused(class, ended);
+        (
+            sum.0 + record.xoff_frames,
+            sum.1 + record.xon_frames,
+            sum.2 + paused,
+        )
+    })
+}
+
+/// Pause frames a port of a switch has received that stopped a class and that let one go on, how
+/// long they did, and how long the port has told the other end to stop, in ps.
+fn switch_pauses(switch: &Switch, number: u16, ended: u64) -> [u64; 4] {
+    let port = &switch.ports()[usize::from(number)];
+    (0..switch.classes().len()).fold([0; 4], |sum, queue| {
+        let (record, paused) = port.paused(queue, ended);
+        let pausing = switch.ingress(number, queue, ended).paused;
+        [
+            sum[0] + record.xoff_frames,
+            sum[1] + record.xon_frames,
+            sum[2] + paused,
+            sum[3] + pausing,
+        ]
+    })
+}
+
+fn nic_dropped(nic: &Nic) -> u64 {
+    nic.receive_buffer()
+        .map_or(0, |(counters, _)| counters.dropped_frames)
+}
+
 fn job_row(
     index: usize,
     plan: &JobPlan,
@@ -240,15 +340,12 @@ fn job_row(
     }
 }
 
-fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
+/// What the nodes have counted: frames of flows that never ended are part of it.
+fn totals<D: Driver>(driver: &D, flows: u64) -> Totals {
     let mut totals = Totals {
-        flows: accounts.flows_done(),
+        flows,
         ..Totals::default()
     };
-    for tally in accounts.tallies.iter().flatten() {
-        totals.rx_frames += tally.accepted_frames;
-        totals.retransmitted_frames += tally.retransmitted_frames;
-    }
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
@@ -257,14 +354,27 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
                 totals.tx_frames += frames - control.0;
                 totals.tx_bytes += bytes - control.1;
                 let counters = host.nic().counters();
+                totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;
+                totals.retransmitted_frames += counters.retransmitted_packets;
                 totals.nak_frames += counters.nak_sent;
                 totals.timeouts += counters.local_ack_timeout_err;
+                totals.nic_dropped_frames += nic_dropped(host.nic());
+                let mac = host.nic().transmitter().mac();
+                totals.xoff_frames += mac.xoff_frames;
+                totals.xon_frames += mac.xon_frames;
             }
             NodeModel::Switch(switch) => {
                 for port in switch.ports() {
                     totals.dropped_frames += port.counters().dropped_frames;
                     totals.dropped_bytes += port.counters().dropped_bytes;
+                    totals.marked_frames += port.counters().marked_frames;
+                    let mac = port.transmitter().mac();
+                    totals.xoff_frames += mac.xoff_frames;
+                    totals.xon_frames += mac.xon_frames;
+                    let lossless = (0..switch.classes().len()).filter(|&q| switch.is_lossless(q));
+                    let dropped = lossless.map(|queue| port.queue_counters(queue).dropped_frames);
+                    totals.lossless_dropped_frames += dropped.sum::<u64>();
                 }
             }
         }
@@ -275,11 +385,19 @@ fn totals<D: Driver>(driver: &D, accounts: &Accounts) -> Totals {
 fn warnings<D: Driver>(driver: &D) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
-        warnings.push(
-            "the fabric's shortest link delay is below 50 ns, so windows go from event to event: the results are the \
-             same, but the run is slower"
-                .to_owned(),
-        );
+        warnings.push(format!(
+            "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
+             from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
+             make it faster",
+            Time::from_ps(lookahead(driver.fabric(0).context())),
+        ));
+    }
+    let lossless = totals(driver, 0).lossless_dropped_frames;
+    if lossless > 0 {
+        warnings.push(format!(
+            "{lossless} frames of lossless classes were dropped: the headroom of their class is too small for the rate, \
+             the cables and the response time; `headroom: model` is enough"
+        ));
     }
     let errors = nodes(driver).map(|(_, node)| match node {
         NodeModel::Host(host) => host.nic().errors().len(),
@@ -299,7 +417,10 @@ fn warnings<D: Driver>(driver: &D) -> Vec<String> {
 fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> EngineStats {
     let stats = driver.stats();
     let packet_hops = packet_hops(driver);
-    let control = transmitters(driver, |transmitter| transmitter.sent_control().0);
+    let control = transmitters(driver, |transmitter| {
+        let mac = transmitter.mac();
+        transmitter.sent_control().0 + mac.xoff_frames + mac.xon_frames
+    });
     EngineStats {
         engine: if stats.central {
             EngineKind::Central
@@ -333,7 +454,15 @@ fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
             NodeModel::Host(host) => {
                 let (tx_frames, tx_bytes) = host.nic().transmitter().sent();
                 let counters = host.nic().counters();
+                let pauses = nic_pauses(host.nic(), ended);
+                let mac = host.nic().transmitter().mac();
                 rows.push(PortRow {
+                    tx_xoff_frames: mac.xoff_frames,
+                    tx_xon_frames: mac.xon_frames,
+                    rx_xoff_frames: pauses.0,
+                    rx_xon_frames: pauses.1,
+                    paused: Time::from_ps(pauses.2),
+                    pausing: Time::from_ps(host.nic().pausing(ended)),
                     tx_frames,
                     tx_bytes,
                     rx_frames: counters.received_frames,
@@ -345,7 +474,16 @@ fn ports<D: Driver>(driver: &D, ended: u64) -> Vec<PortRow> {
                 for (number, port) in (0..).zip(switch.ports()) {
                     let counters = port.counters();
                     let (rx_frames, rx_bytes) = switch.received(number);
+                    let mac = port.transmitter().mac();
+                    let pauses = switch_pauses(switch, number, ended);
                     rows.push(PortRow {
+                        marked_frames: counters.marked_frames,
+                        tx_xoff_frames: mac.xoff_frames,
+                        tx_xon_frames: mac.xon_frames,
+                        rx_xoff_frames: pauses[0],
+                        rx_xon_frames: pauses[1],
+                        paused: Time::from_ps(pauses[2]),
+                        pausing: Time::from_ps(pauses[3]),
                         tx_frames: counters.sent_frames,
                         tx_bytes: counters.sent_bytes,
                         rx_frames,

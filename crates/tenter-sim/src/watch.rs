@@ -86,8 +86,51 @@ impl Watcher for WatchLog {
             return;
         }
         self.notes.push(event);
-        if self.notes.len() > 2 * self.limit {
+        if self.notes.len() > self.limit.saturating_mul(2) {
             self.drop_late();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_net::{EventKind, Packet, PacketKind};
+
+    use super::*;
+
+    fn event(at: u64) -> Event {
+        let packet = Packet {
+            at,
+            queue_pair: 0,
+            sequence: 0,
+            destination: 0,
+            hash: 0,
+            sent: 0,
+            frame_bytes: 78,
+            kind: PacketKind::Only,
+            flags: 0,
+        };
+        Event {
+            at,
+            node: 0,
+            port: 0,
+            kind: EventKind::Sent,
+            packet,
+        }
+    }
+
+    #[test]
+    fn the_earliest_events_are_kept_up_to_any_limit() {
+        for (limit, kept) in [(0, 0), (1, 1), (2, 2), (usize::MAX, 5)] {
+            let target = WatchTarget::Port { node: 0, port: 0 };
+            let mut log = WatchLog::new(target, limit);
+            for at in [4, 3, 5, 1, 2] {
+                log.note(event(at));
+            }
+            let (first, omitted) = log.first();
+            let times: Vec<u64> = first.iter().map(|event| event.at).collect();
+            assert_eq!(times, &[1, 2, 3, 4, 5][..kept], "limit {limit}");
+            assert_eq!(omitted, 5 - kept as u64, "limit {limit}");
         }
     }
 }

@@ -29,7 +29,9 @@ pub(crate) struct PublishedRows {
     /// Column and value that a row must have.
     pub(crate) rows: BTreeMap<String, String>,
     /// The column with the size of a case in bytes, which tells the cases apart.
-    pub(crate) cases: String,
+    pub(crate) cases: Option<String>,
+    /// The size of the one case, where the table has no column for it.
+    pub(crate) size: Option<String>,
 }
 
 /// How the scenario gets its cases.
@@ -38,7 +40,7 @@ pub(crate) struct PublishedRows {
 pub(crate) struct ScenarioUse {
     /// Path of the key that lists the sizes, as `--set` has it.
     pub(crate) sizes: String,
-    /// The largest size of a quick run.
+    /// The largest size of a quick run; one below all sizes leaves no case for it.
     pub(crate) quick_size_max: String,
 }
 

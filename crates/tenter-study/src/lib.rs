@@ -26,6 +26,8 @@
 mod answer;
 mod description;
 mod error;
+#[cfg(test)]
+mod made_up;
 mod published;
 mod registry;
 mod study;

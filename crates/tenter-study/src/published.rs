@@ -81,11 +81,19 @@ pub(crate) fn read(text: &str, description: &Description) -> Result<Vec<Case>, S
     Ok(cases)
 }
 
+/// Where the size of a case is written.
+enum SizeOfCase {
+    /// In a column.
+    Column(usize),
+    /// In the description, for all rows.
+    Fixed(Bytes),
+}
+
 /// Where in a record things are.
 struct Columns<'a> {
     /// Columns by which rows are selected, with the value wanted.
     selection: Vec<(usize, &'a str)>,
-    size: usize,
+    size: SizeOfCase,
     metrics: Vec<usize>,
     band: [usize; 2],
     gate: usize,
@@ -106,6 +114,11 @@ impl<'a> Columns<'a> {
                 message: format!("there is no column `{name}`, which a study asks for"),
             })
         };
+        let wrong = |message: String| StudyError::Published {
+            table: published.table.clone(),
+            line: None,
+            message: format!("the size of a case, `published.size` in study.toml: {message}"),
+        };
         let selection = published
             .rows
             .iter()
@@ -114,7 +127,14 @@ impl<'a> Columns<'a> {
         let [low, high] = &description.judged.band;
         Ok(Columns {
             selection: selection.collect::<Result<_, _>>()?,
-            size: column(&published.cases)?,
+            size: match (&published.cases, &published.size) {
+                (Some(name), None) => SizeOfCase::Column(column(name)?),
+                (None, Some(size)) => SizeOfCase::Fixed(
+                    size.parse()
+                        .map_err(|error: tenter_units::UnitError| wrong(error.to_string()))?,
+                ),
+                _ => return Err(wrong("give either `cases` or `size`".to_owned())),
+            },
             metrics: metrics.collect::<Result<_, _>>()?,
             band: [column(low)?, column(high)?],
             gate: column("gate")?,
@@ -157,11 +177,19 @@ impl Row<'_> {
         }
     }
 
+    fn size(&self, size: &SizeOfCase) -> Result<Bytes, StudyError> {
+        match size {
+            SizeOfCase::Fixed(size) => Ok(*size),
+            SizeOfCase::Column(column) => {
+                let text = self.text(*column);
+                let bytes = text.parse().map(Bytes::new);
+                bytes.map_err(|_| self.error(format!("`{text}` is no size in bytes")))
+            }
+        }
+    }
+
     fn case(&self, columns: &Columns<'_>) -> Result<Case, StudyError> {
-        let size = self.text(columns.size);
-        let size: u64 = size
-            .parse()
-            .map_err(|_| self.error(format!("`{size}` is no size in bytes")))?;
+        let size = self.size(&columns.size)?;
         let published = columns.metrics.iter().map(|&column| self.number(column));
         let gate = match self.text(columns.gate) {
             "required" => Gate::Required,
@@ -172,7 +200,7 @@ impl Row<'_> {
             }
         };
         Ok(Case {
-            size: Bytes::new(size),
+            size,
             published: published.collect::<Result<_, _>>()?,
             band: self.band(columns, gate)?,
             gate,
@@ -194,17 +222,9 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made_up::DESCRIPTION;
 
-    const DESCRIPTION: &str = r#"
-        title = "t"
-        source = "s"
-        metrics = ["time_ms", "fct_ms"]
-        published = { table = "made-up", rows = { case = "a" }, cases = "size" }
-        scenario = { sizes = "x", quick_size_max = "1KiB" }
-        judged = { metric = "time_ms", variant = "v", band = ["low", "high"] }
-        variants = [{ name = "v", about = "v" }]
-    "#;
-    const HEADER: &str = "case,size,time_ms,fct_ms,low,high,gate,reason\n";
+    const HEADER: &str = "case,size,completion_time_ms,ideal_percent,low,high,gate,reason\n";
 
     fn cases(rows: &str) -> Result<Vec<Case>, StudyError> {
         let description = toml::from_str(DESCRIPTION).expect("a description");
@@ -247,7 +267,7 @@ mod tests {
         let at = |row: &str| message(&format!("{good}{row}"));
         assert_eq!(
             at("a,2048,fast,1,0,2,open,\n"),
-            "studies/published/made-up.csv, line 3: `fast` in column `time_ms` is no number"
+            "studies/published/made-up.csv, line 3: `fast` in column `completion_time_ms` is no number"
         );
         assert!(at("a,2048,NaN,1,0,2,open,\n").contains("`NaN` in column"));
         assert!(at("a,2KiB,1,1,0,2,open,\n").contains("`2KiB` is no size"));
@@ -263,8 +283,14 @@ mod tests {
     #[test]
     fn a_missing_column_is_named() {
         let description = toml::from_str(DESCRIPTION).expect("a description");
-        let error = read("case,size,time_ms,low,high,gate,reason\n", &description);
+        let error = read(
+            "case,size,completion_time_ms,low,high,gate,reason\n",
+            &description,
+        );
         let message = error.expect_err("no column").to_string();
-        assert!(message.contains("there is no column `fct_ms`"), "{message}");
+        assert!(
+            message.contains("there is no column `ideal_percent`"),
+            "{message}"
+        );
     }
 }

@@ -40,10 +40,15 @@ macro_rules! tables {
 }
 
 /// Every study, in the order in which they are listed.
-pub const STUDIES: &[StudyTexts<'static>] = studies!["methodology/jct-1", "methodology/jct-2"];
+pub const STUDIES: &[StudyTexts<'static>] = studies![
+    "methodology/jct-1",
+    "methodology/jct-2",
+    "methodology/cc-4",
+    "scheduled-fabric/test-1"
+];
 
 /// The published tables that studies read, with their texts.
-const PUBLISHED: &[(&str, &str)] = tables!["keysight-trials"];
+const PUBLISHED: &[(&str, &str)] = tables!["keysight-trials", "drivenets-ideal-ratio"];
 
 /// The text of a published table, by the stem of its file.
 pub fn published_table(name: &str) -> Option<&'static str> {
@@ -119,9 +124,9 @@ mod tests {
     #[test]
     fn a_name_a_group_and_all() {
         assert_eq!(names(&["methodology/jct-2"]), ["methodology/jct-2"]);
-        let both = ["methodology/jct-1", "methodology/jct-2"];
-        assert_eq!(names(&["methodology"]), both);
-        assert_eq!(names(&["methodology/"]), both);
+        let group = ["methodology/jct-1", "methodology/jct-2", "methodology/cc-4"];
+        assert_eq!(names(&["methodology"]), group);
+        assert_eq!(names(&["methodology/"]), group);
         let all: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
         assert_eq!(names(&["all"]), all);
     }
@@ -130,7 +135,7 @@ mod tests {
     fn each_study_once_and_in_the_order_asked_for() {
         assert_eq!(
             names(&["methodology/jct-2", "methodology", "methodology/jct-2"]),
-            ["methodology/jct-2", "methodology/jct-1"]
+            ["methodology/jct-2", "methodology/jct-1", "methodology/cc-4"]
         );
     }
 

@@ -48,6 +48,13 @@ fn values<'a>(
 fn every_study_holds_in_its_quick_form() {
     for texts in STUDIES {
         let study = Study::embedded(texts).expect("it holds");
+        if study.cases(Extent::Quick).next().is_none() {
+            // Too long for a test; at least all its scenarios hold.
+            for variant in &study.variants {
+                study.trial(variant, Extent::Full).expect("it holds");
+            }
+            continue;
+        }
         let answer = quick(&study);
         for row in answer.cases.iter().filter(|row| row.gate == Gate::Required) {
             assert_eq!(row.verdict, Verdict::Match, "{} {row:?}", study.name);

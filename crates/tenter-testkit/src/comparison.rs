@@ -62,7 +62,8 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
     let single = summaries.map(|summary| {
         let engine = &summary.engine;
         let hops = (engine.packet_hops, engine.data_packet_hops);
-        (&summary.totals, &summary.stopped, hops)
+        let until = engine.simulated_ns;
+        (&summary.totals, &summary.stopped, hops, until)
     });
     let tables = [
         row("flows", rows.map(|rows| &rows.flows[..])),

@@ -208,14 +208,17 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::Nak => "NAK",
         PacketKind::ConnectRequest => "connection request",
         PacketKind::ConnectReply => "connection reply",
+        PacketKind::Pause => "pause",
     };
+    // A pause frame goes no farther than its link.
+    let destination = topology.nodes.get(packet.destination as usize);
     let mut text = format!(
         "{} {} {what}: {kind} {} of queue pair {} for {}, {} bytes, hash {:08x}, flags {}",
         Time::from_ps(event.at),
         topology.port_name(event.node, event.port),
         packet.sequence,
         packet.queue_pair,
-        topology.nodes[packet.destination as usize].name,
+        destination.map_or("the other end", |node| &node.name),
         packet.frame_bytes,
         packet.hash,
         packet.flags,

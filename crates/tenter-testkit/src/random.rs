@@ -3,6 +3,7 @@
 mod draw;
 mod endpoint;
 mod fabric;
+mod flow_control;
 mod jobs;
 
 use tenter_scenario::{Format, Plan, load};
@@ -38,11 +39,12 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
         &[],
         None,
     ) {
-        Ok(loaded) => RandomScenario {
-            seed,
-            text,
-            plan: loaded.plan,
-        },
+        Ok(loaded) => {
+            let mut plan = loaded.plan;
+            let mut draw = Draw::new(!seed);
+            flow_control::change(&mut plan, &mut draw);
+            RandomScenario { seed, text, plan }
+        }
         Err(errors) => panic!(
             "seed {seed} makes a scenario that is refused:\n{text}\n{}",
             errors.render()
@@ -83,7 +85,7 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use tenter_net::Forwarding;
+    use tenter_net::{Forwarding, Limit};
     use tenter_workload::collective::CollectiveKind;
 
     use super::random_scenario;
@@ -113,11 +115,7 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            if plan
-                .switch
-                .queue_capacity_bytes
-                .is_some_and(|bytes| bytes < 14_000)
-            {
+            if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
                 count("small queues".to_owned());
             }
         }

@@ -14,7 +14,7 @@ use tenter_sim::{
 /// Moves time the most obvious way there is: the next event of the whole network, again and again.
 ///
 /// It drives the same model functions as the windowed engine and shares nothing else with it: no
-/// windows, no calendar, no agenda, no FIFO of the engine. A departure from a port is an event of
+/// windows, no calendar, no agenda, no inbox of the engine. A departure from a port is an event of
 /// its own, at exactly its instant. So equal results show that visiting a node for a whole window
 /// at a time, evaluating ports lazily and spreading nodes over threads change nothing.
 ///
@@ -26,6 +26,8 @@ use tenter_sim::{
 pub struct ReferenceDriver<W> {
     fabric: Fabric<Unwatched>,
     links: Links<W>,
+    /// For each node what was last planned for each of its ports, and for the node itself.
+    planned: Vec<Vec<Option<u64>>>,
     events: u64,
 }
 
@@ -108,6 +110,7 @@ impl<W: Watcher> ReferenceDriver<W> {
         let fabric = fabric(plan)?;
         let links = Links::new(fabric.context(), watcher);
         Ok(ReferenceDriver {
+            planned: vec![Vec::new(); fabric.nodes().len()],
             fabric,
             links,
             events: 0,
@@ -121,6 +124,7 @@ impl<W: Watcher> ReferenceDriver<W> {
                 return Some(planned);
             }
             self.links.heap.pop();
+            self.forget(planned);
         }
         None
     }
@@ -133,7 +137,7 @@ impl<W: Watcher> ReferenceDriver<W> {
                 switch.ports()[usize::from(port)].next_departure()
             }
             (NodeModel::Host(host), What::Timer) => host.next_timer(),
-            (_, What::Timer) => None,
+            (NodeModel::Switch(switch), What::Timer) => switch.next_refresh(),
             (_, What::Arrival { .. } | What::Look) => Some(at),
         };
         due == Some(at)
@@ -149,46 +153,79 @@ impl<W: Watcher> ReferenceDriver<W> {
                     NodeModel::Host(_) => fabric.host_departs(node, at, links),
                     NodeModel::Switch(_) => fabric.port_departs(node, port, at, links),
                 }
-                self.plan(node, port, at);
+                self.plan_all(node, at);
             }
             What::Arrival { input, .. } => {
                 let packet = links.take(node, input, at);
-                let port = fabric.arrives(node, input, packet, links);
-                self.plan(node, port.unwrap_or(0), at);
+                fabric.arrives(node, input, packet, links);
+                self.plan_all(node, at);
             }
             What::Timer => {
-                fabric.host_fires(node, at);
-                self.plan(node, 0, at);
+                fabric.fires(node, at, links);
+                self.plan_all(node, at);
             }
         }
     }
 
-    /// Puts into the heap what a node does next, of its own, through a port or by a timer.
-    fn plan(&mut self, node: u32, port: u16, now: u64) {
-        let (departure, timer) = match &self.fabric.nodes()[node as usize] {
-            NodeModel::Host(host) => (host.next_departure(now), host.next_timer()),
-            NodeModel::Switch(switch) => (switch.ports()[usize::from(port)].next_departure(), None),
+    /// What has left the heap may be planned again.
+    fn forget(&mut self, Planned { at, node, what }: Planned) {
+        let planned = &mut self.planned[node as usize];
+        let place = match what {
+            What::Departure(port) => usize::from(port),
+            What::Timer => planned.len() - 1,
+            What::Look | What::Arrival { .. } => return,
         };
-        let departure = departure.map(|at| (at, What::Departure(port)));
-        let timer = timer.map(|at| (at, What::Timer));
-        for (at, what) in departure.into_iter().chain(timer) {
-            assert!(
-                at >= now,
-                "node {node} plans {what:?} at {at} ps, before {now} ps, which is now"
-            );
-            self.links.heap.push(Reverse(Planned { at, node, what }));
+        if planned[place] == Some(at) {
+            planned[place] = None;
         }
     }
 
+    /// Plans the next event of every port of a node and of the node itself, unless it is planned
+    /// already: a pause that one port causes changes another.
     fn plan_all(&mut self, node: u32, now: u64) {
-        let ports = match &self.fabric.nodes()[node as usize] {
-            NodeModel::Host(_) => 1,
-            NodeModel::Switch(switch) => switch.ports().len() as u16,
+        let model = &self.fabric.nodes()[node as usize];
+        let (ports, timer) = match model {
+            NodeModel::Host(host) => (1, host.next_timer()),
+            NodeModel::Switch(switch) => (switch.ports().len() as u16, switch.next_refresh()),
         };
+        self.planned[node as usize].resize(usize::from(ports) + 1, None);
         for port in 0..ports {
-            self.plan(node, port, now);
+            let departure = match model {
+                NodeModel::Host(host) => host.next_departure(now),
+                NodeModel::Switch(switch) => switch.ports()[usize::from(port)].next_departure(),
+            };
+            let planned = &mut self.planned[node as usize][usize::from(port)];
+            let what = What::Departure(port);
+            plan(&mut self.links.heap, planned, (node, what), departure, now);
         }
+        let planned = &mut self.planned[node as usize][usize::from(ports)];
+        plan(
+            &mut self.links.heap,
+            planned,
+            (node, What::Timer),
+            timer,
+            now,
+        );
     }
+}
+
+/// Plans an event, unless it is the one of its kind that was planned last.
+fn plan(
+    heap: &mut BinaryHeap<Reverse<Planned>>,
+    planned: &mut Option<u64>,
+    (node, what): (u32, What),
+    at: Option<u64>,
+    now: u64,
+) {
+    let Some(at) = at.filter(|_| *planned != at) else {
+        return;
+    };
+    assert!(
+        at >= now,
+        "node {node} plans {what:?} at {at} ps, before {now} ps, which is now"
+    );
+    *planned = Some(at);
+    heap.push(Reverse(Planned { at, node, what }));
 }
 
 impl<W> Links<W> {
@@ -197,7 +234,7 @@ impl<W> Links<W> {
         let mut inputs = vec![Vec::new(); nodes.len()];
         for (node, of) in (0..).zip(nodes) {
             let (_, home) = context.home(node);
-            inputs[home as usize] = vec![Input::default(); of.ports.len()];
+            inputs[home as usize] = vec![Input::default(); 2 * of.ports.len()];
         }
         Links {
             inputs,
@@ -233,6 +270,7 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
             }
             now = next.at;
             self.links.heap.pop();
+            self.forget(next);
             self.handle(next);
         }
     }

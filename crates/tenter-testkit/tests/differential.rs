@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use tenter_record::Summary;
 use tenter_testkit::{compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
@@ -40,6 +41,7 @@ fn run(seeds: Range<u64>) {
         match compare(&scenario) {
             Ok(trials) => {
                 let summary = &trials.reference.outcome.summary;
+                assert_totals(seed, summary);
                 seen.packet_hops += summary.engine.packet_hops;
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
                 seen.naks += u64::from(summary.totals.nak_frames > 0);
@@ -73,6 +75,28 @@ fn run(seeds: Range<u64>) {
         seen.packet_hops <= count * 20_000,
         "the scenarios have become too large: {seen:?} in {count}"
     );
+}
+
+/// Where every flow has ended, the flows' own counts add up to the totals of the NICs.
+fn assert_totals(seed: u64, summary: &Summary) {
+    let collectives = || summary.jobs.iter().flat_map(|job| &job.collectives);
+    let totals = &summary.totals;
+    let acknowledged: u64 = collectives().map(|row| row.flows).sum();
+    if summary.complete && acknowledged == totals.flows {
+        let sums = collectives().fold((0, 0, 0), |sums, row| {
+            (
+                sums.0 + row.tx_frames,
+                sums.1 + row.rx_frames,
+                sums.2 + row.retransmitted_frames,
+            )
+        });
+        let counted = (
+            totals.tx_frames,
+            totals.rx_frames,
+            totals.retransmitted_frames,
+        );
+        assert_eq!(sums, counted, "scenario {seed}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_record::SampleRow;
-use tenter_scenario::{Format, Plan, load};
+use tenter_scenario::{Format, Plan, SIMULATED_MAX, load};
 use tenter_testkit::Engine;
 use tenter_units::Time;
 
@@ -76,6 +76,82 @@ fn a_sample_sees_all_that_was_before_it_and_nothing_at_its_instant() {
             .collect();
         // The last frame departs at 25, so the samples at 3, 6 … 27 have something to say.
         assert_eq!(samples, expected(9), "{engine}");
+    }
+}
+
+#[test]
+fn samples_keep_to_their_grid_and_the_last_is_at_the_end() {
+    // The second collective starts long after the network has become empty, at an instant between
+    // two samples.
+    let mut plan = plan();
+    plan.jobs[0].iterations = 2;
+    plan.jobs[0].gap = FRAME_TIME * (40 * SAMPLE_FRAMES) + Time::from_ps(1);
+    let interval = (FRAME_TIME * SAMPLE_FRAMES).ps();
+    for engine in Engine::all(4) {
+        let trial = engine
+            .run(&plan)
+            .unwrap_or_else(|how| panic!("{engine}: {how}"));
+        let samples = &trial.rows.samples;
+        let end = trial.rows.flows.iter().map(|row| row.acknowledged).max();
+        assert_eq!(samples.last().map(|row| row.time), end, "{engine}");
+        let off = |row: &&SampleRow| !row.time.ps().is_multiple_of(interval);
+        assert!(
+            samples.iter().filter(off).all(|row| Some(row.time) == end),
+            "{engine}"
+        );
+        // The first collective's last acknowledgement leaves the switch before the sample at 30.
+        let early = samples.iter().filter(|row| row.time < plan.jobs[0].gap);
+        let last = early.map(|row| row.time).max();
+        assert_eq!(last, Some(FRAME_TIME * 30), "{engine}");
+        for port in &trial.outcome.ports {
+            let here = |row: &&SampleRow| (row.node, row.port) == (port.node, port.port);
+            let sampled: u64 = samples.iter().filter(here).map(|row| row.tx_bytes).sum();
+            assert_eq!(sampled, port.tx_bytes, "{engine}: {}", port.node_name);
+        }
+    }
+}
+
+#[test]
+fn the_central_driver_names_the_lookahead_it_runs_for() {
+    // A cable of 1 ns and the smallest frame, 84 bytes on the wire: 84 × 80 ps.
+    let mut plan = plan();
+    for cable in &mut plan.topology.cables {
+        cable.delay = Time::from_ns(1);
+    }
+    for engine in &Engine::all(5)[1..] {
+        let trial = engine
+            .run(&plan)
+            .unwrap_or_else(|how| panic!("{engine}: {how}"));
+        let [warning] = &trial.outcome.summary.warnings[..] else {
+            panic!("{engine}: {:?}", trial.outcome.summary.warnings);
+        };
+        assert!(
+            warning.contains("within 7.72ns, which is less than 50ns"),
+            "{engine}: {warning}"
+        );
+    }
+}
+
+#[test]
+fn no_simulation_goes_beyond_the_longest() {
+    // Twelve frames of two senders each take 27 frame times, about 9 us: the first collective is
+    // done just before the ceiling or long before it, and the second never starts.
+    for start in [Time::ZERO, Time::from_ps(SIMULATED_MAX.ps() - 20_000_000)] {
+        let mut plan = plan();
+        plan.jobs[0].start = start;
+        plan.jobs[0].iterations = 2;
+        plan.jobs[0].gap = Time::MAX;
+        plan.sample_interval = None;
+        for engine in Engine::all(3) {
+            let trial = engine
+                .run(&plan)
+                .unwrap_or_else(|how| panic!("{engine}: {how}"));
+            let summary = &trial.outcome.summary;
+            let expected = "the longest simulation of 8640000s was reached";
+            assert_eq!(summary.stopped.as_deref(), Some(expected), "{engine}");
+            assert_eq!(summary.totals.flows, 2, "{engine}");
+            assert!(!summary.complete, "{engine}");
+        }
     }
 }
 

@@ -32,16 +32,18 @@ pub enum WorkloadError {
         /// How many this algorithm can have.
         ranks_max: u32,
     },
-    /// More transfers than ids, because of short chunks.
+    /// More chunks than there may be, or than can be told apart in all their transfers.
     #[error(
-        "{collective}: chunks of {chunk_bytes} bytes make more than 4,294,967,295 transfers, which \
-         is what one collective may have; cut it into chunks of at least {least} bytes"
+        "{collective}: chunks of {chunk_bytes} bytes are too many for a buffer of {size_bytes} \
+         bytes; cut it into chunks of at least {least} bytes"
     )]
     TooManyChunks {
         /// The collective and its algorithm.
         collective: String,
         /// The length of a chunk asked for, in bytes.
         chunk_bytes: u64,
+        /// The length of the buffer, or of what is cut of it, in bytes.
+        size_bytes: u64,
         /// The least length of a chunk that works, in bytes.
         least: u64,
     },

@@ -22,6 +22,8 @@ fn spec() -> NicSpec {
         connection_set_up: false,
         start_skew_max: Time::ZERO,
         clock_offset_max_ppm: 0,
+        control_class: None,
+        receive_buffer: None,
     }
 }
 
@@ -52,7 +54,7 @@ impl Bench {
             spec,
             cut,
             queue_pair,
-            requests: Requests::default(),
+            requests: Requests::new(1),
             done: Vec::new(),
         }
     }
@@ -64,7 +66,8 @@ impl Bench {
             bytes,
             posted: 0,
         };
-        self.queue_pair.post(&mut self.requests, request, self.cut);
+        self.queue_pair
+            .post(&mut self.requests, 0, request, self.cut);
     }
 
     /// Sends everything that may be sent.
@@ -72,7 +75,11 @@ impl Bench {
         let mut sent = Vec::new();
         while self.queue_pair.may_send(None) {
             let kit = (&self.spec, self.cut);
-            sent.push(self.queue_pair.next_packet(&mut self.requests, kit, 7).0);
+            sent.push(
+                self.queue_pair
+                    .next_packet(&mut self.requests, 0, kit, 7)
+                    .packet,
+            );
         }
         sent
     }
@@ -87,7 +94,7 @@ impl Bench {
 
     fn rewind(&mut self, sequence: u32) -> u32 {
         self.queue_pair
-            .rewind(&mut self.requests, sequence, self.cut)
+            .rewind(&mut self.requests, (0, sequence), self.cut)
     }
 }
 

@@ -106,7 +106,15 @@ fn collective(
         let volume: u64 = (0..schedule.transfer_count()).map(bytes).sum();
         if transfers * queue_pairs <= share || transfers <= ranks {
             let pieces = kind.chunk_bytes_mut().map(|_| pieces);
-            choices.push((name, transfers, volume, pieces));
+            let weight = match (member.collective, member.algorithm) {
+                // Where several send to one, frames are dropped, over which engines may differ.
+                ("all-to-all" | "gather" | "incast", "parallel") | ("permutation", _) => 4,
+                // Few numbers of ranks are powers of two.
+                ("hypercube", _) => 3,
+                _ => 1,
+            };
+            let choice = (name, transfers, volume, pieces);
+            choices.extend(std::iter::repeat_n(choice, weight));
         }
     }
     let (name, transfers, volume, pieces) =

@@ -30,9 +30,13 @@ fn idle_wire_after_each_message() {
             &*format!("endpoint.nic.message_gap={gap}ns"),
             &*format!("jobs[0].collectives[0].size={}B", 2 * messages * MESSAGE),
         ];
-        let flow = Trial::run(PAIR, &set).flow().clone();
+        let trial = Trial::run(PAIR, &set);
+        let flow = trial.flow();
         let expected = messages * message + (messages - 1) * gap * 1_000 + LATENCY;
         assert_eq!(flow.fct().ps(), expected, "{messages} messages, {gap} ns");
+        // The gap after the last message is nothing that happens: in the third case, its
+        // acknowledgement is there long before the gap ends.
+        assert_eq!(trial.simulated(), flow.acknowledged.ps());
     }
 }
 
@@ -140,6 +144,35 @@ fn start_skew_is_bounded_repeatable_and_drawn_anew() {
     assert_eq!(distinct.len(), skews.len(), "each NIC, each time");
     assert_eq!(skewed("seed=1"), skews);
     assert_ne!(skewed("seed=2"), skews);
+}
+
+#[test]
+fn another_job_does_not_move_the_start_skew() {
+    let ring = "collectives: [{collective: all-reduce, size: 4KiB}]";
+    let other = format!("{{name: other, iterations: 5, gap: 2us, {ring}}}");
+    let one = format!("{{name: one, start: 1us, iterations: 3, {ring}}}");
+    let skews = |jobs: &str| {
+        let set = [
+            "endpoint.nic.start_skew_max=10us",
+            &format!("jobs=[{jobs}]"),
+        ];
+        let trial = Trial::run(PAIR, &set);
+        let number = trial.outcome.jobs.iter().find(|job| job.name == "one");
+        let number = number.expect("the job is there").job;
+        let rows = trial.outcome.collectives.iter();
+        let starts: Vec<_> = rows
+            .filter(|row| row.job == number)
+            .map(|row| row.start)
+            .collect();
+        let first = trial.flows_of(number).into_iter();
+        let first = first.filter(|flow| flow.step == 0);
+        let skew = first.map(|flow| (flow.posted - starts[flow.iteration as usize]).ps());
+        skew.collect::<Vec<u64>>()
+    };
+    let alone = skews(&one);
+    assert_eq!(alone.len(), 3 * 2);
+    assert_eq!(skews(&format!("{one}, {other}")), alone);
+    assert_eq!(skews(&format!("{other}, {one}")), alone);
 }
 
 #[test]

@@ -115,6 +115,22 @@ fn the_last_frame_of_a_long_message_lost() {
 }
 
 #[test]
+fn a_run_lasts_until_the_last_queue_pair_gives_up() {
+    // As above, the last packet of the second flow is dropped; but without a retry, the timeout
+    // that follows the last acknowledgement ends the run. The receiver's line has then carried
+    // q + 1 packets of the first flow and q of the second.
+    let queue = 7;
+    let set = ["endpoint.nic.retry_count=0"];
+    let trial = two_flows(queue + 1, queue + 1, queue, &set);
+    assert!(!trial.outcome.summary.complete);
+    let end = 2 * LATENCY + 2 * queue * SLOT + ACK + 1_000_000_000;
+    assert_eq!(trial.simulated(), end);
+    let used = trial.port("leaf0", "host0").utilisation;
+    let expected = ((2 * queue + 1) * SLOT) as f64 / end as f64;
+    assert!((used - expected).abs() < 1e-12, "{used}");
+}
+
+#[test]
 fn a_queue_pair_that_gives_up() {
     // The first flow keeps the queue of 10 full for 3,000 packet times (252 us); so of the second
     // one 10 packets arrive, and the other 20 are dropped as often as they are sent. The last
@@ -129,6 +145,10 @@ fn a_queue_pair_that_gives_up() {
     let totals = &trial.outcome.summary.totals;
     assert_eq!(totals.timeouts, 4);
     assert_eq!(totals.dropped_frames, 4 * 20);
+    // What was sent and accepted of the flow that never ended counts all the same.
+    assert_eq!(totals.tx_frames, 3_000 + 30 + 3 * 20);
+    assert_eq!(totals.retransmitted_frames, 3 * 20);
+    assert_eq!(totals.rx_frames, 3_000 + 10);
     assert!(!trial.outcome.summary.complete);
     let complete: Vec<bool> = trial.outcome.jobs.iter().map(|job| job.complete).collect();
     assert_eq!(complete, [true, false]);

@@ -65,6 +65,11 @@ impl Trial {
         time.expect("the collective was completed").ps()
     }
 
+    /// How long the whole simulation took, in ps.
+    pub(crate) fn simulated(&self) -> u64 {
+        (self.outcome.summary.engine.simulated_ns * 1e3).round() as u64
+    }
+
     /// The first port of a node towards a peer.
     pub(crate) fn port(&self, node: &str, peer: &str) -> &PortRow {
         let mut ports = self.outcome.ports.iter();

@@ -3,7 +3,11 @@
 use std::collections::VecDeque;
 
 use tenter_engine::{Output, Stream};
-use tenter_net::{Event, Medium, Packet, PacketKind, Port, Transmitter};
+use tenter_net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_net::{
+    ClassSpec, Event, Forwarding, Limit, MacControl, Medium, Packet, PacketKind, Scheduling,
+    Switch, SwitchSpec, Transmitter, UNLIMITED_POOL,
+};
 use tenter_units::{Rate, Time};
 
 /// Adds up how long packets wait; they leave in the order in which they came.
@@ -50,23 +54,43 @@ fn exponential(stream: &mut Stream) -> f64 {
     -uniform.ln()
 }
 
-/// A port of 400 Gbit/s that never drops, without any latency behind it.
-fn port() -> Port {
+/// A switch with one port of 400 Gbit/s that never drops, without any latency behind it.
+fn switch() -> Switch {
     let rate = Rate::from_gbps(400).serialisation(0);
     let nowhere = Output {
         part: 0,
         input: 0,
         node: 0,
     };
-    Port::new(
-        Transmitter::new((0, 0), nowhere, rate, Time::ZERO, false),
-        None,
-    )
+    let mac = MacControl {
+        output: nowhere,
+        latency: 0,
+        xoff_frames: 0,
+        xon_frames: 0,
+    };
+    let wire = Transmitter::new((0, 0), nowhere, rate, (Time::ZERO, false), mac);
+    let spec = SwitchSpec {
+        forwarding: Forwarding::CutThrough,
+        ingress_latency: Time::ZERO,
+        egress_latency: Time::ZERO,
+        pool_bytes: vec![UNLIMITED_POOL],
+        classes: vec![ClassSpec {
+            class: 0,
+            scheduling: Scheduling::Strict,
+            pool: 0,
+            reserved_bytes: 0,
+            limit: Limit::Static(UNLIMITED_POOL),
+            lossless: None,
+            ecn: None,
+        }],
+        load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
+    };
+    Switch::new((0, 0, 0), &spec, vec![wire], &vec![0])
 }
 
 /// The waits of packets that arrive at these instants.
 fn waits(arrivals: impl Iterator<Item = u64>) -> Waits {
-    let mut port = port();
+    let mut switch = switch();
     let mut waits = Waits {
         arrivals: VecDeque::new(),
         sum: 0,
@@ -75,9 +99,13 @@ fn waits(arrivals: impl Iterator<Item = u64>) -> Waits {
     };
     for arrival in arrivals {
         waits.arrivals.push_back(arrival);
-        port.offer(FRAME, arrival, &mut waits);
+        let frame = Packet {
+            at: arrival,
+            ..FRAME
+        };
+        switch.offer(frame, 0, 0, &mut waits);
     }
-    port.advance(u64::MAX / 2, &mut waits);
+    switch.advance_to(u64::MAX / 2, &mut waits);
     waits
 }
 

@@ -72,7 +72,8 @@ pub(crate) fn forbidden_arrows(repository: &Repository) -> Vec<String> {
             ));
             continue;
         };
-        for arrow in arrows(manifest) {
+        let arrows = arrows(manifest).into_iter();
+        for arrow in arrows.filter(|arrow| arrow.to.starts_with("tenter-")) {
             // Tests may use the test kit, which stands above all.
             let allowed = if arrow.only_in_tests && arrow.to == "tenter-testkit" {
                 ORDER.len()
@@ -149,6 +150,40 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
         .collect()
 }
 
+/// Dependencies that a crate names in its manifest and nowhere else, and those of the workspace
+/// that no crate names.
+pub(crate) fn unused_dependencies(repository: &Repository) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut used = Vec::new();
+    for name in names(repository) {
+        let path = format!("crates/{name}/Cargo.toml");
+        let manifest = repository.file(&path).map_or("", |file| &file.text);
+        for arrow in arrows(manifest) {
+            let word = arrow.to.replace('-', "_");
+            let folder = format!("crates/{name}/");
+            let mut sources = repository
+                .under(&folder)
+                .filter(|file| file.has_extension("rs"));
+            if !sources.any(|file| has_word(&file.text, &word)) {
+                findings.push(format!("{path}: `{}` is not used", arrow.to));
+            }
+            used.push(arrow.to);
+        }
+    }
+    let manifest = repository.file("Cargo.toml").map_or("", |file| &file.text);
+    let offered = section(manifest, "[workspace.dependencies]").filter_map(dependency);
+    let unused = offered.filter(|name| !used.iter().any(|other| other == name));
+    findings.extend(unused.map(|name| format!("Cargo.toml: no crate uses `{name}`")));
+    findings
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(inside) && !text[at + word.len()..].starts_with(inside)
+    })
+}
+
 fn names(repository: &Repository) -> Vec<&str> {
     let manifests = repository
         .under("crates/")
@@ -171,17 +206,20 @@ fn arrows(manifest: &str) -> Vec<Arrow> {
         "[dev-dependencies]",
     ] {
         for line in section(manifest, header) {
-            let end = line.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
-            let to = &line[..end.unwrap_or(line.len())];
-            if to.starts_with("tenter-") {
-                arrows.push(Arrow {
-                    to: to.to_owned(),
-                    only_in_tests: header == "[dev-dependencies]",
-                });
-            }
+            arrows.extend(dependency(line).map(|to| Arrow {
+                to: to.to_owned(),
+                only_in_tests: header == "[dev-dependencies]",
+            }));
         }
     }
     arrows
+}
+
+/// The name that a line of a section of dependencies begins with.
+fn dependency(line: &str) -> Option<&str> {
+    let end = line.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+    let name = &line[..end.unwrap_or(line.len())];
+    (!name.is_empty()).then_some(name)
 }
 
 /// The lines of one section of a manifest.
@@ -258,5 +296,25 @@ mod tests {
             File::new("docs/dependencies.md", page),
         ];
         assert_eq!(unexplained_dependencies(&Repository::of(files)).len(), 2);
+    }
+
+    #[test]
+    fn what_is_named_in_a_manifest_is_used() {
+        let files = |source: &str| {
+            let manifest = "[dependencies]\nrand-core = { workspace = true }\n";
+            let offered = "[workspace.dependencies]\nrand-core = \"1\"\nserde = \"1\"\n";
+            Repository::of(vec![
+                File::new("Cargo.toml", offered),
+                File::new("crates/tenter-net/Cargo.toml", manifest),
+                File::new("crates/tenter-net/src/lib.rs", source),
+            ])
+        };
+        let serde = "Cargo.toml: no crate uses `serde`";
+        assert_eq!(unused_dependencies(&files("use rand_core::Rng;")), [serde]);
+        let unused = "crates/tenter-net/Cargo.toml: `rand-core` is not used";
+        assert_eq!(
+            unused_dependencies(&files("use my_rand_core::Rng;")),
+            [unused, serde]
+        );
     }
 }

@@ -73,6 +73,11 @@ fn every_dependency_is_explained() {
 }
 
 #[test]
+fn every_dependency_is_used() {
+    report(&crates::unused_dependencies(&Repository::read()));
+}
+
+#[test]
 fn links_lead_somewhere() {
     report(&links::broken(&Repository::read()));
 }

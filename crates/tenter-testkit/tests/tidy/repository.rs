@@ -93,7 +93,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) {
         let entry = entry.expect("an entry of the repository can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        // In a second worktree `.git` is a file.
+        // In a linked worktree, `.git` is a file.
         if SKIPPED.contains(&name.as_str()) {
             continue;
         }

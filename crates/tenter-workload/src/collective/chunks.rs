@@ -51,6 +51,9 @@ impl Chunks {
     }
 }
 
+/// A buffer is cut into no more chunks than this: a tebibyte into chunks of 512 KiB.
+const PIECES_MAX: u32 = 1 << 21;
+
 /// A buffer cut into chunks of a length in bytes, the last one shorter where it has to be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
@@ -64,19 +67,20 @@ impl Pieces {
     /// bytes is one empty chunk.
     ///
     /// # Errors
-    /// More transfers than ids.
+    /// More than [`PIECES_MAX`] chunks, or more transfers than ids.
     pub(super) fn new(
         member: &CollectiveMember,
         size_bytes: u64,
         chunk_bytes: u64,
         transfers_per_chunk: u32,
     ) -> Result<Pieces, WorkloadError> {
-        let most = u64::from(u32::MAX / transfers_per_chunk);
+        let most = u64::from((u32::MAX / transfers_per_chunk).min(PIECES_MAX));
         let least = size_bytes.div_ceil(most).max(1);
         if chunk_bytes < least {
             return Err(WorkloadError::TooManyChunks {
                 collective: member.to_string(),
                 chunk_bytes,
+                size_bytes,
                 least,
             });
         }
@@ -135,20 +139,25 @@ mod tests {
         assert_eq!(lengths(pieces(3, 4)), [3]);
         assert_eq!(lengths(pieces(0, 4)), [0]);
         assert_eq!(lengths(pieces(9, 4).shortened(8)), [4, 4, 0]);
-        // 3·1,431,655,765 transfers are 2³²−1: 2⁴⁰ bytes take chunks of 769 bytes or more.
-        assert_eq!(pieces(1 << 40, 769).count(), 1_429_794_055);
-        let refused = Pieces::new(member, 1 << 40, 512, 3).unwrap_err();
+        // A tebibyte in 2²¹ chunks, and in less when each is sent 3,000 times: ⌊(2³²−1)/3,000⌋ =
+        // 1,431,655 chunks are at least 768,001 bytes long.
+        assert_eq!(pieces(1 << 40, 512 << 10).count(), 1 << 21);
+        let refused = |chunk_bytes, transfers| {
+            let refused = Pieces::new(member, 1 << 40, chunk_bytes, transfers);
+            refused.unwrap_err().to_string()
+        };
         assert_eq!(
-            refused.to_string(),
-            "broadcast (ring): chunks of 512 bytes make more than 4,294,967,295 transfers, which is \
-             what one collective may have; cut it into chunks of at least 769 bytes"
+            refused(512, 3),
+            "broadcast (ring): chunks of 512 bytes are too many for a buffer of 1099511627776 \
+             bytes; cut it into chunks of at least 524288 bytes"
         );
+        assert!(refused(512 << 10, 3_000).contains("at least 768001 bytes"));
         assert!(Pieces::new(member, 1, 0, 3).is_err());
     }
 
     proptest! {
         #[test]
-        fn pieces_add_up(size in 0_u64..1 << 30, chunk in 1_u64 << 10..1 << 32) {
+        fn pieces_add_up(size in 0_u64..1 << 30, chunk in 1_u64 << 9..1 << 32) {
             let member = &crate::collective::broadcast_ring::MEMBER;
             let pieces = Pieces::new(member, size, chunk, 7).unwrap();
             let sum: u64 = (0..pieces.count()).map(|i| pieces.bytes(i)).sum();

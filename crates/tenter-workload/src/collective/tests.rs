@@ -1,5 +1,7 @@
 //! What holds for the list of members as a whole.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::{Destination, QueuePairScope, Transfer};
 
@@ -106,6 +108,31 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Scenarios are checked for too many packets on a queue pair by this bound first.
+#[test]
+fn no_member_sends_a_rank_more_than_its_buffer_twice_nor_many_transfers() {
+    for mut kind in variants() {
+        for (ranks, size) in (2..=17).flat_map(|ranks| [(ranks, 1_000), (ranks, 1)]) {
+            let Ok(schedule) = kind.schedule(ranks, size) else {
+                // Not every number of ranks makes a hypercube.
+                continue;
+            };
+            let mut sent = BTreeMap::new();
+            for id in 0..schedule.transfer_count() {
+                let transfer = schedule.transfer(id);
+                let way: &mut (u64, u64) = sent.entry((transfer.src, transfer.dst)).or_default();
+                *way = (way.0 + transfer.bytes, way.1 + 1);
+            }
+            let chunks = kind.chunk_bytes_mut().map_or(0, |bytes| size / *bytes);
+            let most = (2 * size, 2 * u64::from(ranks) + chunks);
+            let bounded = sent
+                .values()
+                .all(|&(bytes, transfers)| bytes <= most.0 && transfers <= most.1);
+            assert!(bounded, "{kind:?}, {ranks} ranks, {size} bytes: {sent:?}");
         }
     }
 }

@@ -1,0 +1,32 @@
+//! Which classes the leaf has paused, and for how long.
+
+use tenter_net::{CLASSES, PauseRecord};
+
+/// The pauses of all classes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pauses {
+    until: [u64; CLASSES],
+    records: [PauseRecord; CLASSES],
+}
+
+impl Pauses {
+    /// Until when a class is paused; in the past when it is not.
+    #[inline]
+    pub(crate) fn until(&self, class: u8) -> u64 {
+        self.until[usize::from(class)]
+    }
+
+    /// Obeys a pause of a class from `now` to `until`.
+    pub(crate) fn obey(&mut self, class: u8, now: u64, until: u64) {
+        let class = usize::from(class);
+        self.records[class].take(now, self.until[class], until);
+        self.until[class] = until;
+    }
+
+    /// The pauses of a class, and how long they have lasted up to `now`, in ps.
+    pub(crate) fn record(&self, class: u8, now: u64) -> (PauseRecord, u64) {
+        let class = usize::from(class);
+        let record = self.records[class];
+        (record, record.paused(now, self.until[class]))
+    }
+}

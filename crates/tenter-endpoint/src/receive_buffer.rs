@@ -1,0 +1,138 @@
+//! A receive side slower than the wire: a FIFO that drains into host memory and pauses the leaf.
+
+use tenter_engine::Ring;
+use tenter_net::Packet;
+use tenter_units::SerialisationTime;
+
+use crate::spec::ReceiveBufferSpec;
+
+const NEVER: u64 = u64::MAX;
+
+/// What the receive buffer of a NIC has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiveBufferCounters {
+    /// Frames that found no room.
+    pub dropped_frames: u64,
+    /// Their frame bytes.
+    pub dropped_bytes: u64,
+    /// The most bytes that ever waited.
+    pub high_water_bytes: u64,
+}
+
+/// The FIFO of frames that have arrived and are not in host memory yet.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveBuffer {
+    drain: SerialisationTime,
+    carried: u32,
+    /// Frames with the instant at which each has drained as its time.
+    frames: Ring<Packet>,
+    bytes: u64,
+    drained_at: u64,
+    /// When the leaf was told to pause; `NEVER` when it may send.
+    paused_since: u64,
+    /// How long it was paused before, in ps.
+    paused: u64,
+    refresh_at: u64,
+    /// How long a pause lasts unless it is repeated, in ps.
+    pause_ps: u64,
+    counters: ReceiveBufferCounters,
+}
+
+/// A pause is repeated when half of it has passed.
+const REFRESH_PERCENT: u64 = 50;
+
+impl ReceiveBuffer {
+    /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum_ps`.
+    pub(crate) fn new(spec: &ReceiveBufferSpec, quantum_ps: u64) -> ReceiveBuffer {
+        ReceiveBuffer {
+            drain: spec.drain_rate.serialisation(0),
+            carried: 0,
+            frames: Ring::default(),
+            bytes: 0,
+            drained_at: 0,
+            paused_since: NEVER,
+            paused: 0,
+            refresh_at: NEVER,
+            pause_ps: quantum_ps * u64::from(spec.quanta),
+            counters: ReceiveBufferCounters::default(),
+        }
+    }
+
+    /// Takes a frame that arrives at `packet.at`; whether the leaf must be told to pause. A frame
+    /// that does not fit is dropped.
+    pub(crate) fn take(&mut self, spec: &ReceiveBufferSpec, mut packet: Packet) -> bool {
+        let now = packet.at;
+        let frame = u64::from(packet.frame_bytes);
+        if self.bytes + frame > spec.capacity_bytes {
+            self.counters.dropped_frames += 1;
+            self.counters.dropped_bytes += frame;
+            return false;
+        }
+        let carried = if self.drained_at >= now {
+            self.carried
+        } else {
+            0
+        };
+        let (duration, carried) = self.drain.of(u32::from(packet.frame_bytes), carried);
+        self.carried = carried;
+        self.drained_at = self.drained_at.max(now) + duration.ps();
+        packet.at = self.drained_at;
+        self.frames.push(packet);
+        self.bytes += frame;
+        self.counters.high_water_bytes = self.counters.high_water_bytes.max(self.bytes);
+        let full = spec.xoff_bytes.is_some_and(|xoff| self.bytes > xoff);
+        if !full || self.paused_since != NEVER {
+            return false;
+        }
+        self.paused_since = now;
+        self.repeat(now);
+        true
+    }
+
+    /// Notes that the leaf has been told to pause at `now`.
+    pub(crate) fn repeat(&mut self, now: u64) {
+        self.refresh_at = now + (self.pause_ps * REFRESH_PERCENT / 100).max(1);
+    }
+
+    /// When the first frame has drained.
+    pub(crate) fn next_drained(&self) -> u64 {
+        self.frames.front().map_or(NEVER, |packet| packet.at)
+    }
+
+    /// When the leaf must be told again; `NEVER` when it is not paused.
+    pub(crate) fn refresh_at(&self) -> u64 {
+        self.refresh_at
+    }
+
+    /// Takes out the first frame, which has drained at `now`, and says whether the leaf may go on.
+    pub(crate) fn drain(&mut self, spec: &ReceiveBufferSpec, now: u64) -> Option<(Packet, bool)> {
+        let packet = self.frames.pop()?;
+        self.bytes -= u64::from(packet.frame_bytes);
+        let resumes = self.paused_since != NEVER && self.bytes <= spec.xon_bytes;
+        if resumes {
+            self.paused += now - self.paused_since;
+            self.paused_since = NEVER;
+            self.refresh_at = NEVER;
+        }
+        Some((packet, resumes))
+    }
+
+    /// How long the leaf has been paused up to `now`, in ps.
+    pub(crate) fn paused(&self, now: u64) -> u64 {
+        let lasting = if self.paused_since == NEVER {
+            0
+        } else {
+            now.saturating_sub(self.paused_since)
+        };
+        self.paused + lasting
+    }
+
+    pub(crate) fn counters(&self) -> ReceiveBufferCounters {
+        self.counters
+    }
+
+    /// Frames and bytes that wait.
+    pub(crate) fn waiting(&self) -> (u64, u64) {
+        (self.frames.len() as u64, self.bytes)
+    }
+}

@@ -1,0 +1,84 @@
+//! Deadlines of queue pairs, earliest first.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+const NEVER: u64 = u64::MAX;
+
+/// Deadlines with the send slots they belong to, in the order of both.
+///
+/// All timeouts of a NIC are equally long, so nearly every deadline is later than those set before
+/// it and goes to the end of a list. The others, of timers that are set to less than a whole
+/// timeout or at the same instant, go to a heap.
+#[derive(Clone, Debug)]
+pub(crate) struct Timers {
+    next_at: u64,
+    ascending: VecDeque<(u64, u32)>,
+    others: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Timers {
+    pub(crate) fn new() -> Timers {
+        Timers {
+            next_at: NEVER,
+            ascending: VecDeque::new(),
+            others: BinaryHeap::new(),
+        }
+    }
+
+    /// The earliest deadline, in ps; `u64::MAX` when there is none.
+    #[inline]
+    pub(crate) fn next_at(&self) -> u64 {
+        self.next_at
+    }
+
+    pub(crate) fn push(&mut self, at: u64, slot: u32) {
+        self.next_at = self.next_at.min(at);
+        if self.ascending.back().is_none_or(|&(last, _)| last < at) {
+            self.ascending.push_back((at, slot));
+        } else {
+            self.others.push(Reverse((at, slot)));
+        }
+    }
+
+    /// Takes the first deadline out; its slot.
+    pub(crate) fn pop(&mut self) -> Option<u32> {
+        let listed = self.ascending.front().copied();
+        let heaped = self.others.peek().map(|&Reverse(first)| first);
+        let from_list = match (listed, heaped) {
+            (Some(listed), Some(heaped)) => listed < heaped,
+            (listed, _) => listed.is_some(),
+        };
+        let popped = if from_list {
+            self.ascending.pop_front()
+        } else {
+            self.others.pop().map(|Reverse(first)| first)
+        };
+        let listed = self.ascending.front().map_or(NEVER, |&(at, _)| at);
+        let heaped = self.others.peek().map_or(NEVER, |&Reverse((at, _))| at);
+        self.next_at = listed.min(heaped);
+        popped.map(|(_, slot)| slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NEVER, Timers};
+
+    #[test]
+    fn deadlines_come_in_order_of_time_and_slot_however_they_were_set() {
+        let mut timers = Timers::new();
+        let set = [(5, 9), (5, 3), (8, 1), (6, 4), (8, 0), (12, 2), (1, 7)];
+        for (at, slot) in set {
+            timers.push(at, slot);
+        }
+        let mut popped = Vec::new();
+        while timers.next_at() != NEVER {
+            popped.push((timers.next_at(), timers.pop().unwrap()));
+        }
+        let mut sorted = set.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(popped, sorted);
+        assert_eq!(timers.pop(), None);
+    }
+}

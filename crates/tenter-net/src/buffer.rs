@@ -1,0 +1,498 @@
+//! The shared packet buffer of a switch: who has taken how much of it, and who is paused for it.
+//!
+//! Frames are charged when they are stored and released when their first bit leaves. A departure
+//! only ever lowers what is taken; so a frame that is admitted although some departures before it
+//! have not been carried out yet would be admitted all the same, into the same part of the buffer.
+//! Only a refusal, a pause and a new high-water mark need the exact state. That is what lets ports
+//! be lazy.
+
+use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::spec::UNLIMITED_POOL;
+
+const NEVER: u64 = u64::MAX;
+
+/// What the buffer does with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// Into reserved or shared space.
+    Stored,
+    /// Into headroom: the sender must pause.
+    Headroom,
+    /// Nowhere.
+    Refused,
+}
+
+/// A pause frame that has become due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PauseDue {
+    pub(crate) port: u16,
+    pub(crate) queue: u8,
+    /// Zero to let the class go on.
+    pub(crate) quanta: u16,
+}
+
+#[derive(Clone, Debug)]
+struct ClassRules {
+    pool: usize,
+    reserved: u64,
+    limit: Limit,
+    lossless: Option<LosslessSpec>,
+}
+
+/// A pool of shared space.
+#[derive(Clone, Copy, Debug)]
+struct Pool {
+    size: u64,
+    used: u64,
+    /// `NEVER`, and not kept, where the pool is unlimited: nobody asks how full nothing is.
+    high_water: u64,
+}
+
+/// What has arrived through one port in one lossless class and is still there.
+#[derive(Clone, Copy, Debug)]
+struct IngressGroup {
+    /// Bytes in reserved and shared space.
+    used: u64,
+    /// Bytes in headroom.
+    headroom: u64,
+    headroom_size: u64,
+    /// When its sender was told to pause; `NEVER` when it may send.
+    paused_since: u64,
+    refresh_at: u64,
+    /// How long it was paused before, in ps.
+    paused: u64,
+    headroom_high_water: u64,
+}
+
+/// What a port's ingress group has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IngressRecord {
+    /// Bytes of the group that are in the buffer.
+    pub bytes: u64,
+    /// How long the group's sender has been paused by this switch, in ps.
+    pub paused: u64,
+    /// Whether it is paused now.
+    pub is_paused: bool,
+    /// The most bytes of headroom that were ever taken.
+    pub headroom_high_water_bytes: u64,
+}
+
+/// The buffer's books.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedBuffer {
+    /// The limit of each queue that has memory of its own, and `NEVER` for those that share.
+    private_limits: [u64; CLASSES],
+    classes: Vec<ClassRules>,
+    pools: Vec<Pool>,
+    /// By port, then queue; empty when no class is lossless.
+    groups: Vec<IngressGroup>,
+    /// The groups whose senders are paused, in the order in which they were.
+    paused: Vec<u32>,
+    /// The earliest time at which one of them must be told again; `NEVER` when there is none.
+    next_refresh: u64,
+    /// Pause frames that have become due and have not been sent.
+    due: Vec<PauseDue>,
+    /// How long a quantum lasts at each port, in ps.
+    quantum_ps: Vec<u64>,
+}
+
+impl SharedBuffer {
+    /// The empty buffer of a switch. `headroom` has one size per port and class, class after class
+    /// within a port; `quantum_ps` is how long 512 bits last at each port.
+    pub(crate) fn new(
+        specs: &[ClassSpec],
+        pool_bytes: &[u64],
+        headroom: &[u64],
+        quantum_ps: Vec<u64>,
+    ) -> SharedBuffer {
+        let rules = |spec: &ClassSpec| ClassRules {
+            pool: usize::from(spec.pool),
+            reserved: spec.reserved_bytes,
+            limit: spec.limit,
+            lossless: spec.lossless.clone(),
+        };
+        let pool = |&size: &u64| Pool {
+            size,
+            used: 0,
+            high_water: if size == UNLIMITED_POOL { NEVER } else { 0 },
+        };
+        let group = |&headroom_size: &u64| IngressGroup {
+            used: 0,
+            headroom: 0,
+            headroom_size,
+            paused_since: NEVER,
+            refresh_at: NEVER,
+            paused: 0,
+            headroom_high_water: 0,
+        };
+        let lossless = specs.iter().any(|spec| spec.lossless.is_some());
+        let headroom = if lossless { headroom } else { &[] };
+        let mut private_limits = [NEVER; CLASSES];
+        for (limit, spec) in private_limits.iter_mut().zip(specs) {
+            let unlimited = pool_bytes[usize::from(spec.pool)] == UNLIMITED_POOL;
+            if let (Limit::Static(bytes), None, true) = (spec.limit, &spec.lossless, unlimited) {
+                *limit = bytes + spec.reserved_bytes;
+            }
+        }
+        SharedBuffer {
+            private_limits,
+            classes: specs.iter().map(rules).collect(),
+            pools: pool_bytes.iter().map(pool).collect(),
+            groups: headroom.iter().map(group).collect(),
+            paused: Vec::new(),
+            next_refresh: NEVER,
+            due: Vec::new(),
+            quantum_ps,
+        }
+    }
+
+    /// How many bytes a queue may hold that shares its memory with no other: nothing need be booked
+    /// for it.
+    #[inline]
+    pub(crate) fn private_limit(&self, queue: usize) -> Option<u64> {
+        let limit = self.private_limits[queue];
+        (limit != NEVER).then_some(limit)
+    }
+
+    /// Whether some sender is paused: then a departure may have to let it go on, so all departures
+    /// must be carried out in the order of time.
+    #[inline]
+    pub(crate) fn is_armed(&self) -> bool {
+        !self.paused.is_empty()
+    }
+
+    /// Whether pause frames are due.
+    #[inline]
+    pub(crate) fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The pause frames that have become due, in their order.
+    pub(crate) fn take_due(&mut self) -> Vec<PauseDue> {
+        std::mem::take(&mut self.due)
+    }
+
+    fn group(&self, port: u16, queue: usize) -> usize {
+        usize::from(port) * self.classes.len() + queue
+    }
+
+    /// Whether a class is lossless.
+    pub(crate) fn is_lossless(&self, queue: usize) -> bool {
+        self.classes[queue].lossless.is_some()
+    }
+
+    /// What would become of a frame that came through `port` and is to wait in an output queue that
+    /// holds `queue_bytes`.
+    #[inline]
+    pub(crate) fn admission(
+        &self,
+        (port, queue): (u16, usize),
+        queue_bytes: u64,
+        frame: u64,
+    ) -> Admission {
+        let rules = &self.classes[queue];
+        let pool = &self.pools[rules.pool];
+        let Some(lossless) = &rules.lossless else {
+            return if fits(rules, pool, queue_bytes, frame) {
+                Admission::Stored
+            } else {
+                Admission::Refused
+            };
+        };
+        let group = &self.groups[self.group(port, queue)];
+        if lossless.trigger == PfcTrigger::Pool {
+            let shared = shared_more(rules, group.used, frame);
+            return if pool.used + shared <= pool.size {
+                Admission::Stored
+            } else {
+                Admission::Refused
+            };
+        }
+        if fits(rules, pool, group.used, frame) {
+            Admission::Stored
+        } else if group.headroom + frame <= group.headroom_size {
+            Admission::Headroom
+        } else {
+            Admission::Refused
+        }
+    }
+
+    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both
+    /// must be judged by the exact state.
+    #[inline]
+    pub(crate) fn needs_exact(
+        &self,
+        (port, queue): (u16, usize),
+        queue_bytes: u64,
+        frame: u64,
+    ) -> bool {
+        let rules = &self.classes[queue];
+        let pool = &self.pools[rules.pool];
+        let account = if rules.lossless.is_some() {
+            self.groups[self.group(port, queue)].used
+        } else {
+            queue_bytes
+        };
+        let used = pool.used + shared_more(rules, account, frame);
+        used > pool.high_water || pool_trigger(rules).is_some_and(|limit| used > limit)
+    }
+
+    /// Stores a frame as [`SharedBuffer::admission`] has said, with `queue_bytes` in its queue
+    /// before it.
+    #[inline]
+    pub(crate) fn charge(
+        &mut self,
+        admission: Admission,
+        (port, queue): (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+        now: u64,
+    ) {
+        let rules = &self.classes[queue];
+        let pool = &mut self.pools[rules.pool];
+        if rules.lossless.is_none() {
+            pool.take(shared_more(rules, queue_bytes, frame));
+            return;
+        }
+        let index = usize::from(port) * self.classes.len() + queue;
+        let group = &mut self.groups[index];
+        if admission == Admission::Headroom {
+            group.headroom += frame;
+            group.headroom_high_water = group.headroom_high_water.max(group.headroom);
+            self.pause(index as u32, now);
+            return;
+        }
+        pool.take(shared_more(rules, group.used, frame));
+        group.used += frame;
+        if pool_trigger(rules).is_some_and(|limit| pool.used > limit) {
+            self.pause_all(queue, now);
+        }
+    }
+
+    /// Releases a frame that came through `port` and leaves at `now` an output queue that held
+    /// `queue_bytes` with it.
+    #[inline]
+    pub(crate) fn release(
+        &mut self,
+        (port, queue): (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+        now: u64,
+    ) {
+        if self.private_limits[queue] != NEVER {
+            return;
+        }
+        let rules = &self.classes[queue];
+        let pool = &mut self.pools[rules.pool];
+        let index = usize::from(port) * self.classes.len() + queue;
+        if rules.lossless.is_none() {
+            pool.used -= shared_more(rules, queue_bytes - frame, frame);
+        } else {
+            let group = &mut self.groups[index];
+            let from_headroom = group.headroom.min(frame);
+            group.headroom -= from_headroom;
+            let rest = frame - from_headroom;
+            group.used -= rest;
+            pool.used -= shared_more(rules, group.used, rest);
+        }
+        if !self.paused.is_empty() {
+            self.let_go_on(index, queue, now);
+        }
+    }
+
+    /// Lets senders go on that a departure has made room for: that of the frame's own group, and
+    /// all of the classes that wait for its pool.
+    fn let_go_on(&mut self, index: usize, queue: usize, now: u64) {
+        let freed = self.classes[queue].pool;
+        for waiting in 0..self.classes.len() {
+            let rules = &self.classes[waiting];
+            let pool = &self.pools[rules.pool];
+            let offset = rules
+                .lossless
+                .as_ref()
+                .map_or(0, |lossless| lossless.xon_offset_bytes);
+            let room =
+                |limit: u64| rules.pool == freed && (pool.used + offset <= limit || pool.used == 0);
+            if pool_trigger(rules).is_some_and(room) {
+                self.resume_all(waiting, now);
+            }
+        }
+        let rules = &self.classes[queue];
+        let Some(lossless) = &rules.lossless else {
+            return;
+        };
+        let group = &self.groups[index];
+        let waits = group.paused_since != NEVER && group.headroom == 0;
+        if !waits || lossless.trigger == PfcTrigger::Pool {
+            return;
+        }
+        let shared = group.used.saturating_sub(rules.reserved) + lossless.xon_offset_bytes;
+        if group.used == 0 || within(rules.limit, &self.pools[rules.pool], shared) {
+            self.resume(index as u32, now);
+        }
+    }
+
+    fn pause_all(&mut self, queue: usize, now: u64) {
+        let classes = self.classes.len();
+        for index in (queue..self.groups.len()).step_by(classes) {
+            self.pause(index as u32, now);
+        }
+    }
+
+    fn resume_all(&mut self, queue: usize, now: u64) {
+        let classes = self.classes.len();
+        for index in self.paused.clone() {
+            if index as usize % classes == queue {
+                self.resume(index, now);
+            }
+        }
+    }
+
+    fn pause(&mut self, index: u32, now: u64) {
+        let group = &mut self.groups[index as usize];
+        if group.paused_since != NEVER {
+            return;
+        }
+        group.paused_since = now;
+        self.paused.push(index);
+        self.ask(index, now);
+    }
+
+    /// Asks for a pause, for the first time or again.
+    fn ask(&mut self, index: u32, now: u64) {
+        let (port, queue) = self.place(index);
+        let lossless = self.classes[usize::from(queue)].lossless.as_ref();
+        let lossless = lossless.expect("only lossless classes pause");
+        let quanta = lossless.quanta;
+        let percent = u64::from(lossless.refresh_percent);
+        let lasts = self.quantum_ps[usize::from(port)] * u64::from(quanta);
+        // At least a picosecond, or a pause of no quanta would be repeated for ever at one instant.
+        let refresh_at = now + (lasts * percent / 100).max(1);
+        self.groups[index as usize].refresh_at = refresh_at;
+        self.next_refresh = self.next_refresh.min(refresh_at);
+        self.due.push(PauseDue {
+            port,
+            queue,
+            quanta,
+        });
+    }
+
+    fn resume(&mut self, index: u32, now: u64) {
+        let group = &mut self.groups[index as usize];
+        group.paused += now - group.paused_since;
+        group.paused_since = NEVER;
+        let was_next = group.refresh_at == self.next_refresh;
+        group.refresh_at = NEVER;
+        self.paused.retain(|&other| other != index);
+        if was_next {
+            self.find_next_refresh();
+        }
+        let (port, queue) = self.place(index);
+        self.due.push(PauseDue {
+            port,
+            queue,
+            quanta: 0,
+        });
+    }
+
+    fn place(&self, index: u32) -> (u16, u8) {
+        let classes = self.classes.len() as u32;
+        ((index / classes) as u16, (index % classes) as u8)
+    }
+
+    /// When the next pause must be repeated; `u64::MAX` when none lasts.
+    #[inline]
+    pub(crate) fn next_refresh(&self) -> u64 {
+        self.next_refresh
+    }
+
+    fn find_next_refresh(&mut self) {
+        let groups = self.paused.iter();
+        let times = groups.map(|&index| self.groups[index as usize].refresh_at);
+        self.next_refresh = times.min().unwrap_or(NEVER);
+    }
+
+    /// Repeats the pauses that are due at `now`, in the order of ports.
+    pub(crate) fn refresh(&mut self, now: u64) {
+        let mut due: Vec<u32> = self.paused.clone();
+        due.retain(|&index| self.groups[index as usize].refresh_at <= now);
+        due.sort_unstable();
+        for index in due {
+            self.ask(index, now);
+        }
+        self.find_next_refresh();
+    }
+
+    /// What a port's group has been through up to `now`.
+    pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> IngressRecord {
+        let Some(group) = self.groups.get(self.group(port, queue)) else {
+            return IngressRecord::default();
+        };
+        let is_paused = group.paused_since != NEVER;
+        let since = if is_paused {
+            now.saturating_sub(group.paused_since)
+        } else {
+            0
+        };
+        IngressRecord {
+            bytes: group.used + group.headroom,
+            paused: group.paused + since,
+            is_paused,
+            headroom_high_water_bytes: group.headroom_high_water,
+        }
+    }
+
+    /// Shared bytes taken from each pool, and the most there ever were if it is limited.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+        self.pools.iter().map(|pool| {
+            let limited = pool.size != UNLIMITED_POOL;
+            (pool.used, limited.then_some(pool.high_water))
+        })
+    }
+}
+
+impl Pool {
+    #[inline]
+    fn take(&mut self, bytes: u64) {
+        self.used += bytes;
+        self.high_water = self.high_water.max(self.used);
+    }
+}
+
+/// How many shared bytes an account takes more when `frame` bytes come on top of `before`.
+#[inline]
+fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
+    let shared = before.saturating_sub(rules.reserved);
+    (before + frame).saturating_sub(rules.reserved) - shared
+}
+
+/// Whether an account that holds `before` may take a frame more.
+#[inline]
+fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> bool {
+    let more = shared_more(rules, before, frame);
+    let shared = (before + frame).saturating_sub(rules.reserved);
+    more == 0 || (pool.used + more <= pool.size && within(rules.limit, pool, shared))
+}
+
+#[inline]
+fn within(limit: Limit, pool: &Pool, shared: u64) -> bool {
+    match limit {
+        Limit::Static(bytes) => shared <= bytes,
+        Limit::Dynamic {
+            numerator,
+            denominator,
+        } => {
+            let free = pool.size - pool.used.min(pool.size);
+            u128::from(shared) * u128::from(denominator) <= u128::from(free) * u128::from(numerator)
+        }
+    }
+}
+
+/// The fill of the pool above which all senders of a class are paused, if that is its trigger.
+#[inline]
+fn pool_trigger(rules: &ClassRules) -> Option<u64> {
+    match (&rules.lossless, rules.limit) {
+        (Some(lossless), Limit::Static(bytes)) if lossless.trigger == PfcTrigger::Pool => {
+            Some(bytes)
+        }
+        _ => None,
+    }
+}

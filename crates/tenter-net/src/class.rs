@@ -1,0 +1,103 @@
+//! Traffic classes: the eight priorities of IEEE 802.1Q.
+
+/// How many classes there are.
+pub const CLASSES: usize = 8;
+
+/// How a class gets its turn at an output port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// Before all weighted classes; among strict ones the higher number first.
+    Strict,
+    /// A share of what strict classes leave, by deficit round robin: so many bytes are added to the
+    /// class's deficit in each round.
+    Weighted {
+        /// Bytes a round; at least the largest frame.
+        quantum_bytes: u32,
+    },
+}
+
+/// What a switch does with the frames of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassSpec {
+    /// The class, 0 to 7.
+    pub class: u8,
+    /// How it gets its turn.
+    pub scheduling: Scheduling,
+    /// The pool its frames take their shared space from, an index into
+    /// [`SwitchSpec::pool_bytes`](crate::SwitchSpec::pool_bytes).
+    pub pool: u8,
+    /// Bytes that each account of the class (an output queue; for a lossless class an ingress
+    /// priority group) has to itself, outside the pool.
+    pub reserved_bytes: u64,
+    /// Most shared bytes of an account: a lossy class drops beyond it, a lossless one pauses the
+    /// sender.
+    pub limit: Limit,
+    /// What makes the class lossless; `None`: frames beyond the limit are dropped.
+    pub lossless: Option<LosslessSpec>,
+    /// Marking of congestion, if any.
+    pub ecn: Option<EcnSpec>,
+}
+
+/// A limit of an account on the shared space of its pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many bytes.
+    Static(u64),
+    /// The free bytes of the pool times numerator over denominator (Choudhury and Hahne, "Dynamic
+    /// queue length thresholds for shared-memory packet switches").
+    Dynamic {
+        /// Numerator of alpha.
+        numerator: u32,
+        /// Denominator of alpha, not zero.
+        denominator: u32,
+    },
+}
+
+/// Priority flow control of a class (IEEE 802.1Qbb).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LosslessSpec {
+    /// What is compared with the limit.
+    pub trigger: PfcTrigger,
+    /// The sender may go on when the account is this far below its limit, or is empty.
+    pub xon_offset_bytes: u64,
+    /// Bytes kept for what is still on its way after XOFF, for each port, outside the pool.
+    pub headroom: Headroom,
+    /// Pause time asked for, in quanta of 512 bit times.
+    pub quanta: u16,
+    /// An XOFF is repeated when this share of its quanta has passed, in percent: below 100.
+    pub refresh_percent: u8,
+}
+
+/// What an XOFF is triggered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PfcTrigger {
+    /// What has arrived through one port in the class and is still there; that port's sender is
+    /// paused.
+    Ingress,
+    /// What the whole pool holds; every port's sender is paused.
+    Pool,
+}
+
+/// How headroom is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headroom {
+    /// From the delays of the model, link by link: nothing is ever lost, and one frame less could
+    /// be.
+    Model,
+    /// As `SONiC` computes it from rate and cable length.
+    Sonic,
+    /// The same bytes for every port.
+    Bytes(u64),
+}
+
+/// Marking by the length of the output queue: the probability rises linearly from 0 at `min_bytes`
+/// to `max_probability` at `max_bytes`, and is 1 beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EcnSpec {
+    /// Kmin, bytes.
+    pub min_bytes: u64,
+    /// Kmax, bytes.
+    pub max_bytes: u64,
+    /// Pmax in parts per million.
+    pub max_probability_ppm: u32,
+}

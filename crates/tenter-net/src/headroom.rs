@@ -1,0 +1,355 @@
+//! Headroom: the bytes that still arrive after a port has asked its sender to pause.
+//!
+//! ```text
+//!  receiver  XOFF decided at t                    last frame it lets through arrives
+//!  ───────────●────────────────────────────────────────────●──────────▶
+//!              ╲ frame on the wire, pause frame,           ╱ flight of the last frame
+//!  sender       ╲ cable, response time                    ╱
+//!  ──────────────────────────────────────────●───────────────────────▶
+//!                                            obeys from here on
+//! ```
+
+use tenter_topology::Topology;
+use tenter_units::{Rate, Time};
+
+use crate::class::Headroom;
+use crate::packet::WIRE_OVERHEAD_BYTES;
+use crate::spec::{Forwarding, SwitchSpec};
+
+/// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
+pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
+/// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
+pub const QUANTUM_BITS: u64 = 512;
+
+/// Line rate in Gb/s and the quanta within which a port of that rate must obey (IEEE 802.3, Annex
+/// 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
+const RESPONSE_QUANTA: [(u64, u64); 8] = [
+    (10, 67),
+    (25, 80),
+    (40, 118),
+    (50, 147),
+    (100, 394),
+    (200, 453),
+    (400, 905),
+    (800, 905),
+];
+
+/// The quanta that a sender may take to obey a pause frame at this rate.
+///
+/// A rate between two rows takes the next higher one, which asks for more; above the last row the
+/// quanta grow with the rate, so that the time stays what it is at 800G.
+pub fn response_quanta(rate: Rate) -> u64 {
+    let bits = rate.bits_per_second();
+    let rows = RESPONSE_QUANTA.iter();
+    let mut rows = rows.map(|&(gbps, quanta)| (Rate::from_gbps(gbps), quanta));
+    let (last_gbps, last_quanta) = RESPONSE_QUANTA[RESPONSE_QUANTA.len() - 1];
+    let beyond = || {
+        let last = Rate::from_gbps(last_gbps).bits_per_second();
+        (u128::from(last_quanta) * u128::from(bits)).div_ceil(u128::from(last)) as u64
+    };
+    let row = rows.find(|(row, _)| rate <= *row);
+    row.map_or_else(beyond, |(_, quanta)| quanta)
+}
+
+/// The time that a sender may take to obey a pause frame at this rate: [`response_quanta`], rounded
+/// up to a picosecond.
+pub fn response_time(rate: Rate) -> Time {
+    bits_time(response_quanta(rate) * QUANTUM_BITS, rate)
+}
+
+/// How long so many bits take, rounded up to a picosecond.
+fn bits_time(bits: u64, rate: Rate) -> Time {
+    let scaled = u128::from(bits) * 1_000_000_000_000;
+    Time::from_ps(scaled.div_ceil(u128::from(rate.bits_per_second())) as u64)
+}
+
+/// A link whose receiver may pause its sender, in the terms of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PausedLink {
+    /// Line rate of both directions.
+    pub rate: Rate,
+    /// By how many parts per million the sender's clock may be fast.
+    pub fast_ppm: u32,
+    /// Propagation delay of each direction.
+    pub cable_delay: Time,
+    /// From the arrival of a pause frame at the sender to the last instant at which it starts a
+    /// frame of the class, that instant included.
+    pub response_time: Time,
+    /// From the start of a largest frame at the sender to its arrival where it is charged.
+    pub flight: Time,
+    /// The largest frame of the class, in frame bytes; not zero.
+    pub frame_bytes: u32,
+    /// The largest frame of the other direction, in wire bytes: the pause frame may have to wait
+    /// for it.
+    pub reverse_wire_bytes: u32,
+}
+
+/// Bytes that arrive from the instant of an XOFF on, in the worst phase of the model: with so many
+/// nothing is dropped, and with one frame less something can be.
+///
+/// XOFF is decided at t, when a frame arrives. The sender starts its last frame at the latest when
+/// a frame on the reverse wire has ended, the pause frame has gone out and crossed the cable, and
+/// the response time has passed. What started since t − flight arrives at t or later, the frame
+/// that made it XOFF first. So the sender's wire is busy for that whole stretch, and one more frame
+/// starts at its end.
+pub fn model(link: &PausedLink) -> u64 {
+    let reverse = u64::from(link.reverse_wire_bytes + PAUSE_WIRE_BYTES) * 8;
+    let waits = bits_time(reverse, link.rate) + link.cable_delay + link.response_time;
+    let stretch = u128::from((link.flight + waits).ps());
+    let speed = 1_000_000 + u128::from(link.fast_ppm);
+    let frame = u128::from(link.frame_bytes);
+    let wire = frame + u128::from(WIRE_OVERHEAD_BYTES);
+    // Bits per second and parts per million over picoseconds, bits and millionths. The longest
+    // frames carry the most frame bytes per wire byte, so any mixture is less.
+    let sent = stretch * u128::from(link.rate.bits_per_second()) * speed * frame;
+    let bytes = sent.div_ceil(8_000_000_000_000 * 1_000_000 * wire) + frame;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// A link in the terms of `SONiC`'s dynamic headroom calculation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SonicLink {
+    /// Line rate.
+    pub rate: Rate,
+    /// Propagation delay of each direction.
+    pub cable_delay: Time,
+    /// MTU of the port: a frame of the other direction may be in the way.
+    pub port_mtu_bytes: u64,
+    /// Largest packet of the lossless class.
+    pub lossless_mtu_bytes: u64,
+    /// What the MAC and the PHY hold.
+    pub mac_phy_bytes: u64,
+    /// What a gearbox on the way holds, each way; zero without.
+    pub gearbox_bytes: u64,
+    /// The cell in which the chip stores packets, if these may be as small as 64 bytes and fill
+    /// just one; `None` counts full cells.
+    pub small_packet_cell_bytes: Option<u64>,
+}
+
+impl SonicLink {
+    /// A link of a rate and a delay with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and
+    /// PHY, no gearbox, nothing but small packets in cells of 192 bytes (NVIDIA Spectrum-4).
+    pub fn with_defaults(rate: Rate, cable_delay: Time, lossless_mtu_bytes: u64) -> SonicLink {
+        SonicLink {
+            rate,
+            cable_delay,
+            port_mtu_bytes: 9216,
+            lossless_mtu_bytes,
+            mac_phy_bytes: 819,
+            gearbox_bytes: 0,
+            small_packet_cell_bytes: Some(192),
+        }
+    }
+}
+
+/// Bytes kept beyond XOFF by `SONiC`'s dynamic headroom calculation (design document "Dynamically
+/// headroom calculation", the formula of its NVIDIA platforms).
+///
+/// The cable is taken both ways. Units are exact and nothing is rounded up to whole KiB, unlike
+/// there.
+pub fn sonic(link: &SonicLink) -> u64 {
+    let bit_ps = u128::from(link.rate.bits_per_second()) * u128::from(2 * link.cable_delay.ps());
+    let byte_ps = 8_000_000_000_000;
+    let on_cable = u64::try_from((bit_ps + byte_ps / 2) / byte_ps).unwrap_or(u64::MAX);
+    let response = response_quanta(link.rate) * QUANTUM_BITS / 8;
+    let delayed = link
+        .port_mtu_bytes
+        .saturating_add(on_cable)
+        .saturating_add(2 * link.gearbox_bytes)
+        .saturating_add(link.mac_phy_bytes)
+        .saturating_add(response);
+    link.lossless_mtu_bytes + occupied(delayed, link.small_packet_cell_bytes)
+}
+
+/// What small packets occupy in cells, in the worst case: a packet of 64 bytes takes a whole cell,
+/// or, where a cell is at most two of them, one byte more than a cell takes two.
+fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
+    match cell {
+        None => bytes,
+        Some(cell) if cell > 128 => bytes.saturating_mul(cell).div_ceil(64),
+        Some(cell) => bytes.saturating_mul(2 * cell).div_ceil(1 + cell),
+    }
+}
+
+/// What the headroom of a switch depends on beside the switch and the cables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Senders {
+    /// The largest frame that any NIC sends, in frame bytes.
+    pub frame_bytes: u32,
+    /// From the queue pair of a NIC to its wire.
+    pub transmit_latency: Time,
+    /// By how many parts per million the clock of a NIC may be fast.
+    pub fast_ppm: u32,
+}
+
+/// The link that comes in through a port of a switch.
+pub fn incoming(
+    (topology, spec): (&Topology, &SwitchSpec),
+    (node, port): (u32, u16),
+    senders: &Senders,
+) -> PausedLink {
+    let cable = topology.cable(node, port);
+    let from_host = topology.is_host(topology.neighbour(node, port).node);
+    let leave = if from_host {
+        senders.transmit_latency
+    } else {
+        spec.egress_latency
+    };
+    let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
+    let stored = if stores_whole(topology, spec.forwarding, (node, port)) {
+        bits_time(wire_bits, cable.rate)
+    } else {
+        Time::ZERO
+    };
+    PausedLink {
+        rate: cable.rate,
+        fast_ppm: if from_host { senders.fast_ppm } else { 0 },
+        cable_delay: cable.delay,
+        response_time: response_time(cable.rate),
+        flight: leave + cable.delay + spec.ingress_latency + stored,
+        frame_bytes: senders.frame_bytes,
+        reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES,
+    }
+}
+
+/// Whether a switch takes frames from an input whole: it stores and forwards, or one of its outputs
+/// is faster than this input.
+fn stores_whole(topology: &Topology, forwarding: Forwarding, (node, port): (u32, u16)) -> bool {
+    let rate = topology.cable(node, port).rate;
+    let mut ports = 0..topology.nodes[node as usize].ports.len() as u16;
+    forwarding == Forwarding::StoreAndForward
+        || ports.any(|other| topology.cable(node, other).rate > rate)
+}
+
+impl Headroom {
+    /// Bytes behind an incoming link.
+    pub fn bytes(self, link: &PausedLink) -> u64 {
+        let mtu = u64::from(link.frame_bytes);
+        match self {
+            Headroom::Model => model(link),
+            Headroom::Sonic => sonic(&SonicLink::with_defaults(link.rate, link.cable_delay, mtu)),
+            Headroom::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Delay of a cable of so many metres at 1.98·10⁸ m/s, to the picosecond.
+    fn cable(metres: u64) -> Time {
+        Time::from_ps((metres * 1_000_000 + 99) / 198)
+    }
+
+    #[test]
+    fn response_follows_the_table() {
+        let quanta = |gbps| response_quanta(Rate::from_gbps(gbps));
+        for (gbps, expected) in RESPONSE_QUANTA {
+            assert_eq!(quanta(gbps), expected);
+        }
+        // Between rows the next higher one, below the first the first.
+        assert_eq!((quanta(1), quanta(56), quanta(300)), (67, 394, 905));
+        // Twice 800G has twice the quanta, each of half the time.
+        assert_eq!(quanta(1600), 1810);
+        assert_eq!(
+            response_time(Rate::from_gbps(1600)),
+            response_time(Rate::from_gbps(800))
+        );
+        // 905 · 512 bits at 400 Gb/s.
+        assert_eq!(
+            response_time(Rate::from_gbps(400)),
+            Time::from_ps(1_158_400)
+        );
+    }
+
+    /// The formula at 400G with port MTU 9216 and lossless MTU 1024: 9,216 + cable + 819 + 905 · 64
+    /// bytes, and 1,024; three times as much, but for the 1,024, with small packets in cells of 192
+    /// bytes.
+    #[test]
+    fn sonic_is_its_table_at_400g() {
+        let rows = [
+            (5, 70_480, 212_464),
+            (40, 88_157, 265_495),
+            (100, 118_460, 356_404),
+            (150, 143_713, 432_163),
+            (300, 219_470, 659_434),
+        ];
+        for (metres, delayed, small) in rows {
+            let rate = Rate::from_gbps(400);
+            let mut link = SonicLink::with_defaults(rate, cable(metres), 1024);
+            assert_eq!(sonic(&link), small, "{metres} m");
+            link.small_packet_cell_bytes = None;
+            assert_eq!(sonic(&link), delayed + 1024, "{metres} m");
+            // Both gearboxes of 1,000 bytes, both ways.
+            link.gearbox_bytes = 1000;
+            assert_eq!(sonic(&link), delayed + 3024, "{metres} m");
+        }
+    }
+
+    #[test]
+    fn small_cells_hold_a_packet_and_a_byte_badly() {
+        // 2 · 96 / 97 of 9,700 bytes.
+        assert_eq!(occupied(9_700, Some(96)), 19_200);
+        assert_eq!(occupied(9_700, None), 9_700);
+    }
+
+    fn link() -> PausedLink {
+        PausedLink {
+            rate: Rate::from_gbps(400),
+            fast_ppm: 0,
+            cable_delay: Time::from_ns(25),
+            response_time: Time::from_ps(1_158_400),
+            flight: Time::from_ns(625),
+            frame_bytes: 4158,
+            reverse_wire_bytes: 4178,
+        }
+    }
+
+    /// At 20 ps a byte: 4,178 + 84 bytes on the reverse wire take 85.24 ns, so the sender may start
+    /// frames for 625 + 85.24 + 25 + 1,158.4 = 1,893.64 ns: 22.66 frames of 83.56 ns, and one more
+    /// at the end. 22.6620… · 4,158 = 94,228.76…
+    #[test]
+    fn the_model_counts_what_starts_before_the_pause_is_obeyed() {
+        assert_eq!(model(&link()), 94_229 + 4_158);
+        // Whole frames only: 22 · 83.56 = 1,838.32 ns, so 23 frames start back to back.
+        assert!(model(&link()) >= 23 * 4158 && model(&link()) - 4158 < 23 * 4158);
+    }
+
+    #[test]
+    fn the_model_is_exact_where_frames_fit_the_stretch() {
+        // Response so long that the stretch is 23 frame times: 24 frames start, ends included.
+        let gap = 23 * 83_560 - 1_893_640;
+        let exact = PausedLink {
+            response_time: Time::from_ps(1_158_400 + gap),
+            ..link()
+        };
+        assert_eq!(model(&exact), 24 * 4158);
+    }
+
+    #[test]
+    fn a_fast_clock_needs_more() {
+        let fast = PausedLink {
+            fast_ppm: 1000,
+            ..link()
+        };
+        // A thousandth of 94,228.77 more: 94,322.99.
+        assert_eq!(model(&fast), 94_323 + 4_158);
+    }
+
+    #[test]
+    fn the_largest_delays_do_not_overflow() {
+        let second = Time::from_us(1_000_000);
+        let longest = PausedLink {
+            rate: Rate::from_gbps(100_000),
+            fast_ppm: 1000,
+            cable_delay: second,
+            response_time: second,
+            flight: second * 4,
+            frame_bytes: 9_000,
+            reverse_wire_bytes: 9_020,
+        };
+        // Six seconds and a little at 12.5 TB/s.
+        assert!(model(&longest) > 74 * 1_000_000_000_000);
+    }
+}

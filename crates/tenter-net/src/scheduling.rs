@@ -1,0 +1,75 @@
+//! Which of several waiting classes leaves next: strict priority before deficit round robin.
+
+use crate::class::{CLASSES, ClassSpec, Scheduling};
+use crate::queue::ClassQueue;
+
+/// The queue discipline of all ports of a switch, by queue number.
+#[derive(Clone, Debug)]
+pub(crate) struct Discipline {
+    /// Queues served before all others, one bit each.
+    strict: u8,
+    quantum_bytes: [u32; CLASSES],
+}
+
+impl Discipline {
+    pub(crate) fn new(classes: &[ClassSpec]) -> Discipline {
+        let mut discipline = Discipline {
+            strict: 0,
+            quantum_bytes: [0; CLASSES],
+        };
+        for (queue, class) in classes.iter().enumerate() {
+            match class.scheduling {
+                Scheduling::Strict => discipline.strict |= 1 << queue,
+                Scheduling::Weighted { quantum_bytes } => {
+                    discipline.quantum_bytes[queue] = quantum_bytes;
+                }
+            }
+        }
+        discipline
+    }
+
+    /// The queue whose first frame leaves next, of those in `eligible` (one bit each, at least
+    /// one); `turn` is the queue whose turn it is among the weighted ones.
+    ///
+    /// Where only one queue is eligible nothing competes, and the round starts anew from it.
+    #[inline]
+    pub(crate) fn choose(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
+        if eligible.is_power_of_two() {
+            let queue = eligible.trailing_zeros() as usize;
+            if self.strict & eligible == 0 {
+                *turn = queue as u8;
+                queues[queue].deficit = 0;
+            }
+            return queue;
+        }
+        let strict = eligible & self.strict;
+        if strict != 0 {
+            return strict.ilog2() as usize;
+        }
+        self.round_robin(eligible, turn, queues)
+    }
+
+    /// Shreedhar and Varghese, "Efficient fair queueing using deficit round robin".
+    fn round_robin(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
+        loop {
+            let queue = usize::from(*turn);
+            let here = eligible & (1 << queue) != 0;
+            if here && queues[queue].deficit >= queues[queue].first_bytes() {
+                queues[queue].deficit -= queues[queue].first_bytes();
+                return queue;
+            }
+            if !here {
+                queues[queue].deficit = 0;
+            }
+            let beyond = u32::from(eligible) & (!0 << (queue + 1));
+            let candidates = if beyond == 0 {
+                u32::from(eligible)
+            } else {
+                beyond
+            };
+            let next = candidates.trailing_zeros() as usize;
+            *turn = next as u8;
+            queues[next].deficit += self.quantum_bytes[next];
+        }
+    }
+}

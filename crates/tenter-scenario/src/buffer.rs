@@ -1,0 +1,302 @@
+//! The buffer of a switch against its topology: what is reserved, what headroom is needed, what is
+//! left to share, and whether the thresholds make sense.
+
+use tenter_endpoint::NicAddress;
+use tenter_net::headroom::{self, PausedLink, Senders};
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, WIRE_OVERHEAD_BYTES};
+use tenter_topology::Topology;
+use tenter_units::Bytes;
+
+use crate::classes::ClassDraft;
+use crate::diagnostics::{Problems, quote};
+use crate::endpoint::{Endpoint, longest_frame};
+use crate::switch::{BufferDraft, SwitchDraft};
+use crate::tree::{Node, Value};
+
+/// What a switch model is completed with.
+pub(crate) struct Around<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) addresses: &'a [NicAddress],
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) problems: &'a Problems,
+    pub(crate) warnings: &'a Problems,
+}
+
+/// What one switch needs outside its pools.
+struct Need {
+    node: u32,
+    ports: u64,
+    reserved: u64,
+    headroom: u64,
+}
+
+impl Need {
+    fn bytes(&self) -> u64 {
+        self.reserved.saturating_add(self.headroom)
+    }
+}
+
+/// A queue that holds no full frame lets nothing through.
+pub(crate) fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
+    let capacity = draft.queue_capacity;
+    if draft.buffer.is_none() && capacity < frame {
+        let message = format!(
+            "`fabric.switch.queue_capacity` is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
+        );
+        let help = format!("give at least `{frame}B`");
+        problems.push(draft.queue_capacity_at, message, Some(help));
+    }
+}
+
+impl Around<'_> {
+    /// The model of all switches; `None` where something does not fit, which is noted.
+    ///
+    /// Writes what it finds out into the effective configuration.
+    pub(crate) fn complete(
+        &self,
+        mut draft: SwitchDraft,
+        load_balancing: LoadBalancing,
+        effective: &mut Node,
+    ) -> Option<SwitchSpec> {
+        let nic = &self.endpoint.nic;
+        let mut data: Vec<u8> = self.addresses.iter().map(NicAddress::class).collect();
+        data.sort_unstable();
+        data.dedup();
+        let classes = draft.classes(&data, nic.control_class, self.problems, effective)?;
+        let frame = longest_frame(nic.mtu_bytes);
+        let mut spec = draft.spec(&classes, draft.pools_before(), frame, load_balancing);
+        let senders = Senders {
+            frame_bytes: frame as u32,
+            transmit_latency: nic.transmit_latency,
+            fast_ppm: nic.clock_offset_max_ppm,
+        };
+        if let Some(buffer) = &draft.buffer {
+            let need = self.need(&spec, &senders);
+            spec.pool_bytes = self.pools(buffer, &draft, &need, frame)?;
+            effective.put(
+                &["fabric", "switch", "buffer", "pools"],
+                written(buffer, &spec.pool_bytes),
+            );
+        }
+        for class in &classes {
+            self.check_limit(&draft, class, &spec, frame);
+            if let Some(lossless) = &class.lossless {
+                self.check_pauses(class, lossless, &spec, &senders);
+            }
+        }
+        self.check_receive_buffer(&spec, frame);
+        Some(spec)
+    }
+
+    /// What the switch that needs most has to keep outside its pools.
+    fn need(&self, spec: &SwitchSpec, senders: &Senders) -> Need {
+        let first = self.topology.hosts as u32;
+        let switches = first..self.topology.nodes.len() as u32;
+        let needs = switches.map(|node| {
+            let ports = self.topology.nodes[node as usize].ports.len() as u16;
+            let mut need = Need {
+                node,
+                ports: u64::from(ports),
+                reserved: 0,
+                headroom: 0,
+            };
+            for port in 0..ports {
+                let link = headroom::incoming((self.topology, spec), (node, port), senders);
+                for class in &spec.classes {
+                    let bytes = class.lossless.as_ref();
+                    let bytes = bytes.map_or(0, |lossless| lossless.headroom.bytes(&link));
+                    need.headroom = need.headroom.saturating_add(bytes);
+                    need.reserved = need.reserved.saturating_add(class.reserved_bytes);
+                }
+            }
+            need
+        });
+        // Of equal ones the first, which is the lowest in the fabric.
+        let most = needs.rev().max_by_key(Need::bytes);
+        most.expect("hosts are never cabled to each other, so there is a switch")
+    }
+
+    /// The sizes of the pools: as given, or one of what is left.
+    fn pools(
+        &self,
+        buffer: &BufferDraft,
+        draft: &SwitchDraft,
+        need: &Need,
+        frame: u64,
+    ) -> Option<Vec<u64>> {
+        let given = buffer.pools.iter().flatten();
+        let given = given.fold(0, |sum: u64, &size| sum.saturating_add(size));
+        let needed = need.bytes().saturating_add(given);
+        let left = buffer.size.saturating_sub(need.bytes());
+        let fits = match buffer.pools {
+            Some(_) => needed <= buffer.size,
+            None => left >= frame,
+        };
+        if fits {
+            return Some(buffer.pools.clone().unwrap_or_else(|| vec![left]));
+        }
+        let Need {
+            node,
+            ports,
+            reserved,
+            headroom,
+        } = need;
+        let name = &self.topology.nodes[*node as usize].name;
+        let (pools, least) = if buffer.pools.is_some() {
+            (format!(" + pools {given}"), needed)
+        } else {
+            let pools = ", and leaves no frame of space to share".to_owned();
+            (pools, need.bytes().saturating_add(frame))
+        };
+        let message = format!(
+            "`fabric.switch.buffer` holds {} bytes, but {} with {ports} ports needs reserved {reserved} + headroom {headroom}{pools}",
+            buffer.size,
+            quote(name),
+        );
+        let help = format!(
+            "give `size: {least}B` or more, reserve less, or lessen the headroom: shorter or slower links, fewer ports or lossless classes"
+        );
+        let at = buffer.at.or(draft.at);
+        self.problems.push(at, message, Some(help));
+        None
+    }
+
+    /// An account that never holds a full frame lets nothing wait.
+    fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
+        if draft.buffer.is_none() && class.limit == Limit::Static(draft.queue_capacity) {
+            // Checked as a capacity.
+            return;
+        }
+        let pool = spec.pool_bytes[usize::from(class.pool)];
+        let (key, most) = match class.limit {
+            Limit::Static(bytes) => ("limit", bytes.min(pool)),
+            Limit::Dynamic {
+                numerator,
+                denominator,
+            } => {
+                let most = u128::from(pool) * u128::from(numerator) / u128::from(denominator);
+                ("alpha", u64::try_from(most).unwrap_or(pool).min(pool))
+            }
+        };
+        let account = most.saturating_add(class.reserved);
+        if account >= frame {
+            return;
+        }
+        let outcome = if class.lossless.is_some() {
+            "every frame that waits would pause its sender"
+        } else {
+            "nothing could ever wait"
+        };
+        let message = format!(
+            "`{}.{key}` gives an account {account} bytes at most, less than one full frame of {frame}: {outcome}",
+            class.path
+        );
+        let at = class.limit_at.or(class.at).or(draft.at);
+        let help = format!("let an account have at least `{frame}B`, with what is reserved");
+        self.problems.push(at, message, Some(help));
+    }
+
+    /// Whether pauses last until they are repeated, and whether headroom that was given is enough.
+    fn check_pauses(
+        &self,
+        class: &ClassDraft,
+        lossless: &LosslessSpec,
+        spec: &SwitchSpec,
+        senders: &Senders,
+    ) {
+        let first = self.topology.hosts as u32;
+        let mut short: Option<(u64, u64)> = None;
+        let mut needed: Option<(u64, String)> = None;
+        for node in first..self.topology.nodes.len() as u32 {
+            for port in 0..self.topology.nodes[node as usize].ports.len() as u16 {
+                let link = headroom::incoming((self.topology, spec), (node, port), senders);
+                let least = least_quanta(&link, lossless.refresh_percent);
+                if least > u64::from(lossless.quanta) && short.is_none_or(|(most, _)| least > most)
+                {
+                    short = Some((least, link.rate.bits_per_second() / 1_000_000_000));
+                }
+                let bytes = headroom::model(&link);
+                if needed.as_ref().is_none_or(|(most, _)| bytes > *most) {
+                    needed = Some((bytes, self.topology.port_name(node, port)));
+                }
+            }
+        }
+        if let Some((least, gbps)) = short {
+            let message = format!(
+                "`{}.lossless.quanta` is {}: on a link of {gbps} Gb/s a pause would end before it is repeated",
+                class.path, lossless.quanta
+            );
+            let help = format!("give at least {least}, or a smaller `refresh`");
+            self.problems.push(class.at, message, Some(help));
+        }
+        let given = match lossless.headroom {
+            Headroom::Bytes(bytes) => bytes,
+            Headroom::Model | Headroom::Sonic => return,
+        };
+        if let Some((bytes, port)) = needed.filter(|(bytes, _)| *bytes > given) {
+            let message = format!(
+                "`{}.lossless.headroom` is {given} bytes, but up to {bytes} can arrive at {port} after XOFF: class {} may lose frames",
+                class.path, class.class
+            );
+            let help = "write `headroom: model` to keep as much as each port needs".to_owned();
+            self.warnings.push(class.at, message, Some(help));
+        }
+    }
+
+    /// Whether what arrives after a NIC's XOFF still fits.
+    fn check_receive_buffer(&self, spec: &SwitchSpec, frame: u64) {
+        let nic = &self.endpoint.nic;
+        let Some(buffer) = nic.receive_buffer else {
+            return;
+        };
+        let Some(xoff) = buffer.xoff_bytes else {
+            return;
+        };
+        let wire_bytes = frame as u32 + WIRE_OVERHEAD_BYTES;
+        let links = (0..self.topology.hosts as u32).map(|host| {
+            let cable = self.topology.cable(host, 0);
+            let whole = cable.rate.serialisation(0).of(wire_bytes, 0).0;
+            headroom::model(&PausedLink {
+                rate: cable.rate,
+                fast_ppm: 0,
+                cable_delay: cable.delay,
+                response_time: headroom::response_time(cable.rate),
+                flight: spec.egress_latency + cable.delay + nic.receive_latency + whole,
+                frame_bytes: frame as u32,
+                reverse_wire_bytes: wire_bytes,
+            })
+        });
+        let need = links.max().unwrap_or(0);
+        let room = buffer.capacity_bytes - xoff;
+        if need > room {
+            let message = format!(
+                "`endpoint.nic.receive_buffer` has room for {room} bytes above `xoff`, but up to {need} can arrive after XOFF: NICs may drop frames"
+            );
+            let help = format!("lower `xoff`, or give {need} bytes more than it");
+            self.warnings
+                .push(self.endpoint.receive_buffer_at, message, Some(help));
+        }
+    }
+}
+
+/// The quanta that outlast what may delay a repetition: a frame that is already on the wire, and
+/// the pause frame itself.
+fn least_quanta(link: &PausedLink, refresh_percent: u8) -> u64 {
+    let wire_bytes = link.reverse_wire_bytes + headroom::PAUSE_WIRE_BYTES;
+    let bits = u64::from(wire_bytes) * 8 * 100;
+    bits.div_ceil(headroom::QUANTUM_BITS * u64::from(100 - refresh_percent))
+}
+
+/// The pools as they would be given.
+fn written(buffer: &BufferDraft, sizes: &[u64]) -> Node {
+    let pools = buffer.names.iter().zip(sizes).map(|(name, &size)| {
+        let name = Node::unplaced(Value::Scalar {
+            text: name.clone(),
+            quoted: false,
+        });
+        let size = Node::plain(Bytes::new(size).to_string());
+        Node::mapping([("name", name), ("size", size)])
+    });
+    Node::unplaced(Value::List(pools.collect()))
+}

@@ -1,0 +1,470 @@
+//! The classes of a switch: how each is scheduled, limited, paused and marked.
+
+use tenter_net::{EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
+use tenter_units::Bytes;
+
+use crate::decode::{Field, Read, Section, suggestion};
+use crate::diagnostics::Location;
+use crate::keys::Presence::{Default, Depends, Required};
+use crate::keys::{KeyTable, key};
+use crate::profiles::Profile;
+use crate::tree::{Node, Value};
+
+const CLASS: KeyTable = KeyTable {
+    title: "`fabric.switch.classes[]`",
+    keys: &[
+        key(
+            "class",
+            "0 to 7",
+            Required,
+            "The class (priority, traffic class). A packet's class is its DSCP shifted right by 3, which is the class selector; a class that is not listed shares the queue of the next lower one that is, or of the lowest",
+        ),
+        key(
+            "lossless",
+            "`true`, `false` or mapping",
+            Default("false"),
+            "Whether senders are paused (PFC) before frames would be dropped",
+        ),
+        key(
+            "scheduling",
+            "`strict`",
+            Depends("`strict`, unless `weight` is given"),
+            "Before all weighted classes; among strict ones the higher class first",
+        ),
+        key(
+            "weight",
+            "1 to 1000",
+            Depends("unset"),
+            "A share of what strict classes leave, by deficit round robin: each round adds this many times the largest frame",
+        ),
+        key(
+            "pool",
+            "text",
+            Depends("the first pool"),
+            "The pool of the shared buffer that its frames take space from",
+        ),
+        key(
+            "alpha",
+            "`1/8`, `1`, `2`, …",
+            Depends("`1` with a buffer, unless `limit` is given"),
+            "Dynamic threshold: an account may hold alpha times what is free in its pool",
+        )
+        .from("SONiC's default, dynamic_th 0"),
+        key(
+            "limit",
+            "size",
+            Depends("`queue_capacity` without a buffer"),
+            "Static threshold: an account may hold this much of its pool",
+        ),
+        key(
+            "reserved",
+            "size",
+            Default("0B"),
+            "Bytes that each account has to itself, outside the pool. A lossy class has an account for each output queue, a lossless one for each input port",
+        ),
+        key(
+            "ecn",
+            "`none`, mapping, or one of `hpcc-25g`, `hpcc-50g`, `hpcc-100g`, `hpcc-400g`, `astra-200g`, `astra-400g`, `sonic`",
+            Default("none"),
+            "Marking of congestion by the length of the output queue",
+        ),
+    ],
+};
+
+const LOSSLESS: KeyTable = KeyTable {
+    title: "`fabric.switch.classes[].lossless`, written as a mapping",
+    keys: &[
+        key(
+            "trigger",
+            "`ingress` or `pool`",
+            Default("ingress"),
+            "What is compared with the threshold: what came in through one port, whose sender is then paused, or what the whole pool holds, and then every sender is",
+        ),
+        key(
+            "xon_offset",
+            "size",
+            Default("0B"),
+            "Senders may go on when the account is this far below its threshold, or empty",
+        ),
+        key(
+            "headroom",
+            "`model`, `sonic` or size",
+            Default("model"),
+            "Bytes kept at each port for what still arrives after XOFF: by the delays of the model, which never drops, by SONiC's formula, or as given",
+        ),
+        key(
+            "quanta",
+            "1 to 65535",
+            Default("65535"),
+            "Pause time that an XOFF asks for, in units of 512 bit times",
+        )
+        .from("the largest that IEEE 802.1Qbb has, and what switches send"),
+        key(
+            "refresh",
+            "percent, 1 to 99",
+            Default("50"),
+            "The share of its pause time after which an XOFF is repeated while it lasts",
+        )
+        .from("half is early enough for the repetition to arrive; devices differ"),
+    ],
+};
+
+const ECN: KeyTable = KeyTable {
+    title: "`fabric.switch.classes[].ecn`, written as a mapping",
+    keys: &[
+        key(
+            "kmin",
+            "size",
+            Required,
+            "Up to this queue length nothing is marked",
+        ),
+        key(
+            "kmax",
+            "size",
+            Required,
+            "Beyond this queue length everything is marked",
+        ),
+        key(
+            "pmax",
+            "0 to 1, up to six decimals",
+            Required,
+            "Probability of a mark at `kmax`; from `kmin` on it rises to it linearly",
+        ),
+    ],
+};
+
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 3] = [&CLASS, &LOSSLESS, &ECN];
+
+/// Thresholds that publications and devices use: kmin, kmax in bytes, pmax in parts per million.
+const ECN_PRESETS: [(&str, EcnSpec); 7] = [
+    // High Precision Congestion Control (HPCC), simulator, config.txt: 25G, 50G, 100G.
+    ("hpcc-25g", ecn(100_000, 400_000, 200_000)),
+    ("hpcc-50g", ecn(200_000, 800_000, 200_000)),
+    ("hpcc-100g", ecn(400_000, 1_600_000, 200_000)),
+    // The same, in proportion to the rate.
+    ("hpcc-400g", ecn(1_600_000, 6_400_000, 200_000)),
+    // ASTRA-sim, network configuration of its ns-3 backend: 200G, 400G.
+    ("astra-200g", ecn(600_000, 2_400_000, 200_000)),
+    ("astra-400g", ecn(800_000, 3_200_000, 200_000)),
+    // SONiC, qos_config.j2: AZURE_LOSSLESS.
+    ("sonic", ecn(1 << 20, 2 << 20, 50_000)),
+];
+
+const fn ecn(min_bytes: u64, max_bytes: u64, max_probability_ppm: u32) -> EcnSpec {
+    EcnSpec {
+        min_bytes,
+        max_bytes,
+        max_probability_ppm,
+    }
+}
+
+/// No buffer and no queue is larger.
+pub(crate) const CAPACITY_MAX: u64 = 1 << 40;
+
+/// How a class gets its turn, before the largest frame is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Turn {
+    Strict,
+    /// So many largest frames a round.
+    Weight(u32),
+}
+
+/// A class, read; where its parts stand, for what shows only later.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassDraft {
+    pub(crate) class: u8,
+    pub(crate) at: Option<Location>,
+    pub(crate) path: String,
+    pub(crate) turn: Turn,
+    pub(crate) pool: u8,
+    pub(crate) reserved: u64,
+    pub(crate) limit: Limit,
+    pub(crate) limit_at: Option<Location>,
+    pub(crate) lossless: Option<LosslessSpec>,
+    pub(crate) ecn: Option<EcnSpec>,
+}
+
+/// What a class depends on beside its own keys.
+pub(crate) struct Around<'a> {
+    pub(crate) profile: &'a Profile,
+    /// Names of the pools; `None` without a shared buffer.
+    pub(crate) pools: Option<&'a [String]>,
+    /// What a queue holds where there is no shared buffer.
+    pub(crate) queue_capacity: u64,
+}
+
+/// Reads a list of classes, ascending; and the list with everything filled in.
+pub(crate) fn read(field: &Field<'_>, around: &Around<'_>) -> (Read<Vec<ClassDraft>>, Node) {
+    if field.count() == Some(0) {
+        let help = "list at least one class, or leave it out";
+        field.problem("is empty", help.to_owned());
+    }
+    let mut seen = [false; tenter_net::CLASSES];
+    let (drafts, node) = field.each(|_, item| {
+        let at = item.at;
+        let path = item.path.clone();
+        let copy = item.clone();
+        let (draft, node) = read_class(item, around);
+        let draft = draft.map(|draft| ClassDraft { at, path, ..draft });
+        let class = draft.as_ref().map(|draft| usize::from(draft.class));
+        if let Some(class) = class {
+            if seen[class] {
+                let help = "keep one of them".to_owned();
+                copy.problem(&format!("lists class {class} again"), help);
+                return (None, node);
+            }
+            seen[class] = true;
+        }
+        (draft, node)
+    });
+    let drafts = drafts.filter(|drafts| !drafts.is_empty()).map(sorted);
+    (drafts, node)
+}
+
+fn sorted(mut drafts: Vec<ClassDraft>) -> Vec<ClassDraft> {
+    drafts.sort_unstable_by_key(|draft| draft.class);
+    drafts
+}
+
+fn read_class(item: Field<'_>, around: &Around<'_>) -> (Option<ClassDraft>, Node) {
+    let mut section = item.section(&CLASS);
+    fill(&mut section, around);
+    let class = section.integer("class", 0..=7);
+    let lossless = read_lossless(&mut section);
+    let turn = read_turn(&mut section);
+    let pool = read_pool(&mut section, around.pools);
+    let limit = read_limit(&mut section, around);
+    let sizes = 0..=CAPACITY_MAX;
+    let reserved = section.take("reserved").and_then(|field| {
+        let reserved = field.size(&sizes)?;
+        if around.pools.is_none() && reserved > 0 {
+            let help = "leave it out, or give `fabric.switch.buffer`";
+            field.problem(
+                "reserves part of a buffer that is not shared",
+                help.to_owned(),
+            );
+            return None;
+        }
+        Some(reserved)
+    });
+    let ecn = section
+        .take("ecn")
+        .and_then(|field| read_ecn(field, &mut section));
+    let node = section.finish();
+    let draft = || {
+        let (limit, limit_at) = limit?;
+        Some(ClassDraft {
+            class: class?,
+            at: None,
+            path: String::new(),
+            turn: turn?,
+            pool: pool?,
+            reserved: reserved?,
+            limit,
+            limit_at,
+            lossless: lossless?,
+            ecn: ecn?,
+        })
+    };
+    (draft(), node)
+}
+
+/// What the profile says of a class of this kind, where the scenario says nothing.
+fn fill(section: &mut Section<'_>, around: &Around<'_>) {
+    let lossless = section
+        .peek("lossless")
+        .is_some_and(|node| match &node.value {
+            Value::Scalar { text, .. } => text == "true",
+            _ => true,
+        });
+    let template = if lossless {
+        &around.profile.lossless
+    } else {
+        &around.profile.lossy
+    };
+    let limited = section.has("alpha") || section.has("limit");
+    let unshared = ["alpha", "limit", "pool", "reserved"];
+    let entries = template.iter().filter(|entry| match entry.key.as_str() {
+        "alpha" | "limit" if limited => false,
+        key => around.pools.is_some() || !unshared.contains(&key),
+    });
+    let entries: Vec<_> = entries.cloned().collect();
+    // `true` stands for the mapping of the profile, or for an empty one.
+    let written_out = lossless && matches!(section.peek("lossless"), Some(node) if !node.is_map());
+    if written_out {
+        section.replace("lossless", Value::Map(Vec::new()));
+    }
+    section.fill(&entries);
+}
+
+fn read_lossless(section: &mut Section<'_>) -> Read<Option<LosslessSpec>> {
+    let field = section.take("lossless")?;
+    if field.word().is_some() {
+        return field.choice(&[("false", None), ("true", None)]);
+    }
+    let mut own = field.section(&LOSSLESS);
+    let triggers = [("ingress", PfcTrigger::Ingress), ("pool", PfcTrigger::Pool)];
+    let trigger = own.choice("trigger", &triggers);
+    let sizes = 0..=CAPACITY_MAX;
+    let xon_offset_bytes = own.take("xon_offset").and_then(|field| field.size(&sizes));
+    let headroom = own.take("headroom").and_then(|field| match field.word() {
+        Some("model") => Some(Headroom::Model),
+        Some("sonic") => Some(Headroom::Sonic),
+        _ => field.size(&sizes).map(Headroom::Bytes),
+    });
+    let quanta = own.integer("quanta", 1..=65_535);
+    let refresh_percent = own.integer("refresh", 1..=99);
+    section.put("lossless", own.finish());
+    Some(Some(LosslessSpec {
+        trigger: trigger?,
+        xon_offset_bytes: xon_offset_bytes?,
+        headroom: headroom?,
+        quanta: quanta?,
+        refresh_percent: refresh_percent?,
+    }))
+}
+
+fn read_turn(section: &mut Section<'_>) -> Option<Turn> {
+    let weighted = section.has("weight");
+    let Some(field) = section.take_either("scheduling", "weight") else {
+        section.put("scheduling", Node::plain("strict"));
+        return Some(Turn::Strict);
+    };
+    if weighted && field.path.ends_with("weight") {
+        return field.integer(1..=1000).map(Turn::Weight);
+    }
+    field.choice(&[("strict", Turn::Strict)])
+}
+
+fn read_pool(section: &mut Section<'_>, pools: Option<&[String]>) -> Option<u8> {
+    let field = section.take("pool");
+    match (field, pools) {
+        (None, None) => Some(0),
+        (None, Some(pools)) => {
+            section.put("pool", Node::plain(pools[0].clone()));
+            Some(0)
+        }
+        (Some(field), None) => {
+            let help = "leave it out, or give `fabric.switch.buffer`";
+            field.problem(
+                "names a pool of a buffer that is not shared",
+                help.to_owned(),
+            );
+            None
+        }
+        (Some(field), Some(pools)) => {
+            let name = field.text(64)?;
+            let found = pools.iter().position(|pool| *pool == name);
+            if found.is_none() {
+                let what = format!("is no pool: {}", field.node.describe());
+                field.problem(&what, suggestion(&name, pools.iter().map(String::as_str)));
+            }
+            found.map(|index| index as u8)
+        }
+    }
+}
+
+fn read_limit(section: &mut Section<'_>, around: &Around<'_>) -> Option<(Limit, Option<Location>)> {
+    let fixed = section.has("limit");
+    let Some(field) = section.take_either("alpha", "limit") else {
+        if around.pools.is_none() {
+            return Some((Limit::Static(around.queue_capacity), None));
+        }
+        section.put("alpha", Node::plain("1"));
+        let (numerator, denominator) = (1, 1);
+        let limit = Limit::Dynamic {
+            numerator,
+            denominator,
+        };
+        return Some((limit, section.at()));
+    };
+    if fixed && field.path.ends_with("limit") {
+        let limit = field.size(&(0..=CAPACITY_MAX))?;
+        return Some((Limit::Static(limit), field.at));
+    }
+    if around.pools.is_none() {
+        let help = "give `limit` instead, or `fabric.switch.buffer`";
+        field.problem("is a share of a buffer that is not shared", help.to_owned());
+        return None;
+    }
+    read_alpha(&field).map(|limit| (limit, field.at))
+}
+
+fn read_alpha(field: &Field<'_>) -> Option<Limit> {
+    let part = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.then(|| text.parse::<u32>().ok()).flatten();
+        number.filter(|number| (1..=65_536).contains(number))
+    };
+    let word = field.word().unwrap_or_default();
+    let (numerator, denominator) = word.split_once('/').unwrap_or((word, "1"));
+    let read = part(numerator).zip(part(denominator));
+    let Some((numerator, denominator)) = read else {
+        let what = format!("cannot be {}", field.node.describe());
+        let help = "write a fraction of whole numbers from 1 to 65536, for example `1/8` or `2`";
+        field.problem(&what, help.to_owned());
+        return None;
+    };
+    Some(Limit::Dynamic {
+        numerator,
+        denominator,
+    })
+}
+
+fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>> {
+    if field.word().is_some() {
+        let none = [("none", None)].into_iter();
+        let presets = ECN_PRESETS.map(|(name, spec)| (name, Some(spec)));
+        let choices: Vec<_> = none.chain(presets).collect();
+        let chosen = field.choice(&choices)?;
+        if let Some(spec) = chosen {
+            section.put("ecn", written(spec));
+        }
+        return Some(chosen);
+    }
+    let mut own = field.section(&ECN);
+    let sizes = 0..=CAPACITY_MAX;
+    let min_bytes = own.take("kmin").and_then(|field| field.size(&sizes));
+    let max_field = own.take("kmax");
+    let max_bytes = max_field.as_ref().and_then(|field| field.size(&sizes));
+    let ppm = own.take("pmax").and_then(|field| read_probability(&field));
+    section.put("ecn", own.finish());
+    let spec = ecn(min_bytes?, max_bytes?, ppm?);
+    if spec.min_bytes > spec.max_bytes {
+        let help = "give `kmax` at least as much as `kmin`";
+        max_field?.problem("is less than `kmin`", help.to_owned());
+        return None;
+    }
+    Some(Some(spec))
+}
+
+/// A preset, written out.
+fn written(spec: EcnSpec) -> Node {
+    let size = |bytes| Node::plain(Bytes::new(bytes).to_string());
+    let ppm = spec.max_probability_ppm;
+    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
+    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
+    Node::mapping([
+        ("kmin", size(spec.min_bytes)),
+        ("kmax", size(spec.max_bytes)),
+        ("pmax", Node::plain(decimal)),
+    ])
+}
+
+/// A decimal from 0 to 1, in parts per million.
+fn read_probability(field: &Field<'_>) -> Option<u32> {
+    let word = field.word().unwrap_or_default();
+    let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = digits(whole) && digits(decimals) && whole.len() <= 6 && decimals.len() <= 6;
+    let ppm = plain.then(|| format!("{whole}{decimals:0<6}"));
+    let ppm = ppm.and_then(|ppm| ppm.parse::<u32>().ok().or(Some(u32::MAX)));
+    if ppm.is_none_or(|ppm| ppm > 1_000_000) {
+        let what = format!("cannot be {}", field.node.describe());
+        let help = "write a probability from 0 to 1 with at most six decimals, for example `0.2`";
+        field.problem(&what, help.to_owned());
+        return None;
+    }
+    ppm
+}

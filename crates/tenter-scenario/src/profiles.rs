@@ -1,0 +1,107 @@
+//! Device profiles: what a switch device has, as defaults of the scenario. The data are in
+//! `profiles/`.
+
+use crate::diagnostics::Problems;
+use crate::tree::{Entry, Node, Value};
+use crate::{decode, yaml};
+
+/// The text of a file of the folder.
+macro_rules! text {
+    ($file:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../profiles/",
+            $file
+        ))
+    };
+}
+/// Names of the profiles and their texts.
+const PROFILES: [(&str, &str); 3] = [
+    ("tomahawk5", text!("tomahawk5.yaml")),
+    ("tofino2", text!("tofino2.yaml")),
+    ("generic-32mb", text!("generic-32mb.yaml")),
+];
+
+/// The profile that flow control takes when no other is named.
+pub(crate) const GENERIC: &str = "generic-32mb";
+
+/// A device: keys and values for what a scenario leaves out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profile {
+    /// Keys of `fabric.switch`.
+    pub(crate) switch: Vec<Entry>,
+    /// Keys of a lossless class.
+    pub(crate) lossless: Vec<Entry>,
+    /// Keys of any other class.
+    pub(crate) lossy: Vec<Entry>,
+    /// Marking of the data class, if it is marked.
+    pub(crate) ecn: Option<Node>,
+}
+
+/// The names of all profiles, for a choice.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROFILES.iter().map(|(name, _)| *name)
+}
+
+/// The profile of a name; no other names than those of the list are asked for.
+pub(crate) fn profile(name: &str) -> Profile {
+    let found = PROFILES.iter().find(|(known, _)| *known == name);
+    let (_, text) = found.expect("the name was chosen from the list");
+    let problems = Problems::default();
+    let root = yaml::parse(text, 0, 0, &problems).expect("profiles are valid YAML");
+    let mut profile = Profile::default();
+    for entry in entries(decode::unplaced(root)) {
+        match entry.key.as_str() {
+            "switch" => profile.switch = entries(entry.node),
+            "lossless" => profile.lossless = entries(entry.node),
+            "lossy" => profile.lossy = entries(entry.node),
+            "ecn" => profile.ecn = Some(entry.node),
+            other => unreachable!("profiles have no part `{other}`"),
+        }
+    }
+    profile
+}
+
+fn entries(node: Node) -> Vec<Entry> {
+    match node.value {
+        Value::Map(entries) => entries,
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_has_its_parts() {
+        for name in names() {
+            let profile = profile(name);
+            let has = |entries: &[Entry], key: &str| entries.iter().any(|entry| entry.key == key);
+            assert!(has(&profile.switch, "buffer"), "{name}");
+            assert!(has(&profile.lossless, "alpha"), "{name}");
+            assert!(has(&profile.lossless, "lossless"), "{name}");
+            assert!(has(&profile.lossy, "alpha"), "{name}");
+            assert!(profile.ecn.is_some(), "{name}");
+        }
+        assert!(names().any(|name| name == GENERIC));
+    }
+
+    /// A number without its origin is a guess: every line with one has a comment, or stands below
+    /// one.
+    #[test]
+    fn every_constant_has_an_origin() {
+        for (name, text) in PROFILES {
+            let mut explained = false;
+            for line in text.lines() {
+                if line.trim_start().starts_with('#') {
+                    explained = true;
+                } else if line.contains(" #") || line.is_empty() {
+                    explained = false;
+                } else if line.contains(|c: char| c.is_ascii_digit()) {
+                    assert!(explained, "{name}: {line}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! How many packets a collective puts on one queue pair, which its sequence numbers must tell
+//! apart.
+
+use tenter_endpoint::MessageCut;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::{Job, QueuePairScope, Schedule, WorkloadError, split};
+
+/// A collective puts fewer packets than this on each queue pair. Sequence numbers have 32 bits and
+/// are compared over half their range: two collectives in a row, the first of them not acknowledged
+/// yet, stay within it.
+pub(crate) const PACKETS_END: u64 = 1 << 30;
+
+/// Packets from one rank to another, all on one queue pair.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Crowd {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) packets: u64,
+}
+
+/// The first queue pair on which a collective over `ranks` ranks puts [`PACKETS_END`] packets or
+/// more, counted as if none were acknowledged before the last is posted.
+///
+/// # Errors
+/// Those of [`CollectiveKind::schedule`].
+pub(crate) fn crowd(
+    (kind, size_bytes): (&CollectiveKind, u64),
+    ranks: u32,
+    job: &Job,
+    cut: MessageCut,
+) -> Result<Option<Crowd>, WorkloadError> {
+    // No rank sends another more than its buffer twice, nor more than two transfers per rank and
+    // one per chunk where chunks have a length (a test of the collectives says so); each has at
+    // most two packets that are not full.
+    let most = split::share(2 * size_bytes, job.queue_pairs, 0);
+    let chunk_bytes = kind.clone().chunk_bytes_mut().map(|bytes| *bytes);
+    let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
+    let transfers = 2 * u64::from(ranks) + chunks;
+    if cut
+        .packets(most)
+        .saturating_add(transfers.saturating_mul(2))
+        < PACKETS_END
+    {
+        return Ok(None);
+    }
+    let schedule = kind.schedule(ranks, size_bytes)?;
+    let scope = job.queue_pair_scope;
+    let packets = |bytes| cut.packets(split::share(bytes, job.queue_pairs, 0));
+    let crowds = (0..ranks).flat_map(|src| ways(&*schedule, src, scope, packets));
+    Ok(crowds
+        .into_iter()
+        .find(|crowd| crowd.packets >= PACKETS_END))
+}
+
+/// The packets on the first queue pair of every way from a rank.
+fn ways(
+    schedule: &dyn Schedule,
+    src: u32,
+    scope: QueuePairScope,
+    packets: impl Fn(u64) -> u64,
+) -> Vec<Crowd> {
+    let mut ways = Vec::new();
+    schedule.pairs(src, scope, &mut ways);
+    let crowd = |way: tenter_workload::Destination| {
+        let ids = (0..).map_while(|nth| schedule.nth(src, way, scope, nth));
+        Crowd {
+            src,
+            dst: way.dst,
+            packets: ids.map(|id| packets(schedule.transfer(id).bytes)).sum(),
+        }
+    };
+    ways.into_iter().map(crowd).collect()
+}

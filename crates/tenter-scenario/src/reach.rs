@@ -1,0 +1,101 @@
+//! Whether the ranks of a job reach each other by their addresses.
+
+use std::net::Ipv4Addr;
+
+use tenter_endpoint::NicAddress;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::{Destination, Job};
+
+use crate::addresses::AddressPlan;
+use crate::hosts::HostNames;
+
+/// Refuses jobs in which a rank has to send to an address outside the prefix of its NIC while the
+/// NIC's gateway is outside the prefix as well. Both ranks of a pair send: one data, and the other
+/// acknowledgements.
+pub(crate) fn check(
+    jobs: &[Job],
+    addresses: &[NicAddress],
+    plan: &AddressPlan,
+    names: &HostNames<'_>,
+) {
+    // Subnets from the pool have their gateways within; so mostly there is nothing to look at.
+    if addresses.iter().all(has_gateway) {
+        return;
+    }
+    for job in jobs {
+        if let Some((from, to)) = first_unreachable(job, addresses) {
+            report(job, (from, to), addresses, plan, names);
+        }
+    }
+}
+
+fn has_gateway(nic: &NicAddress) -> bool {
+    within(nic, nic.gateway)
+}
+
+fn within(nic: &NicAddress, address: u32) -> bool {
+    (nic.address ^ address) >> (32 - u32::from(nic.prefix)) == 0
+}
+
+/// The first pair of ranks of which the one has to send to the other and cannot.
+fn first_unreachable(job: &Job, addresses: &[NicAddress]) -> Option<(u32, u32)> {
+    let nic = |rank: u32| &addresses[job.hosts[rank as usize] as usize];
+    if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
+        return None;
+    }
+    let reaches = |from: u32, to: u32| has_gateway(nic(from)) || within(nic(from), nic(to).address);
+    let mut kinds: Vec<&CollectiveKind> = Vec::new();
+    let mut peers: Vec<Destination> = Vec::new();
+    for run in &job.sequence {
+        if kinds.contains(&&run.kind) {
+            continue;
+        }
+        kinds.push(&run.kind);
+        // What cannot run at all has been reported.
+        let Ok(schedule) = run.kind.schedule(job.ranks(), run.size_bytes) else {
+            continue;
+        };
+        for rank in 0..job.ranks() {
+            peers.clear();
+            schedule.pairs(rank, job.queue_pair_scope, &mut peers);
+            for peer in &peers {
+                if !reaches(rank, peer.dst) {
+                    return Some((rank, peer.dst));
+                }
+                if !reaches(peer.dst, rank) {
+                    return Some((peer.dst, rank));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn report(
+    job: &Job,
+    (from, to): (u32, u32),
+    addresses: &[NicAddress],
+    plan: &AddressPlan,
+    names: &HostNames<'_>,
+) {
+    let [host, other] = [from, to].map(|rank| job.hosts[rank as usize]);
+    let [nic, peer] = [host, other].map(|host| addresses[host as usize]);
+    let message = format!(
+        "rank {from} of job `{}` (`{}`, {}/{}) cannot reach rank {to} (`{}`, {}): its gateway {} is not within its prefix",
+        job.name,
+        names.name(host),
+        Ipv4Addr::from(nic.address),
+        nic.prefix,
+        names.name(other),
+        Ipv4Addr::from(peer.address),
+        Ipv4Addr::from(nic.gateway),
+    );
+    let subnet = nic.address & !(u32::MAX >> nic.prefix);
+    let help = format!(
+        "give `{}` a `gateway` within {}/{}, or a prefix that holds both addresses",
+        names.name(host),
+        Ipv4Addr::from(subnet),
+        nic.prefix
+    );
+    names.problem(plan.place_of(host, names), message, Some(help));
+}

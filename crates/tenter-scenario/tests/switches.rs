@@ -1,0 +1,450 @@
+//! What scenarios say of buffers, classes, PFC and ECN, and what they must not.
+
+use tenter_net::{
+    EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling, SwitchSpec, UNLIMITED_POOL,
+};
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_units::{Rate, Time};
+
+const SMALL: &str = "
+fabric: {kind: single-switch, hosts: 4}
+jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
+";
+
+fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
+}
+
+/// Loads, without warnings, and with an effective form that gives the same plan and form.
+fn good(overrides: &[&str]) -> Loaded {
+    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
+    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
+    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+    assert_eq!(again.effective, loaded.effective);
+    loaded
+}
+
+fn switch(overrides: &[&str]) -> SwitchSpec {
+    good(overrides).plan.switch
+}
+
+/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
+fn refused(overrides: &[&str], expected: &str) {
+    let errors = set(overrides).expect_err(expected);
+    let text = errors.render();
+    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
+    assert!(errors.problems()[0].help.is_some(), "{text}");
+    assert!(errors.problems()[0].span.is_some(), "{text}");
+    assert!(
+        text.contains(expected),
+        "{overrides:?} lacks {expected:?}\n{text}"
+    );
+}
+
+fn warned(overrides: &[&str]) -> String {
+    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    loaded.warnings.render_as("warning")
+}
+
+fn dynamic(numerator: u32, denominator: u32) -> Limit {
+    Limit::Dynamic {
+        numerator,
+        denominator,
+    }
+}
+
+/// The headroom of the model behind a host link of 400G and 25 ns: with 20 ps a byte, 4,194 + 84
+/// bytes on the reverse wire 85.56 ns, cable 25 ns, response 1,158.4 ns, flight 25 ns and half of
+/// the pipeline's 600 ns.
+const HOST_HEADROOM: u64 = stretch(85_560 + 25_000 + 1_158_400 + 325_000, 20);
+
+/// Frame bytes of full frames that start within so many ps, at so many ps a byte.
+const fn stretch(ps: u64, byte_ps: u64) -> u64 {
+    (ps * 4_174).div_ceil(byte_ps * 4_194) + 4_174
+}
+
+#[test]
+fn a_switch_without_a_buffer_has_private_queues() {
+    let spec = switch(&[]);
+    assert_eq!(spec.pool_bytes, [UNLIMITED_POOL]);
+    assert_eq!(spec.classes.len(), 1);
+    assert_eq!(spec.classes[0].limit, Limit::Static(64 << 20));
+    assert_eq!(spec.classes[0].lossless, None);
+    assert!(!good(&[]).effective.contains("classes"));
+    // Classes may differ all the same, each with queues of its own.
+    let spec = switch(&[
+        "fabric.switch={queue_capacity: 1MB, classes: [{class: 5, weight: 3}, {class: 3, limit: 2MB, lossless: true}]}",
+    ]);
+    assert_eq!((spec.classes[0].class, spec.classes[1].class), (3, 5));
+    assert_eq!(spec.classes[0].limit, Limit::Static(2_000_000));
+    assert_eq!(spec.classes[1].limit, Limit::Static(1_000_000));
+    // Three times the largest frame.
+    let quantum_bytes = 3 * 4174;
+    assert_eq!(
+        spec.classes[1].scheduling,
+        Scheduling::Weighted { quantum_bytes }
+    );
+    assert_eq!(spec.classes[0].scheduling, Scheduling::Strict);
+}
+
+#[test]
+fn one_pool_holds_what_is_left() {
+    let spec = switch(&[
+        "fabric.switch.buffer.size=1MB",
+        "fabric.switch.classes=[{class: 0, reserved: 10kB}, {class: 3, alpha: 1/8, reserved: 5kB, lossless: {headroom: 120kB}}]",
+    ]);
+    // 4 ports, each 10 + 5 + 120 kB.
+    assert_eq!(spec.pool_bytes, [1_000_000 - 4 * 135_000]);
+    assert_eq!(spec.classes[0].limit, dynamic(1, 1));
+    assert_eq!(spec.classes[1].limit, dynamic(1, 8));
+    let loaded = good(&["fabric.switch.buffer.size=1MB"]);
+    assert_eq!(loaded.plan.switch.pool_bytes, [1_000_000]);
+    assert!(
+        loaded
+            .effective
+            .contains("pools:\n        - name: shared\n          size: 1MB"),
+        "{}",
+        loaded.effective
+    );
+}
+
+#[test]
+fn headroom_of_the_model_is_kept_at_each_port() {
+    let class = "fabric.switch.classes=[{class: 0, lossless: true}]";
+    let spec = switch(&["fabric.switch.buffer.size=1MB", class]);
+    assert_eq!(spec.pool_bytes, [1_000_000 - 4 * HOST_HEADROOM]);
+    // On faster wires frames of the 400G ports are stored whole: 4,194 · 20 ps more of flight.
+    let spec = switch(&[
+        "fabric={kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 1, uplink_rate: 800Gbps, fabric_delay: 25ns}",
+        "fabric.switch.buffer.size=2MB",
+        class,
+    ]);
+    let host = stretch(85_560 + 25_000 + 1_158_400 + 325_000 + 83_880, 20);
+    let uplink = stretch(42_780 + 25_000 + 579_200 + 625_000, 10);
+    // The leaf has three ports, the spine two of them; the leaf needs more.
+    assert_eq!(spec.pool_bytes, [2_000_000 - 2 * host - uplink]);
+}
+
+#[test]
+fn pools_are_named() {
+    let spec = switch(&[
+        "fabric.switch.buffer={size: 1MB, pools: [{name: a, size: 300kB}, {name: b, size: 200kB}]}",
+        "fabric.switch.classes=[{class: 1, pool: b}, {class: 4}, {class: 7, pool: a, limit: 50kB}]",
+    ]);
+    assert_eq!(spec.pool_bytes, [300_000, 200_000]);
+    let pools: Vec<u8> = spec.classes.iter().map(|class| class.pool).collect();
+    assert_eq!(pools, [1, 0, 0]);
+}
+
+#[test]
+fn flow_control_is_a_short_form() {
+    let lossless = LosslessSpec {
+        trigger: PfcTrigger::Ingress,
+        xon_offset_bytes: 3 << 10,
+        headroom: Headroom::Model,
+        quanta: 65_535,
+        refresh_percent: 50,
+    };
+    let ecn = EcnSpec {
+        min_bytes: 800_000,
+        max_bytes: 3_200_000,
+        max_probability_ppm: 200_000,
+    };
+    let pfc = switch(&["fabric.flow_control=pfc"]);
+    // DSCP 26 is class 3; 4 KiB reserved and the headroom at each of four ports.
+    assert_eq!(pfc.classes.len(), 1);
+    assert_eq!((pfc.classes[0].class, pfc.classes[0].ecn), (3, None));
+    assert_eq!(pfc.classes[0].limit, dynamic(1, 8));
+    assert_eq!(pfc.classes[0].lossless, Some(lossless.clone()));
+    assert_eq!(pfc.pool_bytes, [(32 << 20) - 4 * (4096 + HOST_HEADROOM)]);
+    let marked = switch(&["fabric.flow_control=ecn"]);
+    assert_eq!(marked.classes[0].lossless, None);
+    assert_eq!(marked.classes[0].ecn, Some(ecn));
+    assert_eq!(marked.pool_bytes, [32 << 20]);
+    // Control packets in a class of their own, and two classes of data.
+    let both = switch(&[
+        "fabric.flow_control=pfc+ecn",
+        "endpoint.nic.control_dscp=48",
+        "endpoint.addresses.overrides=[{host: 2, dscp: 8}]",
+    ]);
+    let said: Vec<_> = both
+        .classes
+        .iter()
+        .map(|class| (class.class, class.lossless.clone(), class.ecn, class.limit))
+        .collect();
+    let data = (Some(lossless), Some(ecn), dynamic(1, 8));
+    assert_eq!(
+        said,
+        [
+            (1, data.0.clone(), data.1, data.2),
+            (3, data.0, data.1, data.2),
+            (6, None, None, dynamic(1, 1)),
+        ]
+    );
+}
+
+#[test]
+fn a_profile_fills_what_is_left_out() {
+    let spec = switch(&["fabric.switch.profile=tomahawk5", "fabric.flow_control=pfc"]);
+    let class = &spec.classes[0];
+    assert_eq!((class.reserved_bytes, class.limit), (18_796, dynamic(1, 1)));
+    let lossless = class.lossless.as_ref().expect("PFC");
+    assert_eq!(lossless.headroom, Headroom::Bytes(612_140));
+    assert_eq!(lossless.xon_offset_bytes, 3_556);
+    assert_eq!(spec.pool_bytes, [173_268_640 - 4 * (18_796 + 612_140)]);
+    assert_eq!(spec.ingress_latency, Time::from_ns(350));
+    // What the scenario says wins, key by key.
+    let spec = switch(&[
+        "fabric.switch={profile: tomahawk5, pipeline_latency: 1us, buffer: {size: 64MiB}}",
+        "fabric.switch.classes=[{class: 3, limit: 1MB, lossless: {headroom: sonic}}, {class: 0}]",
+    ]);
+    assert_eq!(spec.ingress_latency, Time::from_ns(500));
+    let [lossy, lossless] = &spec.classes[..] else {
+        panic!("{spec:?}")
+    };
+    assert_eq!((lossy.reserved_bytes, lossy.limit), (1_778, dynamic(1, 1)));
+    assert_eq!(lossless.limit, Limit::Static(1_000_000));
+    assert_eq!(lossless.reserved_bytes, 18_796);
+    let own = lossless.lossless.as_ref().expect("PFC");
+    assert_eq!(
+        (own.headroom, own.xon_offset_bytes),
+        (Headroom::Sonic, 3_556)
+    );
+    // 4,174 + 3 · (9,216 + 2,500 + 819 + 57,920).
+    let sonic = 4_174 + 3 * 70_455;
+    assert_eq!(spec.pool_bytes, [(64 << 20) - 4 * (1_778 + 18_796 + sonic)]);
+    // A profile alone is lossy.
+    let spec = switch(&["fabric.switch.profile=generic-32mb"]);
+    assert_eq!((spec.classes.len(), spec.classes[0].class), (1, 0));
+    assert_eq!(spec.pool_bytes, [32 << 20]);
+    // And with private queues only its latency is left.
+    let spec = switch(&["fabric.switch={profile: tomahawk5, queue_capacity: 5MB}"]);
+    assert_eq!(spec.pool_bytes, [UNLIMITED_POOL]);
+    assert_eq!(spec.classes[0].limit, Limit::Static(5_000_000));
+    let spec = switch(&[
+        "fabric.switch={profile: tomahawk5, queue_capacity: 5MB}",
+        "fabric.flow_control=pfc",
+    ]);
+    assert_eq!(spec.classes[0].limit, Limit::Static(5_000_000));
+    assert!(spec.classes[0].lossless.is_some());
+}
+
+#[test]
+fn every_profile_works_with_every_flow_control() {
+    for profile in ["tomahawk5", "tofino2", "generic-32mb"] {
+        for flow_control in ["none", "pfc", "ecn", "pfc+ecn"] {
+            let spec = switch(&[
+                &format!("fabric.switch.profile={profile}"),
+                &format!("fabric.flow_control={flow_control}"),
+            ]);
+            let class = &spec.classes[0];
+            let has = |part: &str| flow_control.contains(part);
+            assert_eq!(class.lossless.is_some(), has("pfc"), "{profile}");
+            assert_eq!(class.ecn.is_some(), has("ecn"), "{profile}");
+        }
+    }
+    let pools = switch(&["fabric.switch.profile=tofino2"]).pool_bytes;
+    assert_eq!(pools, [7_600_000, 6_400_000]);
+}
+
+#[test]
+fn marking_is_a_preset_or_three_numbers() {
+    let ecn = |value: &str| {
+        let class = format!("fabric.switch.classes=[{{class: 0, ecn: {value}}}]");
+        let ecn = switch(&[&class]).classes[0].ecn;
+        ecn.map(|ecn| (ecn.min_bytes, ecn.max_bytes, ecn.max_probability_ppm))
+    };
+    assert_eq!(ecn("none"), None);
+    assert_eq!(ecn("sonic"), Some((1 << 20, 2 << 20, 50_000)));
+    assert_eq!(ecn("hpcc-100g"), Some((400_000, 1_600_000, 200_000)));
+    for (pmax, ppm) in [
+        ("1", 1_000_000),
+        ("0", 0),
+        ("0.000001", 1),
+        ("0.25", 250_000),
+    ] {
+        let value = format!("{{kmin: 10kB, kmax: 20kB, pmax: {pmax}}}");
+        assert_eq!(ecn(&value), Some((10_000, 20_000, ppm)));
+    }
+    let refuse = |value: &str, expected: &str| {
+        let class = format!("fabric.switch.classes=[{{class: 0, ecn: {value}}}]");
+        refused(&[&class], expected);
+    };
+    refuse("sonik", "did you mean `sonic`?");
+    for pmax in ["1.1", "20%", "-0.1", "0.1234567", ".5", "99999999999"] {
+        let value = format!("{{kmin: 1kB, kmax: 2kB, pmax: {pmax}}}");
+        refuse(&value, "write a probability from 0 to 1");
+    }
+    refuse("{kmin: 2kB, kmax: 1kB, pmax: 0.2}", "is less than `kmin`");
+}
+
+#[test]
+fn buffers_that_do_not_fit_are_refused_with_the_sum() {
+    refused(
+        &[
+            "fabric.switch.buffer.size=300kB",
+            "fabric.switch.classes=[{class: 0, reserved: 1kB, lossless: true}]",
+        ],
+        &format!(
+            "but `leaf0` with 4 ports needs reserved 4000 + headroom {}, and leaves no frame",
+            4 * HOST_HEADROOM
+        ),
+    );
+    refused(
+        &[
+            "fabric.switch.buffer={size: 1MB, pools: [{name: a, size: 900kB}, {name: b, size: 200kB}]}",
+        ],
+        "reserved 0 + headroom 0 + pools 1100000",
+    );
+    refused(
+        &["fabric={kind: single-switch, hosts: 400, flow_control: pfc}"],
+        "`fabric.switch.buffer` holds 33554432 bytes",
+    );
+}
+
+#[test]
+fn thresholds_are_at_least_a_frame() {
+    let shared = "fabric.switch.buffer.size=1MB";
+    let class = |keys: &str| format!("fabric.switch.classes=[{{class: 0, {keys}}}]");
+    refused(&[shared, &class("limit: 4173B")], "nothing could ever wait");
+    refused(&[&class("limit: 4173B")], "nothing could ever wait");
+    good(&[&class("limit: 4174B")]);
+    good(&[shared, &class("limit: 4kB, reserved: 174B")]);
+    // 1 MB / 1000.
+    refused(
+        &[shared, &class("alpha: 1/1000")],
+        "`fabric.switch.classes[0].alpha` gives an account 1000 bytes at most",
+    );
+    refused(
+        &[&class("limit: 1kB, lossless: true")],
+        "every frame that waits would pause its sender",
+    );
+}
+
+#[test]
+fn pauses_must_last_and_headroom_should_do() {
+    let class = |keys: &str| format!("fabric.switch.classes=[{{class: 0, lossless: {{{keys}}}}}]");
+    // 4,194 + 84 bytes are 66.8 quanta, which must fit into the half that is left.
+    good(&[&class("quanta: 134")]);
+    refused(&[&class("quanta: 133")], "give at least 134");
+    refused(&[&class("quanta: 134, refresh: 60")], "give at least 168");
+    let needed = HOST_HEADROOM;
+    assert_eq!(warned(&[&class(&format!("headroom: {needed}B"))]), "");
+    let said = warned(&[&class(&format!("headroom: {}B", needed - 1))]);
+    assert!(
+        said.contains(&format!("up to {needed} can arrive at leaf0:0 after XOFF")),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_excludes_each_other_is_refused() {
+    refused(
+        &[
+            "fabric.flow_control=pfc",
+            "fabric.switch.classes=[{class: 3}]",
+        ],
+        "`fabric.switch.classes` and `fabric.flow_control` exclude each other",
+    );
+    refused(
+        &["fabric.switch={buffer: {size: 1MB}, queue_capacity: 1MB}"],
+        "has no meaning with a shared buffer",
+    );
+    let class = |keys: &str| format!("fabric.switch.classes=[{{class: 0, {keys}}}]");
+    let shared = "fabric.switch.buffer.size=1MB";
+    refused(
+        &[shared, &class("alpha: 1, limit: 1MB")],
+        "exclude each other",
+    );
+    refused(
+        &[&class("scheduling: strict, weight: 2")],
+        "exclude each other",
+    );
+    refused(&[&class("alpha: 1")], "a buffer that is not shared");
+    refused(&[&class("pool: a")], "a buffer that is not shared");
+    refused(&[&class("reserved: 1kB")], "a buffer that is not shared");
+}
+
+#[test]
+fn words_and_numbers_have_their_limits() {
+    let class = |keys: &str| format!("fabric.switch.classes=[{{class: 0, {keys}}}]");
+    let shared = "fabric.switch.buffer.size=1MB";
+    refused(&["fabric.flow_control=pcf"], "did you mean `pfc`?");
+    refused(
+        &["fabric.switch.profile=tomahawk4"],
+        "did you mean `tomahawk5`?",
+    );
+    refused(&["fabric.switch.classes=[]"], "is empty");
+    refused(&["fabric.switch.classes=[{class: 8}]"], "outside its range");
+    refused(
+        &["fabric.switch.classes=[{class: 1}, {class: 1}]"],
+        "lists class 1 again",
+    );
+    refused(&[&class("weight: 0")], "outside its range");
+    refused(&[&class("scheduling: wrr")], "choose from strict");
+    refused(&[shared, &class("pool: shard")], "did you mean `shared`?");
+    for alpha in ["0", "1/0", "-1", "0.5", "1/2/3", "half", "99999999999"] {
+        refused(&[shared, &class(&format!("alpha: {alpha}"))], "fraction");
+    }
+    refused(&[&class("lossless: yes")], "choose from false, true");
+    for (keys, expected) in [
+        ("trigger: egress", "ingress"),
+        ("headroom: sonik", "headroom"),
+        ("quanta: 65536", "outside its range"),
+        ("refresh: 100", "outside its range"),
+        ("xof: 1B", "unknown key `xof`"),
+    ] {
+        refused(&[&class(&format!("lossless: {{{keys}}}"))], expected);
+    }
+    refused(
+        &["fabric.switch.buffer={size: 1MB, pools: [{name: a, size: 1kB}, {name: a, size: 1kB}]}"],
+        "as another pool is",
+    );
+    refused(&["fabric.switch.buffer={}"], "lacks `size`");
+}
+
+#[test]
+fn a_nic_may_be_slow_to_take_what_arrives() {
+    let nic = good(&["endpoint.nic.receive_buffer={drain_rate: 250Gbps, capacity: 1MB}"])
+        .plan
+        .nic;
+    let buffer = nic.receive_buffer.expect("it was given");
+    assert_eq!(buffer.drain_rate, Rate::from_gbps(250));
+    assert_eq!(buffer.capacity_bytes, 1_000_000);
+    assert_eq!(
+        (buffer.xoff_bytes, buffer.xon_bytes),
+        (Some(500_000), 250_000)
+    );
+    assert_eq!(buffer.quanta, 65_535);
+    let nic = good(&["endpoint.nic.receive_buffer={drain_rate: 1Gbps, xoff: none}"])
+        .plan
+        .nic;
+    let buffer = nic.receive_buffer.expect("it was given");
+    assert_eq!((buffer.capacity_bytes, buffer.xoff_bytes), (2 << 20, None));
+    let given = |keys: &str| format!("endpoint.nic.receive_buffer={{drain_rate: 1Gbps, {keys}}}");
+    refused(&[&given("capacity: 4173B")], "outside its range");
+    refused(&[&given("xoff: 3MiB")], "outside its range");
+    refused(&[&given("xoff: 1MiB, xon: 2MiB")], "outside its range");
+    refused(&[&given("xoff: none, xon: 1B")], "never paused");
+    refused(
+        &["endpoint.nic.receive_buffer.capacity=1MB"],
+        "lacks `drain_rate`",
+    );
+    // A switch's headroom behind this wire, without the ingress half and with the frame whole.
+    let need = stretch(85_560 + 25_000 + 1_158_400 + 325_000 + 83_880, 20);
+    let above = |room: u64| given(&format!("xoff: 100kB, capacity: {}B", 100_000 + room));
+    assert_eq!(warned(&[&above(need)]), "");
+    assert!(warned(&[&above(need - 1)]).contains(&format!("up to {need} can arrive")));
+}
+
+#[test]
+fn the_class_of_control_packets_is_that_of_their_dscp() {
+    let class = |value: &str| good(&[value]).plan.nic.control_class;
+    assert_eq!(class("endpoint.nic.control_dscp=48"), Some(6));
+    assert_eq!(class("endpoint.nic.control_dscp=none"), None);
+    refused(&["endpoint.nic.control_dscp=64"], "outside its range");
+    assert_eq!(good(&[]).plan.addresses[0].class(), 3);
+}

@@ -1,0 +1,133 @@
+//! Shared buffers, classes, pauses and marks at odd settings: set in the plan, for half of the
+//! scenarios.
+
+use tenter_endpoint::ReceiveBufferSpec;
+use tenter_net::{
+    CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
+    UNLIMITED_POOL,
+};
+use tenter_scenario::Plan;
+use tenter_units::Rate;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    if draw.chance(50) {
+        return;
+    }
+    let frame = u64::from(plan.nic.mtu_bytes) + 78;
+    let control = draw.below(CLASSES as u64) as u8;
+    if draw.chance(50) {
+        plan.nic.control_class = Some(control);
+    }
+    if draw.chance(30) {
+        let fewer = draw.below(4) as u8;
+        for (host, address) in plan.addresses.iter_mut().enumerate() {
+            address.dscp = 8 * (host as u8 % (fewer + 1)) + 3;
+        }
+    }
+    let mut used: Vec<u8> = plan
+        .addresses
+        .iter()
+        .map(tenter_endpoint::NicAddress::class)
+        .collect();
+    used.extend(plan.nic.control_class);
+    used.sort_unstable();
+    used.dedup();
+    let pools = 1 + draw.below(2);
+    plan.switch.pool_bytes = (0..pools)
+        .map(|_| {
+            if draw.chance(10) {
+                UNLIMITED_POOL
+            } else {
+                frame * (2 + draw.below(60))
+            }
+        })
+        .collect();
+    plan.switch.classes = used
+        .iter()
+        .map(|&class| class_spec(class, (pools, frame), draw))
+        .collect();
+    if draw.chance(25) {
+        plan.nic.receive_buffer = Some(receive_buffer(frame, draw));
+    }
+}
+
+fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSpec {
+    let scheduling = if draw.chance(40) {
+        Scheduling::Strict
+    } else {
+        Scheduling::Weighted {
+            quantum_bytes: (frame * (1 + draw.below(4))) as u32,
+        }
+    };
+    let bytes = Limit::Static(frame * (1 + draw.below(20)));
+    let mut limit = if draw.chance(40) {
+        bytes
+    } else {
+        Limit::Dynamic {
+            numerator: 1 + draw.below(8) as u32,
+            denominator: 1 + draw.below(4) as u32,
+        }
+    };
+    let lossless = draw.chance(60).then(|| lossless(frame, draw));
+    if lossless.as_ref().map(|class| class.trigger) == Some(PfcTrigger::Pool) {
+        limit = bytes;
+    }
+    ClassSpec {
+        class,
+        scheduling,
+        pool: draw.below(pools) as u8,
+        reserved_bytes: if draw.chance(50) {
+            0
+        } else {
+            draw.below(3 * frame)
+        },
+        limit,
+        lossless,
+        ecn: draw.chance(50).then(|| ecn(frame, draw)),
+    }
+}
+
+fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
+    LosslessSpec {
+        trigger: if draw.chance(15) {
+            PfcTrigger::Pool
+        } else {
+            PfcTrigger::Ingress
+        },
+        xon_offset_bytes: draw.below(3 * frame),
+        headroom: match draw.below(4) {
+            0 => Headroom::Sonic,
+            1 => Headroom::Bytes(draw.below(20 * frame)),
+            _ => Headroom::Model,
+        },
+        quanta: if draw.chance(50) {
+            65_535
+        } else {
+            1_000 + draw.below(4_000) as u16
+        },
+        refresh_percent: 20 + draw.below(80) as u8,
+    }
+}
+
+fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
+    let min_bytes = draw.below(5 * frame);
+    EcnSpec {
+        min_bytes,
+        max_bytes: min_bytes + 1 + draw.below(10 * frame),
+        max_probability_ppm: draw.below(1_000_001) as u32,
+    }
+}
+
+fn receive_buffer(frame: u64, draw: &mut Draw) -> ReceiveBufferSpec {
+    let xoff = frame * (1 + draw.below(10));
+    ReceiveBufferSpec {
+        drain_rate: Rate::from_gbps(5 + draw.below(400)),
+        capacity_bytes: xoff + frame * draw.below(400),
+        xoff_bytes: draw.chance(80).then_some(xoff),
+        xon_bytes: draw.below(xoff),
+        quanta: 1_000 + draw.below(60_000) as u16,
+    }
+}
