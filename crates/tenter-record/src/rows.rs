@@ -100,7 +100,7 @@ rows! {
         /// From the start of the first rank to the end of the last; missing when the trial ended
         /// before.
         completion_time: Option<Time> => "completion_time_ns", "ns";
-        /// Algorithm bandwidth: size over completion time.
+        /// Algorithm bandwidth: size over completion time (hypercube: without a rank's own block).
         algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";

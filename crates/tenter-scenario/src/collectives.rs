@@ -16,7 +16,7 @@ const COLLECTIVE: KeyTable = KeyTable {
     keys: &[
         key(
             "collective",
-            "`all-to-all`, `all-reduce`, `permutation`, `incast`, `gather`, `scatter` or `broadcast`",
+            "`all-to-all`, `all-reduce`, `all-gather`, `reduce-scatter`, `broadcast`, `reduce`, `gather`, `scatter`, `send-recv`, `hypercube`, `permutation` or `incast`",
             Required,
             "Which collective",
         ),
@@ -24,7 +24,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "algorithm",
             "a word",
             Depends("the usual one"),
-            "By which algorithm: all-to-all `parallel`, all-reduce `ring`, permutation `random`, incast `parallel`, gather `parallel`, scatter `parallel`, broadcast `parallel`",
+            "By which algorithm: all-to-all `parallel` or `pairwise`; all-reduce `ring`, `bidirectional-ring`, `halving-doubling` or `double-binary-tree`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`; reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
         ),
         key(
             "size",
@@ -71,17 +71,28 @@ const PERMUTATION: KeyTable = KeyTable {
 };
 
 const ROOTED: KeyTable = KeyTable {
-    title: "`jobs[].collectives[]` with `collective: incast`, `gather`, `scatter` or `broadcast`",
+    title: "`jobs[].collectives[]` with `collective: broadcast`, `reduce`, `gather`, `scatter` or `incast`",
     keys: &[key(
         "root",
         "rank",
         Default("0"),
-        "The rank that receives from all others (incast, gather) or sends to them (scatter, broadcast)",
+        "The rank that all others receive from (broadcast, scatter) or send to (reduce, gather, incast)",
     )],
 };
 
+const CHUNKED: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `algorithm: double-binary-tree`, `tree`, or `ring` of a broadcast",
+    keys: &[key(
+        "chunk_size",
+        "size",
+        Default("512KiB"),
+        "The buffer is passed on in chunks of so many bytes",
+    )
+    .from("NCCL's default buffer of 4 MiB in 8 slots")],
+};
+
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&COLLECTIVE, &RANGE, &PERMUTATION, &ROOTED];
+pub(crate) const TABLES: [&KeyTable; 5] = [&COLLECTIVE, &RANGE, &PERMUTATION, &ROOTED, &CHUNKED];
 
 /// No collective moves more per rank.
 const SIZE_MAX: u64 = 1 << 40;
@@ -191,6 +202,10 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         section.extend(&ROOTED);
         *root = section.integer("root", 0..=u64::from(u32::MAX))?;
     }
+    if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
+        section.extend(&CHUNKED);
+        *chunk_bytes = section.take("chunk_size")?.size(&(1..=SIZE_MAX))?;
+    }
     Some(kind)
 }
 
@@ -199,6 +214,7 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
 fn skip_parameters(section: &mut Section<'_>) {
     section.skip(&PERMUTATION);
     section.skip(&ROOTED);
+    section.skip(&CHUNKED);
 }
 
 fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
@@ -288,6 +304,10 @@ mod tests {
             let mut kind = member.default.clone();
             let titled = ROOTED.title.contains(&format!("{}`", member.collective));
             assert_eq!(kind.root_mut().is_some(), titled, "{member}");
+            if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
+                assert!(CHUNKED.title.contains(&format!("{}`", member.algorithm)));
+                assert_eq!(*chunk_bytes, 512 << 10, "the default the table states");
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ const JOB: KeyTable = KeyTable {
             "queue_pair_scope",
             "`rank-pair` or `chunk`",
             Default("rank-pair"),
-            "Whether the QPs of a rank pair carry all its transfers, or each data chunk has its own on each hop",
+            "Whether the QPs of a rank pair carry all its transfers (of one ring or tree, where an algorithm has two), or each data chunk has its own on each hop",
         ),
     ],
 };
@@ -238,25 +238,27 @@ impl JobDraft {
         Some(self.job)
     }
 
-    /// Sizes are checked already; what remains depends on the algorithm and the number of ranks
-    /// alone.
+    /// Sizes are checked already; what remains depends on the algorithm, the number of ranks, and
+    /// at most on the largest size.
     fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
-        let mut checked: Vec<CollectiveKind> = Vec::new();
+        let mut checked: Vec<(CollectiveKind, u64)> = Vec::new();
         for entry in &self.entries {
-            // The seed of a permutation changes nothing here.
-            let kind = match &entry.kind {
+            // The seed of a permutation changes nothing here, nor does the size of anything that is
+            // not cut into chunks of a length.
+            let mut kind = match &entry.kind {
                 CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
                 other => other.clone(),
             };
-            if checked.contains(&kind) {
+            let size_bytes = kind.chunk_bytes_mut().map_or(1, |_| entry.largest_bytes);
+            if checked.contains(&(kind.clone(), size_bytes)) {
                 continue;
             }
-            if let Err(error) = kind.schedule(ranks, 1) {
+            if let Err(error) = kind.schedule(ranks, size_bytes) {
                 let text = error.to_string();
                 let (message, help) = split_remedy(&text);
                 names.problem(entry.at, message.to_owned(), help);
             }
-            checked.push(kind);
+            checked.push((kind, size_bytes));
         }
     }
 

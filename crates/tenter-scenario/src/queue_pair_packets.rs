@@ -29,10 +29,18 @@ pub(crate) fn crowd(
     job: &Job,
     cut: MessageCut,
 ) -> Result<Option<Crowd>, WorkloadError> {
-    // No rank sends another more than its buffer twice, nor more than two transfers per rank (a
-    // test of the collectives says so); each has at most two packets that are not full.
+    // No rank sends another more than its buffer twice, nor more than two transfers per rank and
+    // one per chunk where chunks have a length (a test of the collectives says so); each has at
+    // most two packets that are not full.
     let most = split::share(2 * size_bytes, job.queue_pairs, 0);
-    if cut.packets(most) + 4 * u64::from(ranks) < PACKETS_END {
+    let chunk_bytes = kind.clone().chunk_bytes_mut().map(|bytes| *bytes);
+    let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
+    let transfers = 2 * u64::from(ranks) + chunks;
+    if cut
+        .packets(most)
+        .saturating_add(transfers.saturating_mul(2))
+        < PACKETS_END
+    {
         return Ok(None);
     }
     let schedule = kind.schedule(ranks, size_bytes)?;

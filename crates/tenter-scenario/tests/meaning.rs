@@ -354,6 +354,18 @@ fn words_are_chosen_from_lists() {
         "root 4 is not one of the 4 ranks",
     );
     refused(
+        &["jobs[0].collectives=[{collective: reduce, chunk_size: 1B, size: 1TiB}]"],
+        "cut it into chunks of at least 524288 bytes",
+    );
+    refused(
+        &["jobs[0].collectives=[{collective: reduce, chunk_size: 0B, size: 1MiB}]"],
+        "outside its range",
+    );
+    refused(
+        &["jobs[0].collectives=[{collective: all-gather, chunk_size: 1KiB, size: 1MiB}]"],
+        "unknown key `chunk_size`",
+    );
+    refused(
         &["jobs[0].queue_pair_scope=chunks"],
         "did you mean `chunk`?",
     );

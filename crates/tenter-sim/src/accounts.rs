@@ -242,7 +242,7 @@ fn flow_row(
     let plan = &context.jobs[usize::from(job)];
     let turn = &plan.turns[sent.turn as usize];
     let transfer = schedule.transfer(id);
-    let lane = plan.job.queue_pair_scope.lane(transfer.chunk);
+    let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);
     let frames = u64::from(received.frames);
     let latency = |units: u64| Time::from_ps(units * SENT_UNIT_PS);

@@ -297,7 +297,7 @@ impl Host {
 fn peer(context: &Context, job: u16, transfer: &Transfer, slot: u32, queue_pair: u16) -> SendPeer {
     let plan = &context.jobs[usize::from(job)];
     let destination = plan.job.hosts[transfer.dst as usize];
-    let lane = plan.job.queue_pair_scope.lane(transfer.chunk);
+    let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let base = plan.places[transfer.dst as usize].receive_base;
     SendPeer {
         destination,

@@ -235,10 +235,10 @@ fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> 
     let start = Time::from_ps(tally.start.unwrap_or(0));
     let end = tally.end.map(Time::from_ps);
     let time = end.map(|end| end - start);
-    let factor = turn.run.kind.busbw_factor(plan.job.ranks());
+    let (kind, ranks) = (&turn.run.kind, plan.job.ranks());
     let size = turn.run.size_bytes;
-    let algbw = time.map(|time| size as f64 / time.as_s() / 1e9);
-    let busbw = algbw.map(|bandwidth| bandwidth * factor);
+    let algbw = time.map(|time| size as f64 / time.as_s() / 1e9 * kind.algbw_factor(ranks));
+    let busbw = algbw.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
     let fct = Distribution::of(&mut tally.completion_times.clone());
     CollectiveRow {
@@ -246,10 +246,10 @@ fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> 
         index: turn.index,
         iteration: turn.iteration,
         warm_up: turn.warm_up,
-        collective: turn.run.kind.name().to_owned(),
-        algorithm: turn.run.kind.algorithm().to_owned(),
+        collective: kind.name().to_owned(),
+        algorithm: kind.algorithm().to_owned(),
         size_bytes: size,
-        ranks: plan.job.ranks(),
+        ranks,
         start,
         end,
         completion_time: time,

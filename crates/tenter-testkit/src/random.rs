@@ -90,6 +90,7 @@ mod tests {
         UNLIMITED_POOL,
     };
     use tenter_scenario::Plan;
+    use tenter_workload::collective::CollectiveKind;
 
     use super::random_scenario;
 
@@ -162,6 +163,34 @@ mod tests {
         assert_ne!(random_scenario(7).text, random_scenario(8).text);
     }
 
+    /// Things beside topologies and collectives that must occur.
+    const OTHERS: [&str; 24] = [
+        "1 jobs",
+        "3 jobs",
+        "3 queue pairs",
+        "Chunk",
+        "cut-through",
+        "mtu 256",
+        "small queues",
+        "static routes",
+        "limited pool",
+        "two pools",
+        "reserved bytes",
+        "dynamic limit",
+        "lossless class",
+        "lossless and lossy classes",
+        "strict and weighted classes",
+        "marking",
+        "pool trigger",
+        "headroom of the model",
+        "headroom of SONiC",
+        "headroom in bytes",
+        "short pauses",
+        "pauses of NICs",
+        "NICs that never pause",
+        "control class",
+    ];
+
     #[test]
     fn every_kind_of_thing_occurs() {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -176,7 +205,7 @@ mod tests {
             count(format!("{:?}", plan.jobs[0].queue_pair_scope));
             count(format!("mtu {}", plan.nic.mtu_bytes));
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
-                count(run.kind.name().to_owned());
+                count(run.kind.member().to_string());
             }
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
@@ -195,40 +224,18 @@ mod tests {
             "rail",
             "explicit",
         ];
-        let collectives =
-            tenter_workload::collective::CollectiveKind::MEMBERS.map(|m| m.collective);
-        let others = [
-            "1 jobs",
-            "3 jobs",
-            "3 queue pairs",
-            "Chunk",
-            "cut-through",
-            "mtu 256",
-            "small queues",
-            "static routes",
-            "limited pool",
-            "two pools",
-            "reserved bytes",
-            "dynamic limit",
-            "lossless class",
-            "lossless and lossy classes",
-            "strict and weighted classes",
-            "marking",
-            "pool trigger",
-            "headroom of the model",
-            "headroom of SONiC",
-            "headroom in bytes",
-            "short pauses",
-            "pauses of NICs",
-            "NICs that never pause",
-            "control class",
-        ];
-        for what in kinds.iter().chain(&collectives).chain(&others) {
-            let count = counts.get(*what).copied().unwrap_or(0);
+        let at_least = |what: &str, least: u32| {
+            let count = counts.get(what).copied().unwrap_or(0);
             assert!(
-                count >= 15,
+                count >= least,
                 "{what} occurs {count} times in 300: {counts:?}"
             );
+        };
+        for what in kinds.iter().chain(&OTHERS) {
+            at_least(what, 15);
+        }
+        for member in CollectiveKind::MEMBERS {
+            at_least(&member.to_string(), 10);
         }
     }
 }

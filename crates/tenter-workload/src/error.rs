@@ -32,6 +32,21 @@ pub enum WorkloadError {
         /// How many this algorithm can have.
         ranks_max: u32,
     },
+    /// More chunks than there may be, or than can be told apart in all their transfers.
+    #[error(
+        "{collective}: chunks of {chunk_bytes} bytes are too many for a buffer of {size_bytes} \
+         bytes; cut it into chunks of at least {least} bytes"
+    )]
+    TooManyChunks {
+        /// The collective and its algorithm.
+        collective: String,
+        /// The length of a chunk asked for, in bytes.
+        chunk_bytes: u64,
+        /// The length of the buffer, or of what is cut of it, in bytes.
+        size_bytes: u64,
+        /// The least length of a chunk that works, in bytes.
+        least: u64,
+    },
     /// A root that is none of the ranks.
     #[error(
         "{collective}: root {root} is not one of the {ranks} ranks; \
@@ -42,6 +57,18 @@ pub enum WorkloadError {
         collective: String,
         /// The root asked for.
         root: u32,
+        /// How many ranks there are; at least 2.
+        ranks: u32,
+    },
+    /// An algorithm that needs a power of two.
+    #[error(
+        "{collective}: {ranks} ranks are not the corners of a hypercube; \
+         use a power of two such as {} or {}, or all-gather", power_below(*.ranks),
+         2 * power_below(*.ranks)
+    )]
+    NotPowerOfTwo {
+        /// The collective and its algorithm.
+        collective: String,
         /// How many ranks there are; at least 2.
         ranks: u32,
     },
@@ -91,6 +118,10 @@ pub enum WorkloadError {
         /// Ranks of the schedule.
         found: u32,
     },
+}
+
+fn power_below(ranks: u32) -> u64 {
+    1 << ranks.ilog2()
 }
 
 fn hint(suggestion: Option<&'static str>) -> String {

@@ -8,7 +8,8 @@ use crate::{Schedule, WorkloadError};
 /// Whether the transfers between two ranks share their queue pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueuePairScope {
-    /// The QPs of a rank pair carry every transfer of that pair, in order.
+    /// The QPs of a rank pair carry every transfer of that pair, in order; an algorithm with
+    /// several channels has QPs of its own for each.
     RankPair,
     /// Each data chunk on each hop has QPs of its own, as collective testers emulate it.
     Chunk,
@@ -17,9 +18,9 @@ pub enum QueuePairScope {
 impl QueuePairScope {
     /// What tells the queue pairs of one (source, destination) from each other; the hop is implied
     /// by that pair.
-    pub const fn lane(self, chunk: u32) -> u32 {
+    pub const fn lane(self, channel: u32, chunk: u32) -> u32 {
         match self {
-            QueuePairScope::RankPair => 0,
+            QueuePairScope::RankPair => channel,
             QueuePairScope::Chunk => chunk,
         }
     }

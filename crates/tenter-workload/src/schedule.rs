@@ -17,10 +17,23 @@ pub struct Transfer {
     pub bytes: u64,
     /// The data chunk it carries, numbered as the algorithm's page says.
     pub chunk: u32,
+    /// The channel it belongs to: 0, unless the algorithm runs several rings or trees side by side
+    /// whose transfers overtake each other between two ranks.
+    pub channel: u32,
     /// The algorithm's step it belongs to, from 0.
     pub step: u32,
     /// Whether the receiver adds the data to its own instead of storing it.
     pub reduce: bool,
+}
+
+impl Transfer {
+    /// Where it goes.
+    pub const fn way(&self, scope: QueuePairScope) -> Destination {
+        Destination {
+            dst: self.dst,
+            lane: scope.lane(self.channel, self.chunk),
+        }
+    }
 }
 
 /// A place a rank sends to: another rank, and the lane on the way there.
@@ -31,7 +44,7 @@ pub struct Transfer {
 pub struct Destination {
     /// The rank that receives.
     pub dst: u32,
-    /// 0 in the scope of a rank pair, the chunk in the scope of a chunk.
+    /// The channel in the scope of a rank pair, the chunk in the scope of a chunk.
     pub lane: u32,
 }
 
@@ -69,6 +82,8 @@ pub trait Schedule: Send + Sync {
 
     /// Appends every destination `rank` ever sends to, each once and in ascending order.
     ///
+    /// A larger size of the same collective has at least the destinations of a smaller one.
+    ///
     /// This default walks all transfers, which is quadratic when asked for every rank. An algorithm
     /// that knows its neighbours says so directly, as all members of [`crate::collective`] do.
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
@@ -76,10 +91,7 @@ pub trait Schedule: Send + Sync {
         for id in 0..self.transfer_count() {
             let transfer = self.transfer(id);
             if transfer.src == rank {
-                out.push(Destination {
-                    dst: transfer.dst,
-                    lane: scope.lane(transfer.chunk),
-                });
+                out.push(transfer.way(scope));
             }
         }
         let mut found = out.split_off(start);
@@ -99,11 +111,7 @@ pub trait Schedule: Send + Sync {
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let on_the_way = |id: &u32| {
             let transfer = self.transfer(*id);
-            let way = Destination {
-                dst: transfer.dst,
-                lane: scope.lane(transfer.chunk),
-            };
-            transfer.src == src && way == to
+            transfer.src == src && transfer.way(scope) == to
         };
         (0..self.transfer_count())
             .filter(on_the_way)

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use tenter_workload::collective::CollectiveKind;
+
 use super::draw::Draw;
 
 /// How much the jobs may send.
@@ -66,6 +68,9 @@ fn ranks(draw: &mut Draw, hosts: u64) -> Vec<u64> {
     ranks
 }
 
+/// What random sizes are measured with; every algorithm can cut it.
+const UNIT: u64 = 1 << 20;
+
 /// One collective of at most about `share` packets.
 fn collective(
     draw: &mut Draw,
@@ -75,43 +80,58 @@ fn collective(
     limits: &Limits,
 ) -> String {
     let root = draw.below(ranks);
-    // What to write, how many transfers that makes, and in how many parts it cuts its size.
-    let mut choices = vec![
-        ("collective: permutation".to_owned(), ranks, 1),
-        (
-            format!("collective: incast, root: {root}"),
-            ranks - 1,
-            ranks,
-        ),
-        (
-            format!("collective: gather, root: {root}"),
-            ranks - 1,
-            ranks,
-        ),
-        (
-            format!("collective: scatter, root: {root}"),
-            ranks - 1,
-            ranks,
-        ),
-        (format!("collective: broadcast, root: {root}"), ranks - 1, 1),
-        (
-            "collective: all-to-all".to_owned(),
-            ranks * (ranks - 1),
-            ranks,
-        ),
-        (
-            "collective: all-reduce".to_owned(),
-            2 * ranks * (ranks - 1),
-            ranks,
-        ),
-    ];
-    choices.retain(|(_, transfers, parts)| *parts == 1 || transfers * queue_pairs <= share);
-    let (name, transfers, parts) = choices.swap_remove(draw.below(choices.len() as u64) as usize);
-    if draw.chance(8) {
-        // Less than a byte for some of the transfers.
-        return format!("{name}, size: {}B", draw.within(1..=parts));
+    // What to write, how many transfers that makes, and how many bytes they are of one unit.
+    let mut choices = Vec::new();
+    for member in CollectiveKind::MEMBERS {
+        let mut kind = member.default.clone();
+        let mut name = format!(
+            "collective: {}, algorithm: {}",
+            member.collective, member.algorithm
+        );
+        if let Some(own) = kind.root_mut() {
+            *own = root as u32;
+            let _ = write!(name, ", root: {root}");
+        }
+        // How many chunks, where they are cut by length: that length for one unit.
+        let pieces = draw.within(1..=3);
+        if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
+            *chunk_bytes = UNIT.div_ceil(pieces);
+        }
+        // A hypercube wants a power of two.
+        let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
+            continue;
+        };
+        let transfers = u64::from(schedule.transfer_count());
+        let bytes = |id| schedule.transfer(id).bytes;
+        let volume: u64 = (0..schedule.transfer_count()).map(bytes).sum();
+        if transfers * queue_pairs <= share || transfers <= ranks {
+            let pieces = kind.chunk_bytes_mut().map(|_| pieces);
+            let weight = match (member.collective, member.algorithm) {
+                // Where several send to one, frames are dropped, over which engines may differ.
+                ("all-to-all" | "gather" | "incast", "parallel") | ("permutation", _) => 4,
+                // Few numbers of ranks are powers of two.
+                ("hypercube", _) => 3,
+                _ => 1,
+            };
+            let choice = (name, transfers, volume, pieces);
+            choices.extend(std::iter::repeat_n(choice, weight));
+        }
     }
-    let packets = draw.within(1..=(share / transfers).max(1));
-    let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
-    format!("{name}, size: {}B", bytes * parts)
+    let (name, transfers, volume, pieces) =
+        choices.swap_remove(draw.below(choices.len() as u64) as usize);
+    let size = if draw.chance(8) {
+        // Less than a byte for some of the transfers.
+        draw.within(1..=ranks)
+    } else {
+        let packets = draw.within(1..=(share / transfers).max(1));
+        let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
+        (bytes * transfers * UNIT / volume).max(1)
+    };
+    match pieces {
+        Some(pieces) => {
+            let chunk = size.div_ceil(pieces);
+            format!("{name}, size: {size}B, chunk_size: {chunk}B")
+        }
+        None => format!("{name}, size: {size}B"),
+    }
 }

@@ -142,33 +142,66 @@ fn in_the_way(chunk: u64) -> u64 {
 }
 
 #[test]
-fn ring_all_reduce() {
-    // In each of 2(n−1) steps a rank sends a chunk and acknowledges the messages it receives. The
-    // ACK of the last one goes before the data that the same arrival releases, and those of the
-    // others go among the step's own data, unless that has all been sent by then. Of the last step
-    // the last ACK delays nobody. With M ACKs in the way of each step:
+fn rings_and_pairwise_exchanges() {
+    // In each of the steps, 2(n−1) of an all-reduce and n−1 of its two halves and of a pairwise
+    // all-to-all, a rank sends a chunk and acknowledges the messages it receives. The ACK of the
+    // last one goes before the data that the same arrival releases, and those of the others go
+    // among the step's own data, unless that has all been sent by then. Of the last step the last
+    // ACK delays nobody. With M ACKs in the way of each step:
     //
-    //     2(n−1)·(chunk + M·ACK + latency) − ACK
+    //     steps·(chunk + M·ACK + latency) − ACK
     //
     // Of 8 ranks with chunks of 1 MiB, 8 messages: 14·(21,393,920 + 8·1,720 + 650,000) − 1,720 ps.
-    let kind = CollectiveKind::AllReduceRing;
     assert_eq!(14 * (21_393_920 + 8 * 1_720 + 650_000) - 1_720, 308_805_800);
-    for (ranks, chunk) in SHAPES {
-        let size = u64::from(ranks) * chunk;
-        let trial = single_switch(ranks, "all-reduce", size, &[]);
-        let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
-        let case = format!("{ranks} ranks of {chunk} B");
-        let expected = ideal(&kind, ranks, step, NEAR) - ACK;
-        assert_eq!(trial.completion(0), expected, "{case}");
-        if (ranks, chunk) == (8, 1 << 20) {
-            assert_eq!(expected, 308_805_800);
+    for kind in [
+        CollectiveKind::AllReduceRing,
+        CollectiveKind::AllGatherRing,
+        CollectiveKind::ReduceScatterRing,
+        CollectiveKind::AllToAllPairwise,
+    ] {
+        let algorithm = format!("jobs[0].collectives[0].algorithm={}", kind.algorithm());
+        for (ranks, chunk) in SHAPES {
+            let size = u64::from(ranks) * chunk;
+            let trial = single_switch(ranks, kind.name(), size, &[&algorithm]);
+            let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
+            let case = format!("{}, {ranks} ranks of {chunk} B", kind.name());
+            let expected = ideal(&kind, ranks, step, NEAR) - ACK;
+            assert_eq!(trial.completion(0), expected, "{case}");
+            if (kind.name(), ranks, chunk) == ("all-reduce", 8, 1 << 20) {
+                assert_eq!(expected, 308_805_800);
+            }
+            // A switch that stores adds the longest frame to each step.
+            let store = "fabric.switch.forwarding=store-and-forward";
+            let trial = single_switch(ranks, kind.name(), size, &[&algorithm, store]);
+            let longest = wire(chunk, MTU, MESSAGE)[0] * BYTE;
+            let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
+            assert_eq!(trial.completion(0), expected, "{case}, stored");
         }
-        // A switch that stores adds the longest frame to each step.
-        let store = "fabric.switch.forwarding=store-and-forward";
-        let trial = single_switch(ranks, "all-reduce", size, &[store]);
-        let longest = wire(chunk, MTU, MESSAGE)[0] * BYTE;
-        let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
-        assert_eq!(trial.completion(0), expected, "{case}, stored");
+    }
+}
+
+#[test]
+fn bidirectional_ring() {
+    // Two half chunks share a port in each of 2(n−1) steps. Had the two rings always to wait for
+    // each other, a step would take 2·chunk + latency. As soon as one is ahead, by a packet or an
+    // ACK, it fills the pauses of the other, down to the busier of port and chain:
+    //
+    //     2(n−1)·2·chunk + latency,  2(n−1)·(chunk + latency)
+    //
+    // The upper bound counts the ACKs of both rings, which wait among data.
+    let kind = CollectiveKind::AllReduceBidirectionalRing;
+    for (ranks, chunk) in SHAPES {
+        let size = 2 * u64::from(ranks) * chunk;
+        let algorithm = "jobs[0].collectives[0].algorithm=bidirectional-ring";
+        let trial = single_switch(ranks, "all-reduce", size, &[algorithm]);
+        let least = ideal(&kind, ranks, default_wire(chunk) * BYTE, NEAR);
+        let steps = 2 * u64::from(ranks - 1);
+        let data = 2 * default_wire(chunk) * BYTE;
+        let acknowledgements = 2 * chunk.div_ceil(MESSAGE) * ACK;
+        let most = steps * (data + acknowledgements + NEAR);
+        let found = trial.completion(0);
+        let case = format!("{ranks} ranks of {chunk} B");
+        assert!((least..=most).contains(&found), "{case}: {found}");
     }
 }
 
@@ -187,15 +220,19 @@ fn ring_all_reduce_that_no_acknowledgement_disturbs() {
 }
 
 #[test]
-fn permutation() {
+fn one_to_one() {
     // Each rank sends S bytes, and acknowledges what it receives; the last ACK delays nobody.
-    let kind = CollectiveKind::Permutation { seed: 1 };
-    for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
-        let trial = single_switch(ranks, "permutation", size, &[]);
-        let data = default_wire(size) * BYTE;
-        let acknowledgements = (in_the_way(size) - 1) * ACK;
-        let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
-        assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+    for kind in [
+        CollectiveKind::Permutation { seed: 1 },
+        CollectiveKind::SendRecv,
+    ] {
+        for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
+            let trial = single_switch(ranks, kind.name(), size, &[]);
+            let data = default_wire(size) * BYTE;
+            let acknowledgements = (in_the_way(size) - 1) * ACK;
+            let expected = ideal(&kind, ranks, data + acknowledgements, NEAR);
+            assert_eq!(trial.completion(0), expected, "{ranks} ranks of {size} B");
+        }
     }
 }
 
@@ -231,6 +268,119 @@ fn one_root_and_all_others() {
             if (name, ranks, share) == ("gather", 8, 1 << 20) {
                 assert_eq!(expected, 150_407_440);
             }
+        }
+    }
+}
+
+#[test]
+fn halving_and_doubling() {
+    // Of 2ᵏ ranks each exchange of x bytes takes chunk(x) + M·ACK + latency, as in a ring, and the
+    // last ACK delays nobody. All-gather of 8 ranks with blocks of 1 MiB: 8, 16 and 32 messages,
+    // 7·21,393,920 + 56·1,720 + 3·650,000 − 1,720 ps.
+    //
+    // With other ranks beside them, those whose neighbours hand over their data start later, and
+    // then have several exchanges under way at once, which share their port. The closed form, which
+    // has one after the other, is then a lower bound; how they meet costs less than as much again.
+    for (name, algorithm) in [
+        ("all-reduce", "halving-doubling"),
+        ("all-gather", "recursive-doubling"),
+        ("reduce-scatter", "recursive-halving"),
+        ("hypercube", "recursive-doubling"),
+    ] {
+        let kind = member(name, algorithm);
+        let set = format!("jobs[0].collectives[0].algorithm={algorithm}");
+        let kind_ideal = |ranks, size, port_time: &dyn Fn(u64) -> u64| {
+            let port_time = |bytes| Time::from_ps(port_time(bytes));
+            ideal_completion(&kind, ranks, size, &port_time, Time::from_ps(NEAR)).ps()
+        };
+        for (ranks, share) in SHAPES {
+            let size = u64::from(ranks) * share;
+            let case = format!("{name}, {ranks} ranks of {share} B");
+            if ranks.is_power_of_two() {
+                let found = single_switch(ranks, name, size, &[&set]).completion(0);
+                let step = |bytes| default_wire(bytes) * BYTE + in_the_way(bytes) * ACK;
+                assert_eq!(found, kind_ideal(ranks, size, &step) - ACK, "{case}");
+                if (name, ranks, share) == ("all-gather", 8, 1 << 20) {
+                    assert_eq!(found, 7 * 21_393_920 + 55 * 1_720 + 3 * 650_000);
+                }
+            } else if name != "hypercube" {
+                let found = single_switch(ranks, name, size, &[&set]).completion(0);
+                let least = kind_ideal(ranks, size, &|bytes| default_wire(bytes) * BYTE);
+                assert!((least..2 * least).contains(&found), "{case}: {found}");
+            }
+        }
+    }
+}
+
+/// A collective that goes chunk by chunk, on one switch: how long it took, and its closed form.
+fn chunk_by_chunk(kind: &CollectiveKind, ranks: u32, chunk: u64, pieces: u64) -> (u64, u64) {
+    let size = chunk * pieces;
+    let mut kind = kind.clone();
+    *kind.chunk_bytes_mut().expect("it is cut into chunks") = chunk;
+    let set = [
+        &*format!("jobs[0].collectives[0].algorithm={}", kind.algorithm()),
+        &*format!("jobs[0].collectives[0].chunk_size={chunk}B"),
+        // Leaves send as fast as they can to ranks that have two of them.
+        "fabric.switch.queue_capacity=none",
+    ];
+    let trial = single_switch(ranks, kind.name(), size, &set);
+    let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
+    let latency = Time::from_ps(NEAR);
+    let least = ideal_completion(&kind, ranks, size, &port_time, latency);
+    (trial.completion(0), least.ps())
+}
+
+fn member(collective: &str, algorithm: &str) -> CollectiveKind {
+    CollectiveKind::parse(collective, algorithm).expect("a member")
+}
+
+#[test]
+fn chains_and_trees() {
+    // A chunk of the broadcast ring waits for nothing but the chunk before it: the closed form is
+    // exact but for the ACKs in the way, one per message of each chunk that the last but one sends,
+    // and of one chunk on each hop before, at the most twice (what is late meets the next one).
+    //
+    // In a full binary tree both ranks below get their copies of a chunk interleaved, or send them
+    // so; each of the h−2 inner hops then takes 2·chunk where the closed form has one. In others
+    // some need not share, so they lie between. Interleaving counts in whole packets.
+    for kind in [
+        member("broadcast", "ring"),
+        member("broadcast", "tree"),
+        member("reduce", "tree"),
+    ] {
+        for (ranks, share) in SHAPES {
+            for pieces in [1, 4, 16] {
+                let (found, least) = chunk_by_chunk(&kind, ranks, share, pieces);
+                let acknowledgements = (pieces + 2 * u64::from(ranks)) * share.div_ceil(MESSAGE);
+                let (copies, inner) = if kind.algorithm() == "tree" {
+                    (2, u64::from((ranks - 1).ilog2().saturating_sub(1)))
+                } else {
+                    (1, 0)
+                };
+                let packets = inner * FIRST_WIRE * BYTE;
+                let shared = inner * default_wire(share) * BYTE;
+                let most = least + shared + copies * acknowledgements * ACK + packets;
+                let case = format!("{kind:?}, {ranks} ranks, {pieces} · {share} B");
+                assert!((least..=most).contains(&found), "{case}: {found}, {most}");
+                if ranks.is_power_of_two() {
+                    assert!(found >= least + shared - packets, "{case}: {found}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn double_binary_tree() {
+    // The bound has a port that never rests. With few chunks it does, while sums go up and results
+    // come down; with many the two trees and the two ways fill each other's pauses.
+    let kind = member("all-reduce", "double-binary-tree");
+    for (ranks, share) in SHAPES {
+        for (pieces, percent) in [(1, 210), (4, 210), (16, 140), (64, 110)] {
+            let (found, least) = chunk_by_chunk(&kind, ranks, 2 * share, pieces);
+            let case = format!("{ranks} ranks, {pieces} · {share} B");
+            assert!(found >= least, "{case}: {found} of {least}");
+            assert!(found <= least * percent / 100, "{case}: {found} of {least}");
         }
     }
 }

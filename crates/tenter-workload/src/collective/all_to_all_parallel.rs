@@ -58,6 +58,7 @@ impl Schedule for AllToAllParallel {
             dst,
             bytes: self.blocks.bytes(dst),
             chunk: id,
+            channel: 0,
             step: 0,
             reduce: false,
         }
@@ -82,7 +83,7 @@ impl Schedule for AllToAllParallel {
         let destinations = (0..rank).chain(rank + 1..self.ranks());
         out.extend(destinations.map(|dst| Destination {
             dst,
-            lane: scope.lane(self.id(rank, dst)),
+            lane: scope.lane(0, self.id(rank, dst)),
         }));
     }
 }
@@ -134,6 +135,7 @@ mod tests {
             dst: 3,
             bytes: 3,
             chunk: 8,
+            channel: 0,
             step: 0,
             reduce: false,
         };

@@ -1,4 +1,7 @@
-//! A buffer cut into as many chunks as there are ranks.
+//! A buffer cut into a number of chunks, or into chunks of a length.
+
+use super::CollectiveMember;
+use crate::WorkloadError;
 
 /// A buffer of a size in bytes, cut into chunks that differ by at most one byte.
 ///
@@ -25,16 +28,83 @@ impl Chunks {
         self.count
     }
 
+    /// The length of all chunks together, in bytes.
+    pub(super) fn total(self) -> u64 {
+        self.offset(self.count)
+    }
+
+    /// Where a chunk begins, in bytes; of the number of chunks itself, where the last one ends.
+    #[inline]
+    pub(super) fn offset(self, chunk: u32) -> u64 {
+        // i·S/n = i·quotient + i·remainder/n; the products stay below n² < 2⁶⁴ where i·S might not.
+        let i = u64::from(chunk);
+        i * self.quotient + i * self.remainder / u64::from(self.count)
+    }
+
     /// The length of one chunk in bytes.
     #[inline]
     pub(super) fn bytes(self, chunk: u32) -> u64 {
         if self.remainder == 0 {
             return self.quotient;
         }
-        // i·S/n = i·quotient + i·remainder/n; the products stay below n² < 2⁶⁴ where i·S might not.
-        let i = u64::from(chunk);
-        let count = u64::from(self.count);
-        self.quotient + (i + 1) * self.remainder / count - i * self.remainder / count
+        self.offset(chunk + 1) - self.offset(chunk)
+    }
+}
+
+/// A buffer is cut into no more chunks than this: a tebibyte into chunks of 512 KiB.
+const PIECES_MAX: u32 = 1 << 21;
+
+/// A buffer cut into chunks of a length in bytes, the last one shorter where it has to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    size_bytes: u64,
+    chunk_bytes: u64,
+    count: u32,
+}
+
+impl Pieces {
+    /// Cuts `size_bytes` for a member that makes so many transfers of each chunk; a buffer of no
+    /// bytes is one empty chunk.
+    ///
+    /// # Errors
+    /// More than [`PIECES_MAX`] chunks, or more transfers than ids.
+    pub(super) fn new(
+        member: &CollectiveMember,
+        size_bytes: u64,
+        chunk_bytes: u64,
+        transfers_per_chunk: u32,
+    ) -> Result<Pieces, WorkloadError> {
+        let most = u64::from((u32::MAX / transfers_per_chunk).min(PIECES_MAX));
+        let least = size_bytes.div_ceil(most).max(1);
+        if chunk_bytes < least {
+            return Err(WorkloadError::TooManyChunks {
+                collective: member.to_string(),
+                chunk_bytes,
+                size_bytes,
+                least,
+            });
+        }
+        Ok(Pieces {
+            size_bytes,
+            chunk_bytes,
+            count: size_bytes.div_ceil(chunk_bytes).max(1) as u32,
+        })
+    }
+
+    /// A buffer of no more bytes, cut at the same places; the chunks it does not reach are empty.
+    pub(super) fn shortened(self, size_bytes: u64) -> Pieces {
+        Pieces { size_bytes, ..self }
+    }
+
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The length of one chunk in bytes.
+    #[inline]
+    pub(super) fn bytes(self, chunk: u32) -> u64 {
+        let before = u64::from(chunk).saturating_mul(self.chunk_bytes);
+        self.size_bytes.saturating_sub(before).min(self.chunk_bytes)
     }
 }
 
@@ -58,13 +128,49 @@ mod tests {
         assert_eq!(lengths(8, 4), [2, 2, 2, 2]);
     }
 
+    #[test]
+    fn pieces_have_a_length_but_for_the_last() {
+        let member = &crate::collective::broadcast_ring::MEMBER;
+        let lengths =
+            |pieces: Pieces| -> Vec<u64> { (0..pieces.count()).map(|i| pieces.bytes(i)).collect() };
+        let pieces = |size, chunk| Pieces::new(member, size, chunk, 3).unwrap();
+        assert_eq!(lengths(pieces(10, 4)), [4, 4, 2]);
+        assert_eq!(lengths(pieces(8, 4)), [4, 4]);
+        assert_eq!(lengths(pieces(3, 4)), [3]);
+        assert_eq!(lengths(pieces(0, 4)), [0]);
+        assert_eq!(lengths(pieces(9, 4).shortened(8)), [4, 4, 0]);
+        // A tebibyte in 2²¹ chunks, and in less when each is sent 3,000 times: ⌊(2³²−1)/3,000⌋ =
+        // 1,431,655 chunks are at least 768,001 bytes long.
+        assert_eq!(pieces(1 << 40, 512 << 10).count(), 1 << 21);
+        let refused = |chunk_bytes, transfers| {
+            let refused = Pieces::new(member, 1 << 40, chunk_bytes, transfers);
+            refused.unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(512, 3),
+            "broadcast (ring): chunks of 512 bytes are too many for a buffer of 1099511627776 \
+             bytes; cut it into chunks of at least 524288 bytes"
+        );
+        assert!(refused(512 << 10, 3_000).contains("at least 768001 bytes"));
+        assert!(Pieces::new(member, 1, 0, 3).is_err());
+    }
+
     proptest! {
+        #[test]
+        fn pieces_add_up(size in 0_u64..1 << 30, chunk in 1_u64 << 9..1 << 32) {
+            let member = &crate::collective::broadcast_ring::MEMBER;
+            let pieces = Pieces::new(member, size, chunk, 7).unwrap();
+            let sum: u64 = (0..pieces.count()).map(|i| pieces.bytes(i)).sum();
+            prop_assert_eq!(sum, size);
+        }
+
         #[test]
         fn chunks_add_up_and_differ_by_one(size in 1..=u64::MAX, count in 1_u32..300) {
             let lengths = lengths(size, count);
             prop_assert_eq!(lengths.iter().sum::<u64>(), size);
             let least = size / u64::from(count);
             prop_assert!(lengths.iter().all(|&bytes| bytes == least || bytes == least + 1));
+            prop_assert_eq!(Chunks::new(size, count).total(), size);
         }
     }
 }

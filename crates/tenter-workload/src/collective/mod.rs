@@ -2,19 +2,36 @@
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
 //! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
-//! member (`chunks`, `star`).
+//! member (`butterfly`, `chunks`, `ring`, `star`, `tree`, `tree_flow`).
 
+mod all_gather_recursive_doubling;
+mod all_gather_ring;
+mod all_reduce_bidirectional_ring;
+mod all_reduce_double_binary_tree;
+mod all_reduce_halving_doubling;
 mod all_reduce_ring;
+mod all_to_all_pairwise;
 mod all_to_all_parallel;
 mod broadcast_parallel;
+mod broadcast_ring;
+mod broadcast_tree;
+mod butterfly;
 mod chunks;
 mod gather_parallel;
+mod hypercube;
 mod incast;
 mod permutation;
+mod reduce_scatter_recursive_halving;
+mod reduce_scatter_ring;
+mod reduce_tree;
+mod ring;
 mod scatter_parallel;
+mod send_recv;
 mod star;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod tree_flow;
 #[cfg(test)]
 mod vectors;
 
@@ -23,22 +40,63 @@ use std::fmt;
 use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
 
+/// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
+/// said.
+///
+/// Source: NCCL's default buffer of 4 MiB (`NCCL_BUFFSIZE`), which it uses in 8 slots.
+const CHUNK_BYTES: u64 = 512 << 10;
+
 /// Every collective and algorithm there is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CollectiveKind {
     /// All-to-all, all pairs at once, interleaved over the destinations.
     AllToAllParallel,
+    /// All-to-all, one destination after the other.
+    AllToAllPairwise,
     /// All-reduce round a ring in one direction: reduce-scatter, then all-gather.
     AllReduceRing,
-    /// Each rank sends everything to one other rank; a random derangement.
-    Permutation {
-        /// Seed of the derangement.
-        seed: u64,
+    /// All-reduce round two rings in opposite directions, each with half of the buffer.
+    AllReduceBidirectionalRing,
+    /// All-reduce by recursive halving, then recursive doubling.
+    AllReduceHalvingDoubling,
+    /// All-reduce up and down two binary trees, each with half of the buffer.
+    AllReduceDoubleBinaryTree {
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
     },
-    /// All other ranks send to one.
-    Incast {
+    /// All-gather round a ring.
+    AllGatherRing,
+    /// All-gather in log₂ n exchanges, each of twice as many bytes as the one before.
+    AllGatherRecursiveDoubling,
+    /// Reduce-scatter round a ring.
+    ReduceScatterRing,
+    /// Reduce-scatter in log₂ n exchanges, each of half as many bytes as the one before.
+    ReduceScatterRecursiveHalving,
+    /// One rank sends the same message to every other, all at once.
+    BroadcastParallel {
+        /// The rank that sends.
+        root: u32,
+    },
+    /// A message goes chunk by chunk from rank to rank, round a ring that the root opens.
+    BroadcastRing {
+        /// The rank that sends.
+        root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
+    },
+    /// A message goes chunk by chunk down a binary tree.
+    BroadcastTree {
+        /// The rank that sends.
+        root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
+    },
+    /// Sums go chunk by chunk up a binary tree.
+    ReduceTree {
         /// The rank that receives.
         root: u32,
+        /// Bytes of a chunk; the last one may be shorter.
+        chunk_bytes: u64,
     },
     /// All ranks send their share to one, all at once.
     GatherParallel {
@@ -50,9 +108,18 @@ pub enum CollectiveKind {
         /// The rank that sends.
         root: u32,
     },
-    /// One rank sends the same message to every other, all at once.
-    BroadcastParallel {
-        /// The rank that sends.
+    /// Each rank sends everything to the next one.
+    SendRecv,
+    /// All-gather along the edges of a hypercube, as nccl-tests has it.
+    Hypercube,
+    /// Each rank sends everything to one other rank; a random derangement.
+    Permutation {
+        /// Seed of the derangement.
+        seed: u64,
+    },
+    /// All other ranks send to one.
+    Incast {
+        /// The rank that receives.
         root: u32,
     },
 }
@@ -146,26 +213,56 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 7] = [
+    pub const MEMBERS: [&'static CollectiveMember; 20] = [
         &all_to_all_parallel::MEMBER,
+        &all_to_all_pairwise::MEMBER,
         &all_reduce_ring::MEMBER,
-        &permutation::MEMBER,
-        &incast::MEMBER,
+        &all_reduce_bidirectional_ring::MEMBER,
+        &all_reduce_halving_doubling::MEMBER,
+        &all_reduce_double_binary_tree::MEMBER,
+        &all_gather_ring::MEMBER,
+        &all_gather_recursive_doubling::MEMBER,
+        &reduce_scatter_ring::MEMBER,
+        &reduce_scatter_recursive_halving::MEMBER,
+        &broadcast_parallel::MEMBER,
+        &broadcast_ring::MEMBER,
+        &broadcast_tree::MEMBER,
+        &reduce_tree::MEMBER,
         &gather_parallel::MEMBER,
         &scatter_parallel::MEMBER,
-        &broadcast_parallel::MEMBER,
+        &send_recv::MEMBER,
+        &hypercube::MEMBER,
+        &permutation::MEMBER,
+        &incast::MEMBER,
     ];
 
     /// The entry of this algorithm in [`CollectiveKind::MEMBERS`].
     pub const fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
+            CollectiveKind::AllToAllPairwise => &all_to_all_pairwise::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
-            CollectiveKind::Permutation { .. } => &permutation::MEMBER,
-            CollectiveKind::Incast { .. } => &incast::MEMBER,
+            CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
+            CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
+            CollectiveKind::AllReduceDoubleBinaryTree { .. } => {
+                &all_reduce_double_binary_tree::MEMBER
+            }
+            CollectiveKind::AllGatherRing => &all_gather_ring::MEMBER,
+            CollectiveKind::AllGatherRecursiveDoubling => &all_gather_recursive_doubling::MEMBER,
+            CollectiveKind::ReduceScatterRing => &reduce_scatter_ring::MEMBER,
+            CollectiveKind::ReduceScatterRecursiveHalving => {
+                &reduce_scatter_recursive_halving::MEMBER
+            }
+            CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
+            CollectiveKind::BroadcastRing { .. } => &broadcast_ring::MEMBER,
+            CollectiveKind::BroadcastTree { .. } => &broadcast_tree::MEMBER,
+            CollectiveKind::ReduceTree { .. } => &reduce_tree::MEMBER,
             CollectiveKind::GatherParallel { .. } => &gather_parallel::MEMBER,
             CollectiveKind::ScatterParallel { .. } => &scatter_parallel::MEMBER,
-            CollectiveKind::BroadcastParallel { .. } => &broadcast_parallel::MEMBER,
+            CollectiveKind::SendRecv => &send_recv::MEMBER,
+            CollectiveKind::Hypercube => &hypercube::MEMBER,
+            CollectiveKind::Permutation { .. } => &permutation::MEMBER,
+            CollectiveKind::Incast { .. } => &incast::MEMBER,
         }
     }
 
@@ -225,13 +322,25 @@ impl CollectiveKind {
     /// The root, where the collective has one.
     pub const fn root_mut(&mut self) -> Option<&mut u32> {
         match self {
-            CollectiveKind::Incast { root }
+            CollectiveKind::BroadcastParallel { root }
+            | CollectiveKind::BroadcastRing { root, .. }
+            | CollectiveKind::BroadcastTree { root, .. }
+            | CollectiveKind::ReduceTree { root, .. }
             | CollectiveKind::GatherParallel { root }
             | CollectiveKind::ScatterParallel { root }
-            | CollectiveKind::BroadcastParallel { root } => Some(root),
-            CollectiveKind::AllToAllParallel
-            | CollectiveKind::AllReduceRing
-            | CollectiveKind::Permutation { .. } => None,
+            | CollectiveKind::Incast { root } => Some(root),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a chunk, where the algorithm passes on one chunk after the other.
+    pub const fn chunk_bytes_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes }
+            | CollectiveKind::BroadcastRing { chunk_bytes, .. }
+            | CollectiveKind::BroadcastTree { chunk_bytes, .. }
+            | CollectiveKind::ReduceTree { chunk_bytes, .. } => Some(chunk_bytes),
+            _ => None,
         }
     }
 
@@ -250,23 +359,70 @@ impl CollectiveKind {
             CollectiveKind::AllToAllParallel => Box::new(
                 all_to_all_parallel::AllToAllParallel::new(ranks, size_bytes),
             ),
-            CollectiveKind::AllReduceRing => {
-                Box::new(all_reduce_ring::AllReduceRing::new(ranks, size_bytes))
+            CollectiveKind::AllToAllPairwise => Box::new(
+                all_to_all_pairwise::AllToAllPairwise::new(ranks, size_bytes),
+            ),
+            CollectiveKind::AllReduceRing => Box::new(all_reduce_ring::schedule(ranks, size_bytes)),
+            CollectiveKind::AllReduceBidirectionalRing => Box::new(
+                all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),
+            ),
+            CollectiveKind::AllReduceHalvingDoubling => {
+                Box::new(all_reduce_halving_doubling::schedule(ranks, size_bytes))
             }
-            CollectiveKind::Permutation { seed } => {
-                Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
+            CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes } => Box::new(
+                all_reduce_double_binary_tree::AllReduceDoubleBinaryTree::new(
+                    ranks,
+                    size_bytes,
+                    chunk_bytes,
+                )?,
+            ),
+            CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
+            CollectiveKind::AllGatherRecursiveDoubling => {
+                Box::new(all_gather_recursive_doubling::schedule(ranks, size_bytes))
             }
-            CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
+            CollectiveKind::ReduceScatterRing => {
+                Box::new(reduce_scatter_ring::schedule(ranks, size_bytes))
+            }
+            CollectiveKind::ReduceScatterRecursiveHalving => Box::new(
+                reduce_scatter_recursive_halving::schedule(ranks, size_bytes),
+            ),
+            CollectiveKind::BroadcastParallel { root } => {
+                Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
+            }
+            CollectiveKind::BroadcastRing { root, chunk_bytes } => Box::new(
+                broadcast_ring::schedule(ranks, size_bytes, root, chunk_bytes)?,
+            ),
+            CollectiveKind::BroadcastTree { root, chunk_bytes } => Box::new(
+                broadcast_tree::schedule(ranks, size_bytes, root, chunk_bytes)?,
+            ),
+            CollectiveKind::ReduceTree { root, chunk_bytes } => {
+                Box::new(reduce_tree::schedule(ranks, size_bytes, root, chunk_bytes)?)
+            }
             CollectiveKind::GatherParallel { root } => {
                 Box::new(gather_parallel::schedule(ranks, size_bytes, root)?)
             }
             CollectiveKind::ScatterParallel { root } => {
                 Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
             }
-            CollectiveKind::BroadcastParallel { root } => {
-                Box::new(broadcast_parallel::schedule(ranks, size_bytes, root)?)
+            CollectiveKind::SendRecv => Box::new(send_recv::SendRecv::new(ranks, size_bytes)),
+            CollectiveKind::Hypercube => Box::new(hypercube::schedule(ranks, size_bytes)?),
+            CollectiveKind::Permutation { seed } => {
+                Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
             }
+            CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
         })
+    }
+
+    /// Algorithm bandwidth over size per time, for `ranks` ranks (at least 2): 1, but for the
+    /// hypercube, of which nccl-tests leaves out the block that a rank has already.
+    ///
+    /// Source: the `*GetBw` functions of NVIDIA/nccl-tests.
+    pub fn algbw_factor(&self, ranks: u32) -> f64 {
+        let factor = match self {
+            CollectiveKind::Hypercube => Factor::AllButOwn,
+            _ => Factor::One,
+        };
+        factor.of(ranks)
     }
 
     /// Bus bandwidth over algorithm bandwidth for `ranks` ranks (at least 2), so that an ideal

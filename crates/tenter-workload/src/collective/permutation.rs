@@ -52,6 +52,7 @@ impl Schedule for Permutation {
             dst,
             bytes: self.size_bytes,
             chunk: id,
+            channel: 0,
             step: 0,
             reduce: false,
         }
@@ -74,7 +75,7 @@ impl Schedule for Permutation {
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         out.push(Destination {
             dst: self.destination[rank as usize],
-            lane: scope.lane(rank),
+            lane: scope.lane(0, rank),
         });
     }
 }

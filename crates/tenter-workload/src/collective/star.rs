@@ -99,6 +99,7 @@ impl Schedule for Star {
             dst,
             bytes,
             chunk: self.chunk_of(other),
+            channel: 0,
             step: 0,
             reduce: false,
         }
@@ -129,7 +130,7 @@ impl Schedule for Star {
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         let way = |dst, other| Destination {
             dst,
-            lane: scope.lane(self.chunk_of(other)),
+            lane: scope.lane(0, self.chunk_of(other)),
         };
         match self.direction {
             Direction::ToRoot if rank != self.root => out.push(way(self.root, rank)),

@@ -39,6 +39,10 @@ fn variants() -> Vec<CollectiveKind> {
         if let Some(root) = other.root_mut() {
             *root = 1;
         }
+        if let Some(chunk_bytes) = other.chunk_bytes_mut() {
+            // Of 1,000 bytes in ten chunks, or halves in five.
+            *chunk_bytes = 100;
+        }
         if other != member.default {
             variants.push(other);
         }
@@ -46,12 +50,24 @@ fn variants() -> Vec<CollectiveKind> {
     variants
 }
 
+/// A schedule as it is and with nothing said about its pairs; none where the number of ranks does
+/// not suit the member.
+fn hinted_and_not(kind: &CollectiveKind, ranks: u32) -> Option<(Box<dyn Schedule>, Unhinted)> {
+    let schedule = || match kind.schedule(ranks, 1_000) {
+        Ok(schedule) => Some(schedule),
+        Err(WorkloadError::NotPowerOfTwo { .. }) => None,
+        Err(error) => panic!("{error}"),
+    };
+    Some((schedule()?, Unhinted(schedule()?)))
+}
+
 #[test]
 fn every_member_says_the_pairs_it_uses() {
     for kind in variants() {
         for ranks in 2..=17 {
-            let direct = kind.schedule(ranks, 1_000).unwrap();
-            let walked = Unhinted(kind.schedule(ranks, 1_000).unwrap());
+            let Some((direct, walked)) = hinted_and_not(&kind, ranks) else {
+                continue;
+            };
             for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
                 for rank in 0..ranks {
                     // What is in the list before must stay there.
@@ -73,15 +89,16 @@ fn every_member_says_the_pairs_it_uses() {
 fn every_member_knows_the_nth_transfer_of_a_way() {
     for kind in variants() {
         for ranks in 2..=9 {
-            let direct = kind.schedule(ranks, 1_000).unwrap();
-            let walked = Unhinted(kind.schedule(ranks, 1_000).unwrap());
+            let Some((direct, walked)) = hinted_and_not(&kind, ranks) else {
+                continue;
+            };
             for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
                 for src in 0..ranks {
                     let mut ways = Vec::new();
                     direct.pairs(src, scope, &mut ways);
                     for (way, nth) in ways
                         .into_iter()
-                        .flat_map(|way| (0..2 * ranks).map(move |n| (way, n)))
+                        .flat_map(|way| (0..2 * ranks.max(6)).map(move |n| (way, n)))
                     {
                         assert_eq!(
                             direct.nth(src, way, scope, nth),
@@ -97,21 +114,25 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
 
 /// Scenarios are checked for too many packets on a queue pair by this bound first.
 #[test]
-fn no_member_sends_a_rank_more_than_its_buffer_twice_nor_two_transfers_per_rank() {
-    for member in CollectiveKind::MEMBERS {
+fn no_member_sends_a_rank_more_than_its_buffer_twice_nor_many_transfers() {
+    for mut kind in variants() {
         for (ranks, size) in (2..=17).flat_map(|ranks| [(ranks, 1_000), (ranks, 1)]) {
-            let schedule = member.default.schedule(ranks, size).unwrap();
+            let Ok(schedule) = kind.schedule(ranks, size) else {
+                // Not every number of ranks makes a hypercube.
+                continue;
+            };
             let mut sent = BTreeMap::new();
             for id in 0..schedule.transfer_count() {
                 let transfer = schedule.transfer(id);
-                let way: &mut (u64, u32) = sent.entry((transfer.src, transfer.dst)).or_default();
+                let way: &mut (u64, u64) = sent.entry((transfer.src, transfer.dst)).or_default();
                 *way = (way.0 + transfer.bytes, way.1 + 1);
             }
-            let most = (2 * size, 2 * ranks);
+            let chunks = kind.chunk_bytes_mut().map_or(0, |bytes| size / *bytes);
+            let most = (2 * size, 2 * u64::from(ranks) + chunks);
             let bounded = sent
                 .values()
                 .all(|&(bytes, transfers)| bytes <= most.0 && transfers <= most.1);
-            assert!(bounded, "{member}, {ranks} ranks, {size} bytes: {sent:?}");
+            assert!(bounded, "{kind:?}, {ranks} ranks, {size} bytes: {sent:?}");
         }
     }
 }
@@ -143,15 +164,17 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
-         known are all-to-all, all-reduce, permutation, incast, gather, scatter, broadcast"
+         known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, \
+         scatter, send-recv, hypercube, permutation, incast"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
-        "all-reduce has no algorithm `rign`; known are ring"
+        "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling, \
+         double-binary-tree"
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),
-        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel"
+        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel, pairwise"
     );
 }
 
@@ -171,55 +194,102 @@ fn what_cannot_run_is_refused_with_a_remedy() {
     }
 }
 
+/// The number of transfers as a function of that of ranks.
+type Count = Box<dyn Fn(u64) -> u64>;
+
 #[test]
 fn ranks_are_limited_where_ids_run_out() {
-    let limited = [
-        CollectiveKind::AllToAllParallel,
-        CollectiveKind::AllReduceRing,
+    let pairs = |ranks: u64| ranks * (ranks - 1);
+    // k exchanges between 2ᵏ ranks, and something before and after for each of the others.
+    let exchanges = |ranks: u64, each: u64| {
+        let participants = 1 << ranks.ilog2();
+        each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
+    };
+    let limited: [(CollectiveKind, Count); 10] = [
+        (CollectiveKind::AllToAllParallel, Box::new(pairs)),
+        (CollectiveKind::AllToAllPairwise, Box::new(pairs)),
+        (
+            CollectiveKind::AllReduceRing,
+            Box::new(move |n| 2 * pairs(n)),
+        ),
+        (
+            CollectiveKind::AllReduceBidirectionalRing,
+            Box::new(move |n| 4 * pairs(n)),
+        ),
+        (CollectiveKind::AllGatherRing, Box::new(pairs)),
+        (CollectiveKind::ReduceScatterRing, Box::new(pairs)),
+        (
+            CollectiveKind::AllReduceHalvingDoubling,
+            Box::new(move |n| exchanges(n, 2)),
+        ),
+        (
+            CollectiveKind::AllGatherRecursiveDoubling,
+            Box::new(move |n| exchanges(n, 1)),
+        ),
+        (
+            CollectiveKind::ReduceScatterRecursiveHalving,
+            Box::new(move |n| exchanges(n, 1)),
+        ),
+        (
+            CollectiveKind::Hypercube,
+            Box::new(move |n| exchanges(n, 1)),
+        ),
     ];
-    for kind in limited {
+    for (kind, transfers) in limited {
         let most = u64::from(kind.member().ranks_max);
-        let per_pair = if kind == CollectiveKind::AllReduceRing {
-            2
+        let more = if kind == CollectiveKind::Hypercube {
+            2 * most
         } else {
-            1
+            most + 1
         };
-        let transfers = |ranks: u64| per_pair * ranks * (ranks - 1);
-        assert!(u32::try_from(transfers(most)).is_ok());
-        assert!(u32::try_from(transfers(most + 1)).is_err());
+        assert!(u32::try_from(transfers(most)).is_ok(), "{kind:?}");
+        assert!(u32::try_from(transfers(more)).is_err(), "{kind:?}");
 
         let schedule = kind.schedule(most as u32, 1 << 40).unwrap();
-        assert_eq!(u64::from(schedule.transfer_count()), transfers(most));
+        assert_eq!(
+            u64::from(schedule.transfer_count()),
+            transfers(most),
+            "{kind:?}"
+        );
         let last = schedule.transfer(schedule.transfer_count() - 1);
         assert!(last.src < schedule.ranks() && last.dst < schedule.ranks());
 
-        let refused = kind.schedule(most as u32 + 1, 1 << 40).err().unwrap();
+        let refused = kind.schedule(more as u32, 1 << 40).err().unwrap();
         assert!(matches!(refused, WorkloadError::TooManyTransfers { .. }));
     }
 }
 
 #[test]
-fn bus_bandwidth_factors_are_those_of_nccl_tests() {
-    let factor = |kind: CollectiveKind, ranks| kind.busbw_factor(ranks);
-    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
-    // n = 8: 2·7/8, 7/8, 7/8, 1.
-    assert!(close(factor(CollectiveKind::AllReduceRing, 8), 1.75));
-    assert!(close(factor(CollectiveKind::AllToAllParallel, 8), 0.875));
-    // Gather, scatter and all-to-all are (n−1)/n, broadcast 1.
-    for kind in [
-        CollectiveKind::Incast { root: 3 },
-        CollectiveKind::GatherParallel { root: 3 },
-        CollectiveKind::ScatterParallel { root: 3 },
-    ] {
-        assert!(close(factor(kind, 8), 0.875));
+fn parameters_are_found_where_there_are_any() {
+    for member in CollectiveKind::MEMBERS {
+        let mut kind = member.default.clone();
+        let written = format!("{kind:?}");
+        assert_eq!(kind.root_mut().is_some(), written.contains("root"));
+        let chunked = kind.chunk_bytes_mut().is_some();
+        assert_eq!(chunked, written.contains("chunk_bytes"));
     }
-    assert!(close(
-        factor(CollectiveKind::BroadcastParallel { root: 3 }, 8),
-        1.0
-    ));
-    assert!(close(
-        factor(CollectiveKind::Permutation { seed: 3 }, 8),
-        1.0
-    ));
-    assert!(close(factor(CollectiveKind::AllReduceRing, 2), 1.0));
+}
+
+/// Factors as the documentation of nccl-tests has them, for 8 ranks: 2·7/8, 7/8 and 1.
+#[test]
+fn bus_bandwidth_factors_are_those_of_nccl_tests() {
+    let by_collective = |collective| match collective {
+        "all-reduce" => 1.75,
+        "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
+        "broadcast" | "reduce" | "send-recv" | "hypercube" | "permutation" => 1.0,
+        other => panic!("{other} has no factor here"),
+    };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    for kind in variants() {
+        let expected = by_collective(kind.name());
+        assert!(close(kind.busbw_factor(8), expected), "{kind:?}");
+        // All but hypercube, which leaves out the block that a rank has already, take the size.
+        let counted = if kind == CollectiveKind::Hypercube {
+            0.875
+        } else {
+            1.0
+        };
+        assert!(close(kind.algbw_factor(8), counted), "{kind:?}");
+    }
+    assert!(close(CollectiveKind::AllReduceRing.busbw_factor(2), 1.0));
 }

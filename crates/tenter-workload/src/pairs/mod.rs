@@ -32,7 +32,7 @@ pub struct FarEnd {
     /// The slot the queue pair has there: a receive slot seen from the sender, a send slot seen
     /// from the receiver.
     pub slot: u32,
-    /// The lane: 0 in the scope of a rank pair, else the chunk.
+    /// The lane: the channel in the scope of a rank pair, else the chunk.
     pub lane: u32,
     /// Which of the lane's queue pairs it is, from 0.
     pub queue_pair: u16,
@@ -56,15 +56,18 @@ impl QueuePairs {
     /// # Errors
     /// Those of [`CollectiveKind::schedule`] and of [`QueuePairs::build`].
     pub fn for_job(job: &Job) -> Result<QueuePairs, WorkloadError> {
-        // Pairs do not depend on the size, so a list of sizes is looked at once.
-        let mut kinds: Vec<&CollectiveKind> = Vec::new();
-        let mut schedules = Vec::new();
+        // A larger size needs at least the pairs of a smaller one, so one schedule per kind does.
+        let mut largest: Vec<(&CollectiveKind, u64)> = Vec::new();
         for run in &job.sequence {
-            if !kinds.contains(&&run.kind) {
-                kinds.push(&run.kind);
-                schedules.push(run.kind.schedule(job.ranks(), run.size_bytes)?);
+            match largest.iter_mut().find(|(kind, _)| **kind == run.kind) {
+                Some((_, size)) => *size = run.size_bytes.max(*size),
+                None => largest.push((&run.kind, run.size_bytes)),
             }
         }
+        let schedules = largest
+            .into_iter()
+            .map(|(kind, size)| kind.schedule(job.ranks(), size))
+            .collect::<Result<Vec<_>, _>>()?;
         let schedules: Vec<&dyn Schedule> = schedules.iter().map(|schedule| &**schedule).collect();
         QueuePairs::build(
             job.ranks(),
@@ -157,7 +160,7 @@ impl QueuePairs {
     /// The first queue pair a transfer is sent on, or none when no schedule given to the build has
     /// it.
     pub fn find_for(&self, transfer: &Transfer) -> Option<SendSlot> {
-        self.find(transfer.src, transfer.dst, self.scope.lane(transfer.chunk))
+        self.find(transfer.src, transfer.dst, transfer.way(self.scope).lane)
     }
 
     /// Where the queue pair in a rank's send slot leads.

@@ -94,7 +94,7 @@ fn pairs_of(job: &Job) -> Vec<(u32, u32, u32)> {
     for schedule in job.schedules().unwrap() {
         for id in 0..schedule.transfer_count() {
             let transfer = schedule.transfer(id);
-            let lane = job.queue_pair_scope.lane(transfer.chunk);
+            let lane = transfer.way(job.queue_pair_scope).lane;
             all.push((transfer.src, transfer.dst, lane));
         }
     }
@@ -106,6 +106,10 @@ fn every_collective_in_both_scopes() {
     for kind in CollectiveKind::MEMBERS.map(|member| member.default.clone()) {
         for scope in SCOPES {
             for ranks in [2, 3, 4, 9] {
+                if kind.schedule(ranks, 1).is_err() {
+                    // Not every number of ranks makes a hypercube.
+                    continue;
+                }
                 for queue_pairs in [1, 4] {
                     let job = job(std::slice::from_ref(&kind), ranks, scope, queue_pairs);
                     check(&QueuePairs::for_job(&job).unwrap(), pairs_of(&job));
@@ -129,6 +133,24 @@ fn a_sequence_needs_the_union() {
             check(&QueuePairs::for_job(&job).unwrap(), pairs_of(&job));
         }
     }
+}
+
+#[test]
+fn the_largest_size_of_a_sequence_decides() {
+    // Chunks of 512 KiB: sizes of one, eight and four of them.
+    let kind = CollectiveKind::parse("broadcast", "ring").unwrap();
+    let mut job = job(
+        &[kind.clone(), kind.clone(), kind],
+        5,
+        QueuePairScope::Chunk,
+        1,
+    );
+    for (run, size_bytes) in job.sequence.iter_mut().zip([1 << 19, 1 << 22, 1 << 21]) {
+        run.size_bytes = size_bytes;
+    }
+    let pairs = QueuePairs::for_job(&job).unwrap();
+    assert_eq!(pairs.send_slots(0), 8);
+    check(&pairs, pairs_of(&job));
 }
 
 #[test]
@@ -204,14 +226,13 @@ fn memory_is_what_it_says() {
     };
     // Two lists of 513 starts, and per entry 12 bytes or, with lanes, 16.
     let starts = 2 * 513 * 4;
-    assert_eq!(
-        memory(CollectiveKind::AllToAllParallel, QueuePairScope::RankPair),
-        0
-    );
-    assert_eq!(
-        memory(CollectiveKind::AllToAllParallel, QueuePairScope::Chunk),
-        0
-    );
+    for kind in [
+        CollectiveKind::AllToAllParallel,
+        CollectiveKind::AllToAllPairwise,
+    ] {
+        assert_eq!(memory(kind.clone(), QueuePairScope::RankPair), 0);
+        assert_eq!(memory(kind, QueuePairScope::Chunk), 0);
+    }
     assert_eq!(
         memory(CollectiveKind::AllReduceRing, QueuePairScope::RankPair),
         starts + 512 * 12

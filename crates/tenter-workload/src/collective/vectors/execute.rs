@@ -120,8 +120,7 @@ impl Execution<'_> {
     fn post(&mut self, id: u32) {
         let transfer = self.schedule.transfer(id);
         assert_ne!(transfer.src, transfer.dst, "{id} goes nowhere");
-        let lane = self.scope.lane(transfer.chunk);
-        let key = (transfer.src, transfer.dst, lane);
+        let key = (transfer.src, transfer.dst, transfer.way(self.scope).lane);
         let way = self.ways.entry(key).or_default();
         assert!(
             way.posted_last.is_none_or(|last| last < id),

@@ -5,7 +5,7 @@ mod execute;
 use proptest::prelude::*;
 
 use super::CollectiveKind;
-use crate::{QueuePairScope, Transfer};
+use crate::{QueuePairScope, Transfer, WorkloadError};
 use execute::{Memory, execute};
 
 /// A vector of numbers per rank; one number stands for one chunk or block.
@@ -36,6 +36,12 @@ impl Case {
         start(rank + 1) - start(rank)
     }
 
+    /// The bytes of a chunk that cuts so many bytes into at most five, and how many it makes.
+    fn cut(self, bytes: u64) -> (u64, u32) {
+        let chunk_bytes = bytes.div_ceil(1 + self.parameter % 5);
+        (chunk_bytes, bytes.div_ceil(chunk_bytes) as u32)
+    }
+
     /// Runs a member on memory and returns the bytes it moved.
     fn run(self, kind: &CollectiveKind, memory: &mut impl Memory) -> u64 {
         let schedule = kind.schedule(self.ranks, self.size).unwrap();
@@ -59,21 +65,40 @@ fn matrix(rows: u32, columns: u32, cell: impl Fn(u32, u32) -> u64) -> Vectors {
         .collect()
 }
 
-/// What ranks hold of a buffer that all know, chunk by chunk; 0 for what they do not have.
-struct InPlace(Vectors);
+/// What ranks hold of a buffer that all know, cell by cell; 0 for what they do not have.
+struct InPlace<'a> {
+    held: Vectors,
+    /// The cells a transfer carries.
+    cells: &'a dyn Fn(&Transfer) -> Vec<u32>,
+}
 
-impl Memory for InPlace {
+impl InPlace<'_> {
+    /// Ranks that hold so much, of a buffer in which each chunk is one cell.
+    fn of_chunks(held: Vectors) -> InPlace<'static> {
+        InPlace {
+            held,
+            cells: &|transfer| vec![transfer.chunk],
+        }
+    }
+}
+
+impl Memory for InPlace<'_> {
     fn read(&self, transfer: &Transfer) -> Vec<u64> {
-        vec![self.0[transfer.src as usize][transfer.chunk as usize]]
+        let vector = &self.held[transfer.src as usize];
+        let cells = (self.cells)(transfer).into_iter();
+        cells.map(|cell| vector[cell as usize]).collect()
     }
 
     fn write(&mut self, transfer: &Transfer, values: &[u64]) {
-        let cell = &mut self.0[transfer.dst as usize][transfer.chunk as usize];
-        *cell = if transfer.reduce {
-            *cell + values[0]
-        } else {
-            values[0]
-        };
+        let vector = &mut self.held[transfer.dst as usize];
+        for (cell, &value) in (self.cells)(transfer).into_iter().zip(values) {
+            let cell = &mut vector[cell as usize];
+            *cell = if transfer.reduce {
+                *cell + value
+            } else {
+                value
+            };
+        }
     }
 }
 
@@ -95,44 +120,171 @@ impl Memory for Blocks {
     }
 }
 
-fn all_reduce(case: Case) {
+/// The sum of all ranks' contributions to a chunk.
+fn sum(ranks: u32, chunk: u32) -> u64 {
+    (0..ranks).map(|rank| value(rank, chunk)).sum()
+}
+
+/// All-reduce round rings or along trees, of `chunks` chunks.
+fn all_reduce(case: Case, kind: &CollectiveKind, chunks: u32) {
     let ranks = case.ranks;
-    let mut memory = InPlace(matrix(ranks, ranks, value));
-    let bytes = case.run(&CollectiveKind::AllReduceRing, &mut memory);
-    // Each of the 2(n−1) steps moves every chunk once.
+    let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
+    let bytes = case.run(kind, &mut memory);
+    // Each chunk moves 2(n−1) times: to be added to n−1 others, and back to n−1 ranks.
     assert_eq!(bytes, 2 * u64::from(ranks - 1) * case.size);
-    let sums: Vec<u64> = (0..ranks)
-        .map(|chunk| (0..ranks).map(|rank| value(rank, chunk)).sum())
-        .collect();
-    assert!(memory.0.iter().all(|vector| *vector == sums), "{case:?}");
+    check_all_reduced(case, kind, &memory);
+}
+
+fn check_all_reduced(case: Case, kind: &CollectiveKind, memory: &InPlace<'_>) {
+    let cells = memory.held[0].len() as u32;
+    let sums = matrix(case.ranks, cells, |_, cell| sum(case.ranks, cell));
+    assert_eq!(memory.held, sums, "{kind:?}, {case:?}");
+}
+
+/// All-gather: everybody starts with a block and ends with all of them.
+fn all_gather(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
+    let ranks = case.ranks;
+    let own = |rank, block| if rank == block { value(rank, block) } else { 0 };
+    let held = matrix(ranks, ranks, own);
+    let mut memory = InPlace { held, cells };
+    let bytes = case.run(kind, &mut memory);
+    let all = matrix(ranks, ranks, |_, block| value(block, block));
+    assert_eq!(memory.held, all, "{kind:?}, {case:?}");
+    bytes
+}
+
+/// Reduce-scatter: everybody ends with the sum of a block; the rest of the buffer is scratch.
+fn reduce_scatter(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -> Vec<u32>) -> u64 {
+    let ranks = case.ranks;
+    let held = matrix(ranks, ranks, value);
+    let mut memory = InPlace { held, cells };
+    let bytes = case.run(kind, &mut memory);
+    for rank in 0..ranks {
+        let found = memory.held[rank as usize][rank as usize];
+        assert_eq!(found, sum(ranks, rank), "{kind:?}, {case:?}, rank {rank}");
+    }
+    bytes
+}
+
+/// The three rings.
+fn rings(case: Case) {
+    let ranks = case.ranks;
+    let one_chunk = |transfer: &Transfer| vec![transfer.chunk];
+    all_reduce(case, &CollectiveKind::AllReduceRing, ranks);
+    let bidirectional = CollectiveKind::AllReduceBidirectionalRing;
+    all_reduce(case, &bidirectional, 2 * ranks);
+    // Each of n−1 steps moves every block once.
+    let once_round = u64::from(ranks - 1) * case.size;
+    let gathered = all_gather(case, &CollectiveKind::AllGatherRing, &one_chunk);
+    assert_eq!(gathered, once_round);
+    let scattered = reduce_scatter(case, &CollectiveKind::ReduceScatterRing, &one_chunk);
+    assert_eq!(scattered, once_round);
+}
+
+/// The cells of a chunk in recursive halving and doubling over p = 2ᵏ of n ranks, where a
+/// participant has one cell, or two if it has an extra.
+fn butterfly_cells(ranks: u32, chunk: u32) -> Vec<u32> {
+    let participants = 1 << ranks.ilog2();
+    let extras = ranks - participants;
+    // Segments are numbered like a heap: the whole is 0, its halves 1 and 2, its quarters 3 to 6.
+    if chunk < 2 * participants - 1 {
+        let level = (chunk + 1).ilog2();
+        let length = participants >> level;
+        let first = (chunk + 1 - (1 << level)) * length;
+        let cell = |participant: u32| participant + participant.min(extras);
+        return (cell(first)..cell(first + length)).collect();
+    }
+    let of_extra = chunk + 1 - 2 * participants;
+    let block = 2 * (of_extra % extras) + 1;
+    if of_extra < extras {
+        vec![block]
+    } else {
+        (0..ranks).filter(|&cell| cell != block).collect()
+    }
+}
+
+/// Recursive halving, recursive doubling, and both.
+fn butterflies(case: Case) {
+    let (ranks, size) = (case.ranks, case.size);
+    let participants: u32 = 1 << ranks.ilog2();
+    let extras = u64::from(ranks - participants);
+    let cells = |transfer: &Transfer| butterfly_cells(ranks, transfer.chunk);
+    let blocks_of_extras: u64 = (0..ranks - participants)
+        .map(|i| case.block(2 * i + 1))
+        .sum();
+
+    // Each exchange of halving moves half of what all participants hold, which is p buffers, then
+    // p/2, …: p−1 in the end. An extra sends its buffer before and gets its block after.
+    let halving = CollectiveKind::ReduceScatterRecursiveHalving;
+    let exchanged = u64::from(participants - 1) * size;
+    let bytes = reduce_scatter(case, &halving, &cells);
+    assert_eq!(bytes, exchanged + extras * size + blocks_of_extras);
+    // Doubling is its mirror image, but that an extra has its block already.
+    let doubling = CollectiveKind::AllGatherRecursiveDoubling;
+    let bytes = all_gather(case, &doubling, &cells);
+    assert_eq!(bytes, exchanged + extras * size);
+    match CollectiveKind::Hypercube.schedule(ranks, size) {
+        Ok(_) => assert_eq!(
+            all_gather(case, &CollectiveKind::Hypercube, &cells),
+            exchanged
+        ),
+        Err(error) => assert!(matches!(error, WorkloadError::NotPowerOfTwo { .. })),
+    }
+
+    // An all-reduce cuts its buffer for the participants alone.
+    let both = CollectiveKind::AllReduceHalvingDoubling;
+    let cells = |transfer: &Transfer| butterfly_cells(participants, transfer.chunk);
+    let held = matrix(ranks, participants, value);
+    let mut memory = InPlace {
+        held,
+        cells: &cells,
+    };
+    let bytes = case.run(&both, &mut memory);
+    assert_eq!(bytes, 2 * (exchanged + extras * size));
+    check_all_reduced(case, &both, &memory);
 }
 
 fn all_to_all(case: Case) {
     let ranks = case.ranks;
     let keep_own = |row, column| if row == column { value(row, column) } else { 0 };
-    let mut memory = Blocks {
-        send: matrix(ranks, ranks, value),
-        receive: matrix(ranks, ranks, keep_own),
-    };
-    let bytes = case.run(&CollectiveKind::AllToAllParallel, &mut memory);
-    // Every rank receives n−1 blocks; the blocks of all ranks make up one buffer.
-    assert_eq!(bytes, u64::from(ranks - 1) * case.size);
-    let transposed = matrix(ranks, ranks, |row, column| value(column, row));
-    assert_eq!(memory.receive, transposed, "{case:?}");
+    for kind in [
+        CollectiveKind::AllToAllParallel,
+        CollectiveKind::AllToAllPairwise,
+    ] {
+        let mut memory = Blocks {
+            send: matrix(ranks, ranks, value),
+            receive: matrix(ranks, ranks, keep_own),
+        };
+        let bytes = case.run(&kind, &mut memory);
+        // Every rank receives n−1 blocks; the blocks of all ranks make up one buffer.
+        assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+        let transposed = matrix(ranks, ranks, |row, column| value(column, row));
+        assert_eq!(memory.receive, transposed, "{kind:?}, {case:?}");
+    }
 }
 
-fn permutation(case: Case) {
+/// Permutation and send-recv: each rank receives exactly one vector, and from somebody else.
+fn one_to_one(case: Case) {
     let (ranks, seed) = (case.ranks, case.parameter);
-    let mut memory = Blocks {
-        send: matrix(ranks, ranks, value),
-        receive: matrix(ranks, ranks, |_, _| 0),
-    };
-    let bytes = case.run(&CollectiveKind::Permutation { seed }, &mut memory);
-    assert_eq!(bytes, u64::from(ranks) * case.size);
-    // Each rank received exactly one vector, and from somebody else.
-    for (rank, vector) in memory.receive.iter().enumerate() {
-        assert_eq!(vector.iter().filter(|&&block| block != 0).count(), 1);
-        assert_eq!(vector[rank], 0);
+    for kind in [
+        CollectiveKind::Permutation { seed },
+        CollectiveKind::SendRecv,
+    ] {
+        let mut memory = Blocks {
+            send: matrix(ranks, ranks, value),
+            receive: matrix(ranks, ranks, |_, _| 0),
+        };
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, u64::from(ranks) * case.size);
+        for (rank, vector) in (0..).zip(&memory.receive) {
+            let from: Vec<u32> = (0..ranks)
+                .filter(|&src| vector[src as usize] != 0)
+                .collect();
+            assert!(from.len() == 1 && from[0] != rank, "{kind:?}, {case:?}");
+            if kind == CollectiveKind::SendRecv {
+                assert_eq!((from[0] + 1) % ranks, rank);
+            }
+        }
     }
 }
 
@@ -151,10 +303,10 @@ fn gather(case: Case) {
         CollectiveKind::GatherParallel { root },
         CollectiveKind::Incast { root },
     ] {
-        let mut memory = InPlace(matrix(ranks, ranks, own));
+        let mut memory = InPlace::of_chunks(matrix(ranks, ranks, own));
         let bytes = case.run(&kind, &mut memory);
         assert_eq!(bytes, case.size - case.block(root));
-        assert_eq!(memory.0, matrix(ranks, ranks, all), "{case:?}");
+        assert_eq!(memory.held, matrix(ranks, ranks, all), "{case:?}");
     }
 }
 
@@ -168,30 +320,61 @@ fn scatter(case: Case) {
             0
         }
     };
-    let mut memory = InPlace(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
+    let mut memory =
+        InPlace::of_chunks(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
     let bytes = case.run(&CollectiveKind::ScatterParallel { root }, &mut memory);
     assert_eq!(bytes, case.size - case.block(root));
     let expected = matrix(ranks, ranks, |rank, block| held(rank, rank == block, block));
-    assert_eq!(memory.0, expected, "{case:?}");
+    assert_eq!(memory.held, expected, "{case:?}");
 }
 
-/// Broadcast, parallel: everybody ends with the root's message, which is one chunk.
+/// Broadcast: everybody ends with the root's message, which is one chunk or several.
 fn broadcast(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
-    let at_root = |rank, _| if rank == root { value(root, 0) } else { 0 };
-    let mut memory = InPlace(matrix(ranks, 1, at_root));
-    let bytes = case.run(&CollectiveKind::BroadcastParallel { root }, &mut memory);
+    let (chunk_bytes, chunks) = case.cut(case.size);
+    for (kind, chunks) in [
+        (CollectiveKind::BroadcastParallel { root }, 1),
+        (CollectiveKind::BroadcastRing { root, chunk_bytes }, chunks),
+        (CollectiveKind::BroadcastTree { root, chunk_bytes }, chunks),
+    ] {
+        let at_root = |rank, chunk| if rank == root { value(root, chunk) } else { 0 };
+        let mut memory = InPlace::of_chunks(matrix(ranks, chunks, at_root));
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, u64::from(ranks - 1) * case.size);
+        let all = matrix(ranks, chunks, |_, chunk| value(root, chunk));
+        assert_eq!(memory.held, all, "{kind:?}, {case:?}");
+    }
+}
+
+/// Reduce: the root ends with the sums; what the others hold is scratch.
+fn reduce(case: Case) {
+    let (ranks, root) = (case.ranks, case.root());
+    let (chunk_bytes, chunks) = case.cut(case.size);
+    let kind = CollectiveKind::ReduceTree { root, chunk_bytes };
+    let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
+    let bytes = case.run(&kind, &mut memory);
     assert_eq!(bytes, u64::from(ranks - 1) * case.size);
-    assert_eq!(memory.0, matrix(ranks, 1, |_, _| value(root, 0)));
+    let sums: Vec<u64> = (0..chunks).map(|chunk| sum(ranks, chunk)).collect();
+    assert_eq!(memory.held[root as usize], sums, "{case:?}");
+}
+
+/// All-reduce up and down two trees, whose chunks alternate.
+fn double_tree(case: Case) {
+    let (chunk_bytes, chunks) = case.cut(case.size.div_ceil(2));
+    let kind = CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes };
+    all_reduce(case, &kind, 2 * chunks);
 }
 
 fn everything(case: Case) {
-    all_reduce(case);
+    rings(case);
+    butterflies(case);
     all_to_all(case);
-    permutation(case);
+    one_to_one(case);
     gather(case);
     scatter(case);
     broadcast(case);
+    reduce(case);
+    double_tree(case);
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! All-gather, recursive doubling: log₂ n exchanges, each of all that has been gathered.
+//!
+//! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
+//! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
+//! neighbours, as there in all-reduce.
+
+use super::butterfly::{Butterfly, Exchanges};
+use super::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "all-gather",
+    algorithm: "recursive-doubling",
+    summary: "ranks exchange all they have, twice as much each time",
+    model_page: "docs/models/collective-all-gather-recursive-doubling.md",
+    // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+    ranks_max: (1 << 28) - 1,
+    // Each rank has its own block already.
+    busbw: Factor::AllButOwn,
+    default: CollectiveKind::AllGatherRecursiveDoubling,
+};
+
+pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Butterfly {
+    Butterfly::new(ranks, size_bytes, Exchanges::Doubling)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schedule;
+
+    #[test]
+    fn each_exchange_is_twice_the_one_before() {
+        let schedule = schedule(8, 8 << 10);
+        let bytes: Vec<_> = (0..3)
+            .map(|step| schedule.transfer(8 * step).bytes)
+            .collect();
+        assert_eq!(bytes, [1 << 10, 2 << 10, 4 << 10]);
+        // Rank 5 exchanges with 4, with 7, with 1.
+        let partners = [5, 13, 21].map(|id| schedule.transfer(id).dst);
+        assert_eq!(partners, [4, 7, 1]);
+    }
+}

@@ -1,0 +1,193 @@
+//! All-reduce, bidirectional ring: two rings in opposite directions, each with half of the buffer.
+//!
+//! Origin: all-reduce, bidirectional ring, of "AI Fabric Test Methodology" (Keysight); the ring
+//! itself as in "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk,
+//! Yuan, 2009). It has no parameters; the rings are the order of the ranks.
+
+use super::chunks::Chunks;
+use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "all-reduce",
+    algorithm: "bidirectional-ring",
+    summary: "two rings in opposite directions, each with half of the buffer",
+    model_page: "docs/models/collective-all-reduce-bidirectional-ring.md",
+    // 4n(n−1) ≤ 2³²−1.
+    ranks_max: 32_768,
+    // That of all-reduce, whatever the algorithm.
+    busbw: Factor::TwiceAllButOwn,
+    default: CollectiveKind::AllReduceBidirectionalRing,
+};
+
+/// The direction of a ring, which is a channel of its own: up to the next rank, or down to the one
+/// before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Down,
+}
+
+impl Way {
+    const BOTH: [Way; 2] = [Way::Up, Way::Down];
+
+    fn channel(self) -> u32 {
+        match self {
+            Way::Up => 0,
+            Way::Down => 1,
+        }
+    }
+}
+
+/// Transfer id = (2 · step + way) · n + source, up being 0 and down 1.
+///
+/// The chunks of the upward ring are 0 to n−1, those of the downward ring n to 2n−1. In step s rank
+/// r sends chunk (r − s) mod n upwards and chunk n + (r + s) mod n downwards.
+pub(super) struct AllReduceBidirectionalRing {
+    chunks: Chunks,
+    ranks: u32,
+}
+
+impl AllReduceBidirectionalRing {
+    pub(super) fn new(ranks: u32, size_bytes: u64) -> AllReduceBidirectionalRing {
+        AllReduceBidirectionalRing {
+            chunks: Chunks::new(size_bytes, 2 * ranks),
+            ranks,
+        }
+    }
+
+    fn steps(&self) -> u32 {
+        2 * (self.ranks - 1)
+    }
+
+    fn id(&self, step: u32, way: Way, src: u32) -> u32 {
+        (2 * step + way.channel()) * self.ranks + src
+    }
+
+    /// Step, way and source of a transfer.
+    fn parts(&self, id: u32) -> (u32, Way, u32) {
+        let (row, src) = (id / self.ranks, id % self.ranks);
+        (row / 2, Way::BOTH[(row % 2) as usize], src)
+    }
+
+    fn next(&self, rank: u32, way: Way) -> u32 {
+        match way {
+            Way::Up if rank + 1 == self.ranks => 0,
+            Way::Up => rank + 1,
+            Way::Down if rank == 0 => self.ranks - 1,
+            Way::Down => rank - 1,
+        }
+    }
+
+    fn chunk(&self, rank: u32, way: Way, step: u32) -> u32 {
+        match way {
+            Way::Up => (rank + 2 * self.ranks - step) % self.ranks,
+            Way::Down => self.ranks + (rank + step) % self.ranks,
+        }
+    }
+
+    /// The way a chunk goes and the step in which a rank sends it for the first time.
+    fn first_step(&self, rank: u32, chunk: u32) -> (Way, u32) {
+        if chunk < self.ranks {
+            (Way::Up, (rank + self.ranks - chunk) % self.ranks)
+        } else {
+            (Way::Down, (chunk - rank) % self.ranks)
+        }
+    }
+}
+
+impl Schedule for AllReduceBidirectionalRing {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn transfer_count(&self) -> u32 {
+        2 * self.steps() * self.ranks
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let (step, way, src) = self.parts(id);
+        let chunk = self.chunk(src, way, step);
+        Transfer {
+            src,
+            dst: self.next(src, way),
+            bytes: self.chunks.bytes(chunk),
+            chunk,
+            channel: way.channel(),
+            step,
+            reduce: step < self.ranks - 1,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        out.extend(Way::BOTH.map(|way| self.id(0, way, rank)));
+    }
+
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        let (step, way, src) = self.parts(id);
+        if step + 1 < self.steps() {
+            out.push(self.id(step + 1, way, self.next(src, way)));
+        }
+    }
+
+    fn dependencies(&self, id: u32) -> u32 {
+        u32::from(id >= 2 * self.ranks)
+    }
+
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let (way, step) = match scope {
+            QueuePairScope::RankPair => (Way::BOTH[to.lane as usize], nth),
+            QueuePairScope::Chunk => {
+                let (way, first) = self.first_step(src, to.lane);
+                (way, first + nth * self.ranks)
+            }
+        };
+        (step < self.steps()).then(|| self.id(step, way, src))
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let mut ways = Way::BOTH.map(|way| (self.next(rank, way), way.channel()));
+        ways.sort_unstable();
+        for (dst, channel) in ways {
+            // As in one ring, both passes together touch every chunk.
+            let lanes = match scope {
+                QueuePairScope::RankPair => channel..channel + 1,
+                QueuePairScope::Chunk => channel * self.ranks..(channel + 1) * self.ranks,
+            };
+            out.extend(lanes.map(|lane| Destination { dst, lane }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_ranks_by_hand() {
+        let rings = AllReduceBidirectionalRing::new(3, 12);
+        let sent = |id| {
+            let t = rings.transfer(id);
+            (t.step, t.src, t.dst, t.chunk, t.bytes, t.reduce)
+        };
+        assert_eq!(sent(0), (0, 0, 1, 0, 2, true));
+        assert_eq!(sent(3), (0, 0, 2, 3, 2, true));
+        assert_eq!(sent(4), (0, 1, 0, 4, 2, true));
+        // Rank 2 got chunk 3 from rank 0 and passes it down to rank 1, where it is complete.
+        assert_eq!(sent(11), (1, 2, 1, 3, 2, true));
+        // From there it goes round once more.
+        assert_eq!(sent(16), (2, 1, 0, 3, 2, false));
+        assert_eq!(rings.transfer_count(), 24);
+    }
+
+    #[test]
+    fn of_two_ranks_each_ring_has_its_own_channel() {
+        let rings = AllReduceBidirectionalRing::new(2, 12);
+        let mut ways = Vec::new();
+        rings.pairs(1, QueuePairScope::RankPair, &mut ways);
+        let expected = [0, 1].map(|lane| Destination { dst: 0, lane });
+        assert_eq!(ways, expected);
+        let second = expected.map(|to| rings.nth(1, to, QueuePairScope::RankPair, 1));
+        assert_eq!(second, [Some(5), Some(7)]);
+    }
+}

@@ -1,0 +1,389 @@
+//! Exchanges between ranks whose numbers differ in one bit: recursive halving, recursive doubling,
+//! and one after the other.
+//!
+//! With p = 2ᵏ the greatest power of two that is no more than the number of ranks n, p ranks take
+//! part in the exchanges. Each of the other n − p, the *extras*, hands what it has to a neighbour
+//! before (fold), and gets from it what it must end with (unfold).
+
+use super::chunks::Chunks;
+use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+/// Which half of the work, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exchanges {
+    /// Each exchange adds up half of what the one before did: a reduce-scatter.
+    Halving,
+    /// Each exchange passes on twice as much as the one before: an all-gather.
+    Doubling,
+    /// Halving and then doubling: an all-reduce.
+    Both,
+}
+
+/// What a transfer is, *participants* being the p ranks of the exchanges, numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// From the extra of a participant to it.
+    Fold(u32),
+    /// Number of the exchange and the participant that sends.
+    Exchange(u32, u32),
+    /// From a participant to its extra.
+    Unfold(u32),
+}
+
+/// The rank that a participant stands in for; it comes right behind it.
+fn extra_of(participant: u32) -> u32 {
+    2 * participant + 1
+}
+
+/// Ids: the folds, the exchanges in their order and by sender, the unfolds.
+///
+/// Halving at level l, from 0 to k−1, splits the segment a participant holds in two; it keeps one
+/// and sends the other, so that segments at level l are 2ˡ, each p/2ˡ parts long. Doubling goes
+/// through the levels backwards. Chunks are numbered 2ˡ − 1 + segment, the whole buffer being 0;
+/// behind those come the block of each extra, then for each extra all but its block.
+///
+/// An exchange waits for all that has arrived before it: of the fold and of each exchange before.
+pub(super) struct Butterfly {
+    ranks: u32,
+    exchanges: Exchanges,
+    /// k.
+    levels: u32,
+    /// The parts that segments are made of: one per rank, or one per participant where nobody ends
+    /// with a part of the buffer.
+    parts: Chunks,
+}
+
+impl Butterfly {
+    pub(super) fn new(ranks: u32, size_bytes: u64, exchanges: Exchanges) -> Butterfly {
+        let levels = ranks.ilog2();
+        let parts = match exchanges {
+            Exchanges::Both => 1 << levels,
+            Exchanges::Halving | Exchanges::Doubling => ranks,
+        };
+        Butterfly {
+            ranks,
+            exchanges,
+            levels,
+            parts: Chunks::new(size_bytes, parts),
+        }
+    }
+
+    fn participants(&self) -> u32 {
+        1 << self.levels
+    }
+
+    fn extras(&self) -> u32 {
+        self.ranks - self.participants()
+    }
+
+    /// How many exchanges there are.
+    fn steps(&self) -> u32 {
+        match self.exchanges {
+            Exchanges::Both => 2 * self.levels,
+            Exchanges::Halving | Exchanges::Doubling => self.levels,
+        }
+    }
+
+    /// The rank of a participant; one that has an extra stands just before it.
+    fn rank_of(&self, participant: u32) -> u32 {
+        participant + participant.min(self.extras())
+    }
+
+    /// The participant a rank is, or the one whose extra it is.
+    fn participant(&self, rank: u32) -> u32 {
+        if rank < 2 * self.extras() {
+            rank / 2
+        } else {
+            rank - self.extras()
+        }
+    }
+
+    fn is_extra(&self, rank: u32) -> bool {
+        rank < 2 * self.extras() && rank % 2 == 1
+    }
+
+    /// Level of an exchange, and whether it is one of halving.
+    fn level(&self, step: u32) -> (u32, bool) {
+        match self.exchanges {
+            Exchanges::Halving => (step, true),
+            Exchanges::Both if step < self.levels => (step, true),
+            Exchanges::Both => (2 * self.levels - 1 - step, false),
+            Exchanges::Doubling => (self.levels - 1 - step, false),
+        }
+    }
+
+    /// Distance of the two participants that exchange at a level.
+    ///
+    /// Where everybody must end with its own block (or starts with it), level 0 decides about the
+    /// upper half of the participants. An all-reduce is free to exchange the most with the nearest.
+    fn distance(&self, level: u32) -> u32 {
+        match self.exchanges {
+            Exchanges::Both => 1 << level,
+            Exchanges::Halving | Exchanges::Doubling => 1 << (self.levels - 1 - level),
+        }
+    }
+
+    /// The segment that a participant holds at a level: its bits of the levels before, the first
+    /// one highest.
+    fn segment(&self, participant: u32, level: u32) -> u32 {
+        match self.exchanges {
+            _ if level == 0 => 0,
+            Exchanges::Both => participant.reverse_bits() >> (u32::BITS - level),
+            Exchanges::Halving | Exchanges::Doubling => participant >> (self.levels - level),
+        }
+    }
+
+    /// Bytes of a segment at a level.
+    fn segment_bytes(&self, segment: u32, level: u32) -> u64 {
+        let first = |segment: u32| {
+            let participant = segment << (self.levels - level);
+            match self.exchanges {
+                Exchanges::Both => participant,
+                Exchanges::Halving | Exchanges::Doubling => self.rank_of(participant),
+            }
+        };
+        self.parts.offset(first(segment + 1)) - self.parts.offset(first(segment))
+    }
+
+    fn part(&self, id: u32) -> Part {
+        let (extras, participants) = (self.extras(), self.participants());
+        if id < extras {
+            return Part::Fold(id);
+        }
+        let (step, participant) = ((id - extras) / participants, (id - extras) % participants);
+        if step < self.steps() {
+            Part::Exchange(step, participant)
+        } else {
+            Part::Unfold(participant)
+        }
+    }
+
+    fn id(&self, part: Part) -> u32 {
+        match part {
+            Part::Fold(participant) => participant,
+            Part::Exchange(step, participant) => {
+                self.extras() + step * self.participants() + participant
+            }
+            Part::Unfold(participant) => self.id(Part::Exchange(self.steps(), participant)),
+        }
+    }
+
+    fn exchange(&self, step: u32, participant: u32) -> Transfer {
+        let (level, halving) = self.level(step);
+        let partner = participant ^ self.distance(level);
+        let holder = if halving { partner } else { participant };
+        let segment = self.segment(holder, level + 1);
+        Transfer {
+            src: self.rank_of(participant),
+            dst: self.rank_of(partner),
+            bytes: self.segment_bytes(segment, level + 1),
+            chunk: (2 << level) - 1 + segment,
+            channel: 0,
+            step: step + u32::from(self.extras() > 0),
+            reduce: halving,
+        }
+    }
+
+    /// Between a participant and its extra: bytes and chunk of all, of the extra's block, and of
+    /// all but that.
+    fn all(&self) -> (u64, u32) {
+        (self.parts.total(), 0)
+    }
+
+    fn block(&self, participant: u32) -> (u64, u32) {
+        let bytes = self.parts.bytes(extra_of(participant));
+        (bytes, 2 * self.participants() - 1 + participant)
+    }
+
+    fn all_but_block(&self, participant: u32) -> (u64, u32) {
+        let (block, chunk) = self.block(participant);
+        (self.parts.total() - block, chunk + self.extras())
+    }
+
+    fn fold(&self, participant: u32) -> Transfer {
+        let reduce = self.exchanges != Exchanges::Doubling;
+        let (bytes, chunk) = if reduce {
+            self.all()
+        } else {
+            self.block(participant)
+        };
+        Transfer {
+            src: extra_of(participant),
+            dst: self.rank_of(participant),
+            bytes,
+            chunk,
+            channel: 0,
+            step: 0,
+            reduce,
+        }
+    }
+
+    fn unfold(&self, participant: u32) -> Transfer {
+        let (bytes, chunk) = match self.exchanges {
+            Exchanges::Both => self.all(),
+            Exchanges::Halving => self.block(participant),
+            Exchanges::Doubling => self.all_but_block(participant),
+        };
+        Transfer {
+            src: self.rank_of(participant),
+            dst: extra_of(participant),
+            bytes,
+            chunk,
+            channel: 0,
+            step: self.steps() + 1,
+            reduce: false,
+        }
+    }
+
+    /// The ids of what a participant sends from an exchange on.
+    fn sent_from(&self, step: u32, participant: u32) -> impl Iterator<Item = u32> {
+        let unfold = (participant < self.extras()).then(|| self.id(Part::Unfold(participant)));
+        (step..self.steps())
+            .map(move |step| self.id(Part::Exchange(step, participant)))
+            .chain(unfold)
+    }
+
+    /// The ids of all a rank sends, ascending.
+    fn sent_by(&self, rank: u32) -> impl Iterator<Item = u32> {
+        let participant = self.participant(rank);
+        let extra = self.is_extra(rank);
+        let fold = extra.then(|| self.id(Part::Fold(participant)));
+        let others = (!extra).then(|| self.sent_from(0, participant));
+        fold.into_iter().chain(others.into_iter().flatten())
+    }
+}
+
+impl Schedule for Butterfly {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn transfer_count(&self) -> u32 {
+        2 * self.extras() + self.steps() * self.participants()
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        match self.part(id) {
+            Part::Fold(participant) => self.fold(participant),
+            Part::Exchange(step, participant) => self.exchange(step, participant),
+            Part::Unfold(participant) => self.unfold(participant),
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        let participant = self.participant(rank);
+        if self.is_extra(rank) {
+            out.push(self.id(Part::Fold(participant)));
+        } else if participant >= self.extras() {
+            out.push(self.id(Part::Exchange(0, participant)));
+        }
+    }
+
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        match self.part(id) {
+            Part::Fold(participant) => out.extend(self.sent_from(0, participant)),
+            Part::Exchange(step, participant) => {
+                let (level, _) = self.level(step);
+                let receiver = participant ^ self.distance(level);
+                out.extend(self.sent_from(step + 1, receiver));
+            }
+            Part::Unfold(_) => {}
+        }
+    }
+
+    fn dependencies(&self, id: u32) -> u32 {
+        match self.part(id) {
+            Part::Fold(_) => 0,
+            Part::Exchange(step, participant) => step + u32::from(participant < self.extras()),
+            Part::Unfold(_) => self.steps() + 1,
+        }
+    }
+
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        // A rank sends 2k + 1 transfers at most.
+        let on_the_way = |id: &u32| self.transfer(*id).way(scope) == to;
+        self.sent_by(src).filter(on_the_way).nth(nth as usize)
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let ways = self.sent_by(rank).map(|id| self.transfer(id).way(scope));
+        let mut ways: Vec<_> = ways.collect();
+        ways.sort_unstable();
+        ways.dedup();
+        out.append(&mut ways);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source, destination, bytes, chunk and whether it is added, of every transfer.
+    fn sent(ranks: u32, size: u64, exchanges: Exchanges) -> Vec<(u32, u32, u64, u32, bool)> {
+        let butterfly = Butterfly::new(ranks, size, exchanges);
+        (0..butterfly.transfer_count())
+            .map(|id| butterfly.transfer(id))
+            .map(|t| (t.src, t.dst, t.bytes, t.chunk, t.reduce))
+            .collect()
+    }
+
+    #[test]
+    fn four_ranks_by_hand() {
+        // Halves of 8 bytes are chunks 1 and 2, quarters chunks 3 to 6. In an all-reduce neighbours
+        // exchange halves first: even ranks keep the lower one.
+        let expected = [
+            (0, 1, 4, 2, true),
+            (1, 0, 4, 1, true),
+            (2, 3, 4, 2, true),
+            (3, 2, 4, 1, true),
+            // Then quarters across: ranks 0 and 1 keep the lower one of their half.
+            (0, 2, 2, 4, true),
+            (1, 3, 2, 6, true),
+            (2, 0, 2, 3, true),
+            (3, 1, 2, 5, true),
+            // And back.
+            (0, 2, 2, 3, false),
+            (1, 3, 2, 5, false),
+            (2, 0, 2, 4, false),
+            (3, 1, 2, 6, false),
+            (0, 1, 4, 1, false),
+            (1, 0, 4, 2, false),
+            (2, 3, 4, 1, false),
+            (3, 2, 4, 2, false),
+        ];
+        assert_eq!(sent(4, 8, Exchanges::Both), expected);
+    }
+
+    #[test]
+    fn three_ranks_by_hand() {
+        // Blocks of 2 bytes. Rank 1 is the extra of rank 0; ranks 0 and 2 take part, and rank 0's
+        // half is blocks 0 and 1 (chunk 1), rank 2's is block 2 (chunk 2).
+        let halving = [
+            (1, 0, 6, 0, true),
+            (0, 2, 2, 2, true),
+            (2, 0, 4, 1, true),
+            (0, 1, 2, 3, false),
+        ];
+        assert_eq!(sent(3, 6, Exchanges::Halving), halving);
+        let doubling = [
+            (1, 0, 2, 3, false),
+            (0, 2, 4, 1, false),
+            (2, 0, 2, 2, false),
+            (0, 1, 4, 4, false),
+        ];
+        assert_eq!(sent(3, 6, Exchanges::Doubling), doubling);
+    }
+
+    #[test]
+    fn what_waits_for_what() {
+        let butterfly = Butterfly::new(3, 6, Exchanges::Both);
+        let waits: Vec<_> = (0..butterfly.transfer_count())
+            .map(|id| butterfly.dependencies(id))
+            .collect();
+        // The fold; the halving of ranks 0 and 2; the doubling; the unfold.
+        assert_eq!(waits, [0, 1, 0, 2, 1, 3]);
+        let mut released = Vec::new();
+        butterfly.released_by(0, &mut released);
+        assert_eq!(released, [1, 3, 5]);
+    }
+}

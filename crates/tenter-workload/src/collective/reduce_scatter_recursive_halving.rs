@@ -1,0 +1,42 @@
+//! Reduce-scatter, recursive halving: log₂ n exchanges, each of half as much as the one before.
+//!
+//! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
+//! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
+//! neighbours, as there.
+
+use super::butterfly::{Butterfly, Exchanges};
+use super::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "reduce-scatter",
+    algorithm: "recursive-halving",
+    summary: "ranks exchange sums of what the other must end with, half as much each time",
+    model_page: "docs/models/collective-reduce-scatter-recursive-halving.md",
+    // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+    ranks_max: (1 << 28) - 1,
+    // Each rank's own contribution to its block stays.
+    busbw: Factor::AllButOwn,
+    default: CollectiveKind::ReduceScatterRecursiveHalving,
+};
+
+pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Butterfly {
+    Butterfly::new(ranks, size_bytes, Exchanges::Halving)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schedule;
+
+    #[test]
+    fn each_exchange_is_half_of_the_one_before() {
+        let schedule = schedule(8, 8 << 10);
+        let bytes: Vec<_> = (0..3)
+            .map(|step| schedule.transfer(8 * step).bytes)
+            .collect();
+        assert_eq!(bytes, [4 << 10, 2 << 10, 1 << 10]);
+        // Rank 5 exchanges with 1, with 7, with 4.
+        let partners = [5, 13, 21].map(|id| schedule.transfer(id).dst);
+        assert_eq!(partners, [1, 7, 4]);
+    }
+}
