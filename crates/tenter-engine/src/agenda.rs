@@ -129,6 +129,29 @@ impl<T: Copy> Agenda<T> {
         })
     }
 
+    /// How many arrivals there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.arrivals
+    }
+
+    /// Whether nothing arrives.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrivals == 0
+    }
+
+    /// One arrival, by its place in the order, with the input it came through.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn get(&self, place: usize) -> (&T, u16) {
+        let key = self.keys[place];
+        let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
+        (&self.inbox.entries[index].item, input_of(key))
+    }
+
     /// Leaves what arrives at or after `offset` to a later visit: hands it to `later`.
     pub(crate) fn cut(&mut self, offset: u64, mut later: impl FnMut(u64, u16, T)) {
         let arrivals = self

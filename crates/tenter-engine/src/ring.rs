@@ -80,6 +80,15 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
+    /// Removes the value that has waited longest, if any waits.
+    #[inline]
+    pub fn remove_front(&mut self) {
+        if self.len > 0 {
+            self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
+            self.len -= 1;
+        }
+    }
+
     /// All waiting values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);

@@ -97,11 +97,57 @@ pub struct PoolRecord {
     pub high_water_bytes: Option<u64>,
 }
 
+/// What is stored and what leaves during a visit, for carrying it out in the order of time later.
+#[derive(Clone, Debug, Default)]
+struct Journal {
+    open: bool,
+    /// When the port whose turn it is last obeyed a pause frame; `NEVER` if it has not.
+    obeyed_at: u64,
+    entries: Vec<JournalEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct JournalEntry {
+    /// The instant in ps; then, in the lowest two bits, what it is, in the order in which that
+    /// happens at one instant.
+    key: u64,
+    queue_bytes: u64,
+    frame: u32,
+    port: u16,
+    queue: u8,
+}
+
+impl Journal {
+    const RELEASE: u64 = 0;
+    const CHARGE: u64 = 1;
+    /// A frame that a pause frame has let go at this very instant: pause frames are obeyed after
+    /// frames have arrived.
+    const LATE_RELEASE: u64 = 2;
+
+    fn enter(
+        &mut self,
+        now: u64,
+        kind: u64,
+        (port, queue): (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+    ) {
+        self.entries.push(JournalEntry {
+            key: now << 2 | kind,
+            queue_bytes,
+            frame: frame as u32,
+            port,
+            queue: queue as u8,
+        });
+    }
+}
+
 /// The buffer's books.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
     /// The limit of each queue that has memory of its own, and `NEVER` for those that share.
     private_limits: [u64; CLASSES],
+    /// Whether any queue has no memory of its own.
+    shared: bool,
     classes: Vec<ClassRules>,
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
@@ -114,6 +160,7 @@ pub(crate) struct SharedBuffer {
     due: Vec<PauseDue>,
     /// How long a quantum lasts at each port, in ps.
     quantum_ps: Vec<u64>,
+    journal: Journal,
 }
 
 impl SharedBuffer {
@@ -158,6 +205,7 @@ impl SharedBuffer {
         }
         SharedBuffer {
             private_limits,
+            shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
             groups: headroom.iter().map(group).collect(),
@@ -165,6 +213,7 @@ impl SharedBuffer {
             next_refresh: NEVER,
             due: Vec::new(),
             quantum_ps,
+            journal: Journal::default(),
         }
     }
 
@@ -174,6 +223,89 @@ impl SharedBuffer {
     pub(crate) fn private_limit(&self, queue: usize) -> Option<u64> {
         let limit = self.private_limits[queue];
         (limit != NEVER).then_some(limit)
+    }
+
+    /// Whether any queue shares its memory.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// How full the account is that decides about a frame that came through `port` for an output
+    /// queue that holds `queue_bytes`.
+    #[inline]
+    pub(crate) fn account(&self, (port, queue): (u16, usize), queue_bytes: u64) -> u64 {
+        if self.classes[queue].lossless.is_some() {
+            self.groups[self.group(port, queue)].used
+        } else {
+            queue_bytes
+        }
+    }
+
+    /// Whether frames of `arriving` bytes together are certain to be stored and to pause nobody, in
+    /// whatever order they and departures come, when the fullest account concerned of each queue is
+    /// as `fullest` says. If so, and if a pool may become fuller than ever, the journal is opened.
+    pub(crate) fn certify(&mut self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
+        let mut high = false;
+        for (queue, account) in fullest.iter().enumerate() {
+            let Some(account) = *account else {
+                continue;
+            };
+            if self.private_limits[queue] != NEVER {
+                continue;
+            }
+            let rules = &self.classes[queue];
+            let mut pool = self.pools[rules.pool];
+            pool.used += arriving;
+            let trigger = pool_trigger(rules);
+            let certain = match trigger {
+                Some(limit) => pool.used <= limit.min(pool.size),
+                None => fits(rules, &pool, account, arriving),
+            };
+            if !certain {
+                return false;
+            }
+            high |= pool.used > pool.high_water;
+        }
+        self.journal.open = high;
+        true
+    }
+
+    /// Another port begins its turn.
+    #[inline]
+    pub(crate) fn begin_port(&mut self) {
+        self.journal.obeyed_at = NEVER;
+    }
+
+    /// The port whose turn it is has obeyed a pause frame.
+    pub(crate) fn note_obeyed(&mut self, now: u64) {
+        self.journal.obeyed_at = now;
+    }
+
+    /// Closes the journal: carries out what stands in it in the order of time.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.journal.open {
+            self.carry_out();
+        }
+    }
+
+    fn carry_out(&mut self) {
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.entries.sort_unstable_by_key(|entry| entry.key);
+        for entry in &journal.entries {
+            let account = (entry.port, usize::from(entry.queue));
+            let bytes = (entry.queue_bytes, u64::from(entry.frame));
+            let at = entry.key >> 2;
+            if entry.key & 3 == Journal::CHARGE {
+                self.charge(Admission::Stored, account, bytes, at);
+            } else {
+                self.release(account, bytes, at);
+            }
+        }
+        journal.entries.clear();
+        journal.open = false;
+        self.journal = journal;
     }
 
     /// Whether some sender is paused: then a departure may have to let it go on, so all departures
@@ -276,6 +408,12 @@ impl SharedBuffer {
         (queue_bytes, frame): (u64, u64),
         now: u64,
     ) {
+        if self.journal.open {
+            let bytes = (queue_bytes, frame);
+            self.journal
+                .enter(now, Journal::CHARGE, (port, queue), bytes);
+            return;
+        }
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
         if rules.lossless.is_none() {
@@ -307,6 +445,16 @@ impl SharedBuffer {
         now: u64,
     ) {
         if self.private_limits[queue] != NEVER {
+            return;
+        }
+        if self.journal.open {
+            let bytes = (queue_bytes, frame);
+            let kind = if self.journal.obeyed_at == now {
+                Journal::LATE_RELEASE
+            } else {
+                Journal::RELEASE
+            };
+            self.journal.enter(now, kind, (port, queue), bytes);
             return;
         }
         let rules = &self.classes[queue];

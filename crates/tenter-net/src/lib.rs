@@ -28,6 +28,8 @@ mod scheduling;
 mod spec;
 mod switch;
 mod transmitter;
+mod turns;
+mod visit;
 
 pub use buffer::{IngressRecord, PoolRecord};
 pub use class::{
@@ -43,3 +45,4 @@ pub use queue::{PauseRecord, QueueCounters};
 pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use transmitter::{MacControl, Transmitter};
+pub use turns::Turns;

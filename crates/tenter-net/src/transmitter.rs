@@ -109,7 +109,7 @@ impl Transmitter {
     /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
     /// free.
     #[inline]
-    pub fn transmit(&mut self, mut packet: Packet, start: u64, medium: &mut impl Medium) {
+    pub fn transmit(&mut self, packet: &Packet, start: u64, medium: &mut impl Medium) {
         self.occupy(packet.frame_bytes, start);
         self.sent_frames += 1;
         self.sent_bytes += u64::from(packet.frame_bytes);
@@ -122,7 +122,10 @@ impl Transmitter {
         } else {
             start
         };
-        packet.at = from + self.latency;
+        let packet = Packet {
+            at: from + self.latency,
+            ..*packet
+        };
         self.note(EventKind::Sent, start, &packet, medium);
         medium.send(self.output, packet);
     }

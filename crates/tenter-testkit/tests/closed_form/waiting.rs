@@ -103,7 +103,7 @@ fn waits(arrivals: impl Iterator<Item = u64>) -> Waits {
             at: arrival,
             ..FRAME
         };
-        switch.offer(frame, 0, 0, &mut waits);
+        switch.offer(&frame, 0, 0, &mut waits);
     }
     switch.advance_to(u64::MAX / 2, &mut waits);
     waits
