@@ -103,6 +103,8 @@ struct Journal {
     open: bool,
     /// When the port whose turn it is last obeyed a pause frame; `NEVER` if it has not.
     obeyed_at: u64,
+    /// Frame bytes that were stored.
+    charged: u64,
     entries: Vec<JournalEntry>,
 }
 
@@ -131,6 +133,9 @@ impl Journal {
         (port, queue): (u16, usize),
         (queue_bytes, frame): (u64, u64),
     ) {
+        if kind == Journal::CHARGE {
+            self.charged += frame;
+        }
         self.entries.push(JournalEntry {
             key: now << 2 | kind,
             queue_bytes,
@@ -282,7 +287,7 @@ impl SharedBuffer {
         self.journal.obeyed_at = now;
     }
 
-    /// Closes the journal: carries out what stands in it in the order of time.
+    /// Closes the journal: carries out what stands in it, in the order of time if that matters.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.journal.open {
@@ -292,7 +297,11 @@ impl SharedBuffer {
 
     fn carry_out(&mut self) {
         let mut journal = std::mem::take(&mut self.journal);
-        journal.entries.sort_unstable_by_key(|entry| entry.key);
+        // Frames that did not have to wait do not stand in it, so it may turn out not to matter.
+        let stored = std::mem::take(&mut journal.charged);
+        if self.pools.iter().any(|pool| pool.used + stored > pool.high_water) {
+            journal.entries.sort_unstable_by_key(|entry| entry.key);
+        }
         for entry in &journal.entries {
             let account = (entry.port, usize::from(entry.queue));
             let bytes = (entry.queue_bytes, u64::from(entry.frame));

@@ -102,11 +102,11 @@ impl Packet {
         self.flags >> 5
     }
 
-    /// What [`Packet::at`] is while a packet waits in a switch: the port it came through, for its
-    /// arrival time has passed and leaves room for that.
+    /// Notes the port it came through, while it waits in a switch: its arrival time has passed and
+    /// leaves room for that.
     #[inline]
-    pub(crate) fn stored_from_port(port: u16) -> u64 {
-        u64::from(port)
+    pub(crate) fn store_from(&mut self, port: u16) {
+        self.at = u64::from(port);
     }
 
     /// The port it came through, of a packet that waits in a switch.
@@ -126,5 +126,10 @@ impl Arrival for Packet {
     #[inline]
     fn at(&self) -> u64 {
         self.at
+    }
+
+    #[inline]
+    fn set_at(&mut self, at: u64) {
+        self.at = at;
     }
 }

@@ -74,10 +74,10 @@ impl PauseRecord {
 
 impl ClassQueue {
     #[inline]
-    pub(crate) fn push(&mut self, packet: &Packet) {
+    pub(crate) fn push(&mut self, packet: &Packet) -> &mut Packet {
         self.bytes += u64::from(packet.frame_bytes);
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
-        self.frames.push(*packet);
+        self.frames.push_copy(packet)
     }
 
     #[inline]

@@ -56,11 +56,11 @@ impl Switch {
             load_balancing: spec.load_balancing.clone(),
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
+            departures: Departures::new(ports.len()),
             ports,
             buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
             rules: PortRules::new(spec, seed),
             class_of: spec.classes.iter().map(|class| class.class).collect(),
-            departures: Departures::default(),
         }
     }
 

@@ -32,17 +32,23 @@ impl Switch {
         turns: &mut Turns,
         medium: &mut M,
     ) -> Option<u64> {
-        let certified = self.route_all(arrivals, routing, turns, medium);
-        if certified {
+        if self.is_pausing() {
+            for (packet, input) in arrivals.iter() {
+                self.merge_before(packet.at, medium);
+                self.arrive(packet, input, routing, medium);
+            }
+            return self.advance_to(end, medium);
+        }
+        if self.route_all(arrivals, routing, turns, medium) {
             self.serve_ports(arrivals, end, turns, medium)
         } else {
             self.serve_in_order(arrivals, end, turns, medium)
         }
     }
 
-    /// Finds the port of each arrival; says whether no sender is paused now, and all arrivals are
-    /// certain to be stored without any being paused.
-    #[inline]
+    /// Finds the port of each arrival; says whether all are certain to be stored without any sender
+    /// being paused.
+    #[inline(never)]
     fn route_all<M: Medium>(
         &mut self,
         arrivals: &Agenda<Packet>,
@@ -70,11 +76,11 @@ impl Switch {
                 fullest[queue] = fullest[queue].max(Some(account));
             }
         }
-        !shares || !self.is_pausing() && self.buffer.certify(arriving, &fullest)
+        !shares || self.buffer.certify(arriving, &fullest)
     }
 
     /// Port after port.
-    #[inline]
+    #[inline(never)]
     fn serve_ports<M: Medium>(
         &mut self,
         arrivals: &Agenda<Packet>,
@@ -108,7 +114,7 @@ impl Switch {
         (next != NEVER).then_some(next)
     }
 
-    /// Arrival after arrival.
+    /// Arrival after arrival, from a state in which no sender is paused.
     fn serve_in_order<M: Medium>(
         &mut self,
         arrivals: &Agenda<Packet>,

@@ -70,8 +70,8 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
     const WATCHED: bool = W::WATCHED;
 
     #[inline]
-    fn send(&mut self, output: Output, packet: Packet) {
-        self.visit.send(output, packet);
+    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+        self.visit.send(output, at, packet);
     }
 
     fn note(&mut self, event: Event) {
@@ -96,6 +96,7 @@ fn visit_switch<W: Watcher>(
 }
 
 /// Serves departures, arrivals and timers in the order of time, and in this order at equal times.
+#[inline(never)]
 fn visit_host<W: Watcher>(
     host: &mut Host,
     scope: &mut HostScope<'_>,

@@ -35,7 +35,7 @@ struct Log(Vec<Event>);
 impl Medium for Log {
     const WATCHED: bool = true;
 
-    fn send(&mut self, _: Output, _: Packet) {}
+    fn send(&mut self, _: Output, _: u64, _: &Packet) {}
 
     fn note(&mut self, event: Event) {
         if event.kind == EventKind::Sent {
