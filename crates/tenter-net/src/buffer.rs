@@ -7,6 +7,7 @@
 //! be lazy.
 
 use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::journal::{Entry, Journal};
 use crate::spec::UNLIMITED_POOL;
 
 const NEVER: u64 = u64::MAX;
@@ -95,55 +96,6 @@ pub struct PoolRecord {
     pub used_bytes: u64,
     /// The most that ever were; `None` when it never runs out.
     pub high_water_bytes: Option<u64>,
-}
-
-/// What is stored and what leaves during a visit, for carrying it out in the order of time later.
-#[derive(Clone, Debug, Default)]
-struct Journal {
-    open: bool,
-    /// When the port whose turn it is last obeyed a pause frame; `NEVER` if it has not.
-    obeyed_at: u64,
-    /// Frame bytes that were stored.
-    charged: u64,
-    entries: Vec<JournalEntry>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct JournalEntry {
-    /// The instant in ps; then, in the lowest two bits, what it is, in the order in which that
-    /// happens at one instant.
-    key: u64,
-    queue_bytes: u64,
-    frame: u32,
-    port: u16,
-    queue: u8,
-}
-
-impl Journal {
-    const RELEASE: u64 = 0;
-    const CHARGE: u64 = 1;
-    /// A frame that a pause frame has let go at this very instant: pause frames are obeyed after
-    /// frames have arrived.
-    const LATE_RELEASE: u64 = 2;
-
-    fn enter(
-        &mut self,
-        now: u64,
-        kind: u64,
-        (port, queue): (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-    ) {
-        if kind == Journal::CHARGE {
-            self.charged += frame;
-        }
-        self.entries.push(JournalEntry {
-            key: now << 2 | kind,
-            queue_bytes,
-            frame: frame as u32,
-            port,
-            queue: queue as u8,
-        });
-    }
 }
 
 /// The buffer's books.
@@ -248,9 +200,15 @@ impl SharedBuffer {
     }
 
     /// Whether frames of `arriving` bytes together are certain to be stored and to pause nobody, in
-    /// whatever order they and departures come, when the fullest account concerned of each queue is
-    /// as `fullest` says. If so, and if a pool may become fuller than ever, the journal is opened.
-    pub(crate) fn certify(&mut self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
+    /// whatever order they and departures come before `end`, when the fullest account concerned of
+    /// each queue is as `fullest` says. If so, and if a pool may become fuller than ever, the
+    /// journal is opened.
+    pub(crate) fn certify(
+        &mut self,
+        arriving: u64,
+        fullest: &[Option<u64>; CLASSES],
+        end: u64,
+    ) -> bool {
         let mut high = false;
         for (queue, account) in fullest.iter().enumerate() {
             let Some(account) = *account else {
@@ -262,8 +220,7 @@ impl SharedBuffer {
             let rules = &self.classes[queue];
             let mut pool = self.pools[rules.pool];
             pool.used += arriving;
-            let trigger = pool_trigger(rules);
-            let certain = match trigger {
+            let certain = match pool_trigger(rules) {
                 Some(limit) => pool.used <= limit.min(pool.size),
                 None => fits(rules, &pool, account, arriving),
             };
@@ -272,48 +229,45 @@ impl SharedBuffer {
             }
             high |= pool.used > pool.high_water;
         }
-        self.journal.open = high;
+        if high {
+            self.journal.open(end);
+        }
         true
     }
 
     /// Another port begins its turn.
     #[inline]
     pub(crate) fn begin_port(&mut self) {
-        self.journal.obeyed_at = NEVER;
+        self.journal.begin_port();
     }
 
     /// The port whose turn it is has obeyed a pause frame.
     pub(crate) fn note_obeyed(&mut self, now: u64) {
-        self.journal.obeyed_at = now;
+        self.journal.note_obeyed(now);
     }
 
     /// Closes the journal: carries out what stands in it, in the order of time if that matters.
     #[inline]
     pub(crate) fn settle(&mut self) {
-        if self.journal.open {
+        if self.journal.is_open() {
             self.carry_out();
         }
     }
 
     fn carry_out(&mut self) {
         let mut journal = std::mem::take(&mut self.journal);
-        // Frames that did not have to wait do not stand in it, so it may turn out not to matter.
-        let stored = std::mem::take(&mut journal.charged);
-        if self.pools.iter().any(|pool| pool.used + stored > pool.high_water) {
-            journal.entries.sort_unstable_by_key(|entry| entry.key);
-        }
-        for entry in &journal.entries {
+        let stored = journal.charged_bytes();
+        let matters = |pool: &Pool| pool.used + stored > pool.high_water;
+        let in_order = self.pools.iter().any(matters);
+        journal.close(in_order, |entry| {
             let account = (entry.port, usize::from(entry.queue));
             let bytes = (entry.queue_bytes, u64::from(entry.frame));
-            let at = entry.key >> 2;
-            if entry.key & 3 == Journal::CHARGE {
-                self.charge(Admission::Stored, account, bytes, at);
+            if entry.is_charge {
+                self.charge(Admission::Stored, account, bytes, NEVER);
             } else {
-                self.release(account, bytes, at);
+                self.release(account, bytes, NEVER);
             }
-        }
-        journal.entries.clear();
-        journal.open = false;
+        });
         self.journal = journal;
     }
 
@@ -417,10 +371,9 @@ impl SharedBuffer {
         (queue_bytes, frame): (u64, u64),
         now: u64,
     ) {
-        if self.journal.open {
-            let bytes = (queue_bytes, frame);
-            self.journal
-                .enter(now, Journal::CHARGE, (port, queue), bytes);
+        if self.journal.is_open() {
+            let entry = Entry::new(true, (port, queue), (queue_bytes, frame));
+            self.journal.enter(now, entry);
             return;
         }
         let rules = &self.classes[queue];
@@ -456,14 +409,9 @@ impl SharedBuffer {
         if self.private_limits[queue] != NEVER {
             return;
         }
-        if self.journal.open {
-            let bytes = (queue_bytes, frame);
-            let kind = if self.journal.obeyed_at == now {
-                Journal::LATE_RELEASE
-            } else {
-                Journal::RELEASE
-            };
-            self.journal.enter(now, kind, (port, queue), bytes);
+        if self.journal.is_open() {
+            let entry = Entry::new(false, (port, queue), (queue_bytes, frame));
+            self.journal.enter(now, entry);
             return;
         }
         let rules = &self.classes[queue];

@@ -19,6 +19,7 @@ mod class;
 mod departures;
 mod ecn;
 pub mod headroom;
+mod journal;
 pub mod load_balancing;
 mod medium;
 mod packet;

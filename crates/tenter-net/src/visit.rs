@@ -39,7 +39,7 @@ impl Switch {
             }
             return self.advance_to(end, medium);
         }
-        if self.route_all(arrivals, routing, turns, medium) {
+        if self.route_all(arrivals, end, routing, turns, medium) {
             self.serve_ports(arrivals, end, turns, medium)
         } else {
             self.serve_in_order(arrivals, end, turns, medium)
@@ -52,6 +52,7 @@ impl Switch {
     fn route_all<M: Medium>(
         &mut self,
         arrivals: &Agenda<Packet>,
+        end: u64,
         routing: &Routing,
         turns: &mut Turns,
         medium: &mut M,
@@ -76,7 +77,7 @@ impl Switch {
                 fullest[queue] = fullest[queue].max(Some(account));
             }
         }
-        !shares || self.buffer.certify(arriving, &fullest)
+        !shares || self.buffer.certify(arriving, &fullest, end)
     }
 
     /// Port after port.
