@@ -137,7 +137,8 @@ impl Port {
             };
             place = place.and_then(|place| turns.after(place));
             if packet.kind == PacketKind::Pause {
-                self.transmitter.note(EventKind::Obeyed, until, packet, medium);
+                self.transmitter
+                    .note(EventKind::Obeyed, until, packet, medium);
                 self.obey(around.rules.queue(packet), packet.sequence, until);
                 around.buffer.note_obeyed(until);
             } else {
@@ -329,6 +330,19 @@ impl Port {
         medium: &mut impl Medium,
     ) {
         self.transmitter.pause(class, quanta, now, medium);
+    }
+
+    /// How long a frame that came at `now`, to which the port has been brought, would wait if
+    /// frames left in the order of arrival, in ps; gaps and preambles are left out, and what is
+    /// more than 16 MB is not told apart.
+    pub(crate) fn backlog(&self, now: u64) -> u64 {
+        let bytes = self.bytes.min(1 << 24) as u32;
+        self.transmitter.free_at().saturating_sub(now) + self.transmitter.time_of(bytes)
+    }
+
+    /// The rate of its wire, rounded down.
+    pub(crate) fn megabits_per_second(&self) -> u64 {
+        self.transmitter.megabits_per_second()
     }
 
     /// Its transmitter.

@@ -45,6 +45,7 @@ mod hosts;
 mod jobs;
 mod keys;
 mod load;
+mod load_balancing;
 mod overrides;
 mod plan;
 mod profiles;

@@ -13,7 +13,10 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, buffer, classes, collectives, explicit_fabric, reach, switch, topologies};
+use crate::{
+    addresses, buffer, classes, collectives, explicit_fabric, load_balancing, reach, switch,
+    topologies,
+};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -104,6 +107,7 @@ pub fn key_reference() -> String {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
+        .chain(load_balancing::TABLES)
         .chain(switch::TABLES)
         .chain(classes::TABLES)
         .chain(topologies::TABLES)
