@@ -1,5 +1,6 @@
 //! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
 
+mod congestion;
 mod draw;
 mod endpoint;
 mod fabric;
@@ -43,6 +44,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             let mut plan = loaded.plan;
             let mut draw = Draw::new(!seed);
             flow_control::change(&mut plan, &mut draw);
+            congestion::change(&mut plan, &mut draw);
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
