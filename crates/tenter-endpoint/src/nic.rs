@@ -18,9 +18,7 @@ use crate::nic::limited::Limits;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
-use crate::send::{
-    Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, WorkRequest,
-};
+use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, WorkRequest};
 use crate::spec::NicSpec;
 use crate::timers::Timers;
 

@@ -107,7 +107,8 @@ impl Around<'_> {
             return;
         }
         let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
-        let help = "mark it: `fabric.flow_control: ecn`, or `ecn` of its class in `fabric.switch.classes`";
+        let help =
+            "mark it: `fabric.flow_control: ecn`, or `ecn` of its class in `fabric.switch.classes`";
         let at = self.endpoint.congestion_control_at;
         self.warnings
             .push(at, message.to_owned(), Some(help.to_owned()));

@@ -293,8 +293,7 @@ const REPEAT: KeyTable = KeyTable {
 };
 
 /// The tables of this part for the reference.
-pub(crate) const TABLES: [&KeyTable; 6] =
-    [&REPEAT, &CONTROL, &DCQCN, &REACTION, &TIMELY, &SWIFT];
+pub(crate) const TABLES: [&KeyTable; 6] = [&REPEAT, &CONTROL, &DCQCN, &REACTION, &TIMELY, &SWIFT];
 
 const SECOND: Time = Time::from_us(1_000_000);
 /// Timers are no finer: a million steps a second are caught up one by one.
@@ -393,11 +392,17 @@ fn read_reaction(own: &mut Section<'_>, preset: Dcqcn) -> Option<Dcqcn> {
         ("alpha_interval", preset.alpha_interval.to_string()),
         ("decrease_interval", or_none(preset.decrease_interval)),
         ("first_rate", or_none(preset.first_rate)),
-        ("decrease_max_percent", preset.decrease_max_percent.to_string()),
+        (
+            "decrease_max_percent",
+            preset.decrease_max_percent.to_string(),
+        ),
         ("min_rate", preset.min_rate.to_string()),
         ("clamp_target", preset.clamp_target.to_string()),
         ("increase_interval", preset.increase_interval.to_string()),
-        ("increase_bytes", or_none(preset.increase_bytes.map(Bytes::new))),
+        (
+            "increase_bytes",
+            or_none(preset.increase_bytes.map(Bytes::new)),
+        ),
         ("recovery_steps", preset.recovery_steps.to_string()),
         ("additive_increase", preset.additive.to_string()),
         ("hyper_increase", preset.hyper.to_string()),

@@ -87,6 +87,8 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use tenter_endpoint::congestion_control::CongestionControl;
+    use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
         UNLIMITED_POOL,
@@ -101,6 +103,7 @@ mod tests {
         let classes = &plan.switch.classes;
         let pools = &plan.switch.pool_bytes;
         let buffer = plan.nic.receive_buffer.as_ref();
+        let control = plan.nic.congestion_control.as_ref();
         let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
@@ -152,6 +155,24 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+            (
+                "selective repeat",
+                matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_)),
+            ),
+            ("no recovery", plan.nic.loss_recovery == LossRecovery::None),
+            ("notifications", plan.nic.notification.is_some()),
+            (
+                "DCQCN",
+                matches!(control, Some(CongestionControl::Dcqcn(_))),
+            ),
+            (
+                "TIMELY",
+                matches!(control, Some(CongestionControl::Timely(_))),
+            ),
+            (
+                "Swift",
+                matches!(control, Some(CongestionControl::Swift(_))),
+            ),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -166,7 +187,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 24] = [
+    const OTHERS: [&str; 28] = [
         "1 jobs",
         "3 jobs",
         "3 queue pairs",
@@ -191,6 +212,10 @@ mod tests {
         "pauses of NICs",
         "NICs that never pause",
         "control class",
+        "selective repeat",
+        "no recovery",
+        "notifications",
+        "DCQCN",
     ];
 
     #[test]
@@ -235,6 +260,9 @@ mod tests {
         };
         for what in kinds.iter().chain(&OTHERS) {
             at_least(what, 15);
+        }
+        for what in ["TIMELY", "Swift"] {
+            at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {
             at_least(&member.to_string(), 10);

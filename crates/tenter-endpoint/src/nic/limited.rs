@@ -1,9 +1,7 @@
 //! Sending where more than the wire holds queue pairs back: rates, notifications, repairs.
 
 use tenter_engine::Ring;
-use tenter_net::{
-    ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS,
-};
+use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
 use tenter_units::Rate;
 
 use super::{Directory, Nic};
@@ -239,12 +237,7 @@ impl Nic {
 
     /// Tells the sender of a marked packet, unless it has been told a short time ago.
     #[inline(never)]
-    pub(super) fn notify(
-        &mut self,
-        spec: &NicSpec,
-        packet: &Packet,
-        directory: &impl Directory,
-    ) {
+    pub(super) fn notify(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
         let Some(notification) = spec.notification else {
             return;
         };

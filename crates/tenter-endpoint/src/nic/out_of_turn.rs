@@ -111,7 +111,8 @@ impl Nic {
         self.counters.data_bytes += u64::from(packet.frame_bytes);
         let queue_pair = &mut self.receive[slot as usize];
         if packet.has(Packet::END_OF_TRANSFER) {
-            self.delivered.push_back(queue_pair.deliver(slot, packet.at));
+            self.delivered
+                .push_back(queue_pair.deliver(slot, packet.at));
         }
         let Some(limits) = &mut self.limits else {
             return;

@@ -15,15 +15,15 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     nic.loss_recovery = match draw.below(10) {
         0..6 => LossRecovery::GoBackN,
         6..9 => LossRecovery::SelectiveRepeat(SelectiveRepeat {
-            window_packets: (due + draw.below(40)) as u32,
+            window_packets: (due + draw.below(100)) as u32,
             reorder_packets: 1 + draw.below(3) as u32,
         }),
         _ => LossRecovery::None,
     };
-    match draw.below(10) {
-        0..6 => {}
-        6..8 => dcqcn(plan, draw),
-        8 => nic.congestion_control = Some(CongestionControl::Timely(timely(draw))),
+    match draw.below(20) {
+        0..14 => {}
+        14..17 => dcqcn(plan, draw),
+        17 => nic.congestion_control = Some(CongestionControl::Timely(timely(draw))),
         _ => swift(nic, draw),
     }
 }
@@ -64,7 +64,9 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     nic.notification = Some(NotificationSpec { interval, class });
     let frame = u64::from(nic.mtu_bytes) + 78;
     for class in &mut plan.switch.classes {
-        class.ecn = class.ecn.or_else(|| Some(super::flow_control::ecn(frame, draw)));
+        class.ecn = class
+            .ecn
+            .or_else(|| Some(super::flow_control::ecn(frame, draw)));
     }
     nic.congestion_control = preset.map(|mut control| {
         // Scenarios last some dozens of microseconds; rates must move within them.

@@ -161,7 +161,9 @@ fn steps_scale_with_the_line_on_request() {
 /// The same reaction point with an event for every tick of every timer.
 fn tick_by_tick(control: &Dcqcn, flow: &mut Flow, now: u64) {
     loop {
-        let decrease = control.decrease_interval.map_or(u64::MAX, |_| flow.next_decrease);
+        let decrease = control
+            .decrease_interval
+            .map_or(u64::MAX, |_| flow.next_decrease);
         let next = flow.next_alpha.min(decrease).min(flow.next_increase);
         if next >= now {
             return;
