@@ -105,6 +105,8 @@ impl Packet {
     pub const ECN_CAPABLE: u8 = 4;
     /// A switch has marked it: congestion experienced.
     pub const CONGESTION_EXPERIENCED: u8 = 8;
+    /// The receiver shall ask again for everything that is missing.
+    pub const REPORT_REQUEST: u8 = 16;
 
     /// The flags that say which class a packet belongs to (0 to 7).
     #[inline]

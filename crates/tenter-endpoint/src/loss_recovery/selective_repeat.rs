@@ -49,6 +49,8 @@ struct Gap {
     stored: VecDeque<Option<Stored>>,
     /// What is missing before this has been asked for.
     reported: u32,
+    /// What has been asked for and has not arrived, in the order in which it will be sent.
+    asked: VecDeque<u32>,
 }
 
 /// The gaps of all receive queue pairs of a NIC.
@@ -63,6 +65,52 @@ pub(crate) enum Placed {
     Duplicate,
     /// It is beyond what the receiver keeps track of.
     Beyond,
+}
+
+impl Gap {
+    /// Whether the packet so far beyond the first missing one is missing.
+    fn lacks(&self, ahead: u32) -> bool {
+        let stored = (ahead as usize)
+            .checked_sub(1)
+            .map(|at| self.stored.get(at));
+        stored.is_none_or(|stored| stored.is_some_and(Option::is_none))
+    }
+
+    /// Asks for what is missing of the packets `from..to`, counted from the first missing one.
+    fn ask(&mut self, expected: u32, (mut from, to): (u32, u32), lost: &mut impl FnMut(u32, u32)) {
+        while from < to {
+            let first = from;
+            while from < to && self.lacks(from) {
+                self.asked.push_back(expected.wrapping_add(from));
+                from += 1;
+            }
+            if from > first {
+                lost(expected.wrapping_add(first), expected.wrapping_add(from));
+            }
+            from += 1;
+        }
+    }
+
+    /// A packet has arrived: what was asked for so much earlier has been lost again.
+    fn arrived(
+        &mut self,
+        (sequence, expected): (u32, u32),
+        reorder_packets: u32,
+        lost: &mut impl FnMut(u32, u32),
+    ) {
+        let Some(index) = self.asked.iter().position(|&asked| asked == sequence) else {
+            return;
+        };
+        self.asked.remove(index);
+        let late = (index + 1).saturating_sub(reorder_packets as usize);
+        for _ in 0..late {
+            let asked = self.asked.pop_front();
+            let ahead = asked.map_or(u32::MAX, |asked| asked.wrapping_sub(expected));
+            if ahead <= self.stored.len() as u32 {
+                self.ask(expected, (ahead, ahead + 1), lost);
+            }
+        }
+    }
 }
 
 impl Gaps {
@@ -84,6 +132,7 @@ impl Gaps {
         let gap = self.0.entry(slot).or_default();
         if !std::mem::replace(&mut queue_pair.gap, true) {
             gap.reported = expected;
+            gap.asked.clear();
         }
         let place = ahead as usize - 1;
         if gap.stored.len() <= place {
@@ -94,32 +143,27 @@ impl Gaps {
         gap.stored[place] = Some(stored);
         // By distance from the first missing one; what is before it is missing no more.
         let reported = gap.reported.wrapping_sub(expected);
-        let mut from = if reported > u32::MAX / 2 { 0 } else { reported };
+        let from = if reported > u32::MAX / 2 { 0 } else { reported };
         let until = (ahead + 1).saturating_sub(spec.reorder_packets);
         gap.reported = expected.wrapping_add(from.max(until));
-        let arrived = |at: u32| at > 0 && gap.stored[at as usize - 1].is_some();
-        while from < until {
-            let first = from;
-            while from < until && !arrived(from) {
-                from += 1;
-            }
-            if from > first {
-                lost(expected.wrapping_add(first), expected.wrapping_add(from));
-            }
-            from += 1;
-        }
+        gap.arrived((sequence, expected), spec.reorder_packets, &mut lost);
+        gap.ask(expected, (from, until), &mut lost);
         Placed::Stored
     }
 
     /// The first missing packet has just been accepted: accepts what follows it, hands the
-    /// transfers that end there to `delivered`, and says whether an acknowledgement was asked for.
+    /// transfers that end there to `delivered` and what counts as lost to `lost`, and says whether
+    /// an acknowledgement was asked for.
     pub(crate) fn close(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
+        spec: &SelectiveRepeat,
         (slot, now): (u32, u64),
         mut delivered: impl FnMut(Delivery),
+        mut lost: impl FnMut(u32, u32),
     ) -> bool {
         let mut asks = false;
+        let sequence = queue_pair.expected.wrapping_sub(1);
         let Some(gap) = self.0.get_mut(&slot) else {
             return asks;
         };
@@ -131,7 +175,28 @@ impl Gaps {
             }
         }
         queue_pair.gap = !gap.stored.is_empty();
+        if queue_pair.gap {
+            let arrived = (sequence, queue_pair.expected);
+            gap.arrived(arrived, spec.reorder_packets, &mut lost);
+        }
         asks
+    }
+
+    /// Asks for everything that is missing, whatever has been asked for before.
+    pub(crate) fn ask_again(
+        &mut self,
+        queue_pair: &ReceiveQueuePair,
+        slot: u32,
+        mut lost: impl FnMut(u32, u32),
+    ) {
+        let gap = self.0.get_mut(&slot).filter(|_| queue_pair.gap);
+        let Some(gap) = gap else {
+            return;
+        };
+        gap.asked.clear();
+        let end = gap.stored.len() as u32;
+        gap.ask(queue_pair.expected, (0, end), &mut lost);
+        gap.reported = queue_pair.expected.wrapping_add(end);
     }
 }
 
@@ -178,6 +243,8 @@ mod tests {
         spec: SelectiveRepeat,
         gaps: Gaps,
         queue_pair: ReceiveQueuePair,
+        /// What is asked for again when the first missing packet arrives next.
+        again: Vec<(u32, u32)>,
     }
 
     impl Bench {
@@ -193,6 +260,7 @@ mod tests {
                 spec,
                 gaps: Gaps::default(),
                 queue_pair,
+                again: Vec::new(),
             }
         }
 
@@ -219,8 +287,19 @@ mod tests {
         fn fill(&mut self) -> (u32, usize, bool) {
             self.queue_pair.accept(100, 0);
             let mut delivered = 0;
+            let mut again = Vec::new();
+            let Bench {
+                spec,
+                gaps,
+                queue_pair,
+                ..
+            } = &mut *self;
             let close = |_| delivered += 1;
-            let asks = self.gaps.close(&mut self.queue_pair, (7, 0), close);
+            let lost = |from: u32, to: u32| {
+                again.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
+            };
+            let asks = gaps.close(queue_pair, spec, (7, 0), close, lost);
+            assert_eq!(again, self.again);
             let expected = self.queue_pair.expected.wrapping_sub(FIRST);
             (expected, delivered, asks)
         }
@@ -231,17 +310,46 @@ mod tests {
         let mut bench = Bench::new(1);
         assert_eq!(bench.arrive(3), [(0, 3)]);
         assert_eq!(bench.arrive(6), [(4, 6)]);
-        assert_eq!(bench.arrive(1), []);
-        // 0 fills the first hole, up to 2; 2 fills the next, up to 4.
+        assert_eq!(bench.arrive(7), []);
+        // They come in the order in which they were asked for.
+        assert_eq!(bench.fill(), (1, 0, false));
         assert_eq!(bench.fill(), (2, 0, false));
         assert_eq!(bench.fill(), (4, 0, true));
-        assert_eq!(bench.arrive(7), []);
-        assert_eq!(bench.arrive(5), []);
-        // The transfer that ended with 5 is complete with 4.
-        assert_eq!(bench.fill(), (8, 1, false));
+        assert_eq!(bench.fill(), (5, 0, false));
+        assert_eq!(bench.fill(), (8, 0, false));
         assert!(!bench.queue_pair.gap);
         // A new gap is a new matter.
         assert_eq!(bench.arrive(10), [(8, 10)]);
+    }
+
+    #[test]
+    fn a_transfer_ends_when_nothing_before_is_missing() {
+        let mut bench = Bench::new(1);
+        assert_eq!(bench.arrive(5), [(0, 5)]);
+        for number in 1..5 {
+            bench.arrive(number);
+        }
+        bench.again = vec![];
+        assert_eq!(bench.fill(), (6, 1, true));
+    }
+
+    #[test]
+    fn what_is_lost_again_is_asked_for_again() {
+        let mut bench = Bench::new(1);
+        assert_eq!(bench.arrive(6), [(0, 6)]);
+        // 0 to 5 are sent again in this order; 2 comes, so 0 and 1 are lost again.
+        assert_eq!(bench.arrive(2), [(0, 1), (1, 2)]);
+        assert_eq!(bench.arrive(3), []);
+        // 4 and 5 are still to come before 0 and 1 are.
+        bench.again = vec![(4, 5), (5, 6)];
+        assert_eq!(bench.fill(), (1, 0, false));
+        // After a timeout, everything that is missing.
+        let mut lost = Vec::new();
+        let ask = |from: u32, to: u32| {
+            lost.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
+        };
+        bench.gaps.ask_again(&bench.queue_pair, 7, ask);
+        assert_eq!(lost, [(1, 2), (4, 6)]);
     }
 
     #[test]
@@ -271,6 +379,7 @@ mod tests {
                 spec,
                 gaps,
                 queue_pair,
+                ..
             } = &mut bench;
             gaps.place(queue_pair, spec, at, stored, |_, _| {})
         };

@@ -231,6 +231,10 @@ impl Nic {
         let kit = (spec, self.cut);
         let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), kit, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
+        if queue_pair.retries > 0 {
+            // What the receiver has asked for since has been lost, or its question.
+            sent.packet.flags |= Packet::REPORT_REQUEST;
+        }
         self.counters.retransmitted_packets += u64::from(sent.repeats);
         Some(sent)
     }

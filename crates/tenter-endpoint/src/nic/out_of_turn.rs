@@ -20,8 +20,8 @@ impl Nic {
         medium: &mut M,
     ) -> Option<Delivery> {
         match (verdict, &spec.loss_recovery) {
-            (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(_)) => {
-                self.close_gap(packet, medium);
+            (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
+                self.close_gap(repeat, packet, medium);
             }
             (Verdict::Accepted | Verdict::ClosesGap, _) => {
                 self.receive[packet.queue_pair as usize].gap = false;
@@ -48,6 +48,7 @@ impl Nic {
         if packet.has(Packet::ACK_REQUEST) {
             self.acknowledge(packet);
         }
+        self.ask_for(packet, Vec::new());
         self.note(EventKind::Discarded, packet, medium);
     }
 
@@ -68,7 +69,6 @@ impl Nic {
     fn place<M: Medium>(&mut self, repeat: &SelectiveRepeat, packet: &Packet, medium: &mut M) {
         let slot = packet.queue_pair;
         let queue_pair = &mut self.receive[slot as usize];
-        let path = queue_pair.reply;
         let Some(limits) = &mut self.limits else {
             return;
         };
@@ -85,10 +85,6 @@ impl Nic {
             .place(queue_pair, repeat, at, stored, |from, to| {
                 lost.push((from, to));
             });
-        for range in lost {
-            self.counters.nak_sent += 1;
-            self.reply(path, PacketKind::SelectiveNak, ACK_FRAME_BYTES, range);
-        }
         match placed {
             Placed::Stored => {
                 self.counters.data_packets += 1;
@@ -102,10 +98,31 @@ impl Nic {
                 self.note(EventKind::Discarded, packet, medium);
             }
         }
+        self.ask_for(packet, lost);
+    }
+
+    /// Asks for runs of packets that count as lost, and for all that are missing if the packet just
+    /// served says so. Acknowledgements come before, so that senders know what they need not send.
+    fn ask_for(&mut self, packet: &Packet, mut lost: Vec<(u32, u32)>) {
+        let slot = packet.queue_pair;
+        let queue_pair = &self.receive[slot as usize];
+        if packet.has(Packet::REPORT_REQUEST)
+            && let Some(limits) = &mut self.limits
+        {
+            lost.clear();
+            limits.gaps.ask_again(queue_pair, slot, |from, to| {
+                lost.push((from, to));
+            });
+        }
+        let path = queue_pair.reply;
+        for range in lost {
+            self.counters.nak_sent += 1;
+            self.reply(path, PacketKind::SelectiveNak, ACK_FRAME_BYTES, range);
+        }
     }
 
     /// Books a packet that was missing, and what had arrived after it.
-    fn close_gap<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+    fn close_gap<M: Medium>(&mut self, repeat: &SelectiveRepeat, packet: &Packet, medium: &mut M) {
         let slot = packet.queue_pair;
         self.counters.data_packets += 1;
         self.counters.data_bytes += u64::from(packet.frame_bytes);
@@ -118,14 +135,18 @@ impl Nic {
             return;
         };
         let delivered = &mut self.delivered;
-        let asks = limits
-            .gaps
-            .close(queue_pair, (slot, packet.at), |delivery| {
-                delivered.push_back(delivery);
-            });
+        let mut lost = Vec::new();
+        let asks = limits.gaps.close(
+            queue_pair,
+            repeat,
+            (slot, packet.at),
+            |delivery| delivered.push_back(delivery),
+            |from, to| lost.push((from, to)),
+        );
         if asks || packet.has(Packet::ACK_REQUEST) {
             self.acknowledge(packet);
         }
+        self.ask_for(packet, lost);
         self.note(EventKind::Accepted, packet, medium);
     }
 

@@ -155,6 +155,27 @@ fn selective_repeat_sends_the_last_frame_again_after_a_timeout() {
 }
 
 #[test]
+fn selective_repeat_sends_what_was_dropped_and_nothing_else() {
+    // Four windows of 140 packets into a queue of 2 MB: dozens are lost, some of them twice. The
+    // line has the time to carry everything once all the same, and is done as if nothing had been.
+    let four = "
+fabric: {kind: single-switch, hosts: 5, switch: {queue_capacity: 2MB}}
+endpoint: {nic: {window: 140, loss_recovery: selective-repeat}}
+jobs: [{collectives: [{collective: incast, size: 40MiB}]}]
+observe: {samples: false}
+";
+    let ideal = Trial::run(four, &["endpoint.nic.window=100"]);
+    assert_eq!(ideal.outcome.summary.totals.dropped_frames, 0);
+    let trial = Trial::run(four, &[]);
+    let totals = &trial.outcome.summary.totals;
+    assert!(totals.dropped_frames > 50, "{totals:?}");
+    assert_eq!(totals.retransmitted_frames, totals.dropped_frames);
+    assert_eq!(totals.timeouts, 0);
+    let times = (trial.completion(0), ideal.completion(0));
+    assert!(times.0 < times.1 + times.1 / 500, "{times:?}");
+}
+
+#[test]
 fn without_recovery_what_is_lost_is_counted() {
     // The first packet that is dropped is missed when the next one arrives, and nothing is sent
     // again: the line carries all packets but one.
