@@ -132,7 +132,8 @@ pub struct NicClasses {
 }
 
 impl Nic {
-    /// The NIC of a host on a line of this rate, with room for so many send and receive queue pairs.
+    /// The NIC of a host on a line of this rate, with room for so many send and receive queue
+    /// pairs.
     pub fn new(
         host: u32,
         spec: &NicSpec,

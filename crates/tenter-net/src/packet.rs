@@ -74,8 +74,8 @@ impl PacketKind {
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
-    /// The queue pair at the destination NIC: a receive slot for what a sender says, a send slot for
-    /// what a receiver says.
+    /// The queue pair at the destination NIC: a receive slot for what a sender says, a send slot
+    /// for what a receiver says.
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK).
     pub sequence: u32,
@@ -83,8 +83,8 @@ pub struct Packet {
     pub destination: u32,
     /// Hash of its 5-tuple, without any switch's seed.
     pub hash: u32,
-    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK says
-    /// the same of the packet that it answers, and a selective NAK something else.
+    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
+    /// says the same of the packet that it answers, and a selective NAK something else.
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,

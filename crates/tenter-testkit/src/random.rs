@@ -103,7 +103,6 @@ mod tests {
         let classes = &plan.switch.classes;
         let pools = &plan.switch.pool_bytes;
         let buffer = plan.nic.receive_buffer.as_ref();
-        let control = plan.nic.congestion_control.as_ref();
         let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
@@ -155,6 +154,17 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What a plan has of congestion control and loss recovery.
+    fn recovery_of(plan: &Plan) -> Vec<&'static str> {
+        let control = plan.nic.congestion_control.as_ref();
+        let has = [
             (
                 "selective repeat",
                 matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_)),
@@ -237,7 +247,7 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            for what in flow_control_of(&plan) {
+            for what in flow_control_of(&plan).into_iter().chain(recovery_of(&plan)) {
                 count(what.to_owned());
             }
             if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {

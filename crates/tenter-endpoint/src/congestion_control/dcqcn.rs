@@ -118,8 +118,8 @@ const HPCC: Dcqcn = Dcqcn {
 
 /// The paper's own: gain 1/256, alpha every 55 us from 1, the rate falls with each notification,
 /// which receivers send every 50 us, rises every 55 us and every 10 MB, five times half of the way,
-/// then by 40 Mb/s. The paper gives neither hyper increase nor the least rate: ten times as much and
-/// 10 Mb/s are assumed.
+/// then by 40 Mb/s. The paper gives neither hyper increase nor the least rate: ten times as much
+/// and 10 Mb/s are assumed.
 const PAPER_2015: Dcqcn = Dcqcn {
     gain: PARTS / 256,
     alpha_initial: PARTS,

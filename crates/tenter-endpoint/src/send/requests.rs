@@ -223,7 +223,8 @@ impl SendQueuePair {
         again
     }
 
-    /// The packet `sequence`, which has been sent before, once more; it asks for an acknowledgement.
+    /// The packet `sequence`, which has been sent before, once more; it asks for an
+    /// acknowledgement.
     pub(crate) fn packet_again(
         &mut self,
         requests: &mut Requests,
