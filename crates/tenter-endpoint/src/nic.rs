@@ -336,7 +336,7 @@ impl Nic {
     }
 
     /// The next data packet of a queue pair, whose first bit leaves at `now`.
-    #[inline(always)]
+    #[inline]
     fn next_data(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Sent {
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.outstanding() == 0 {

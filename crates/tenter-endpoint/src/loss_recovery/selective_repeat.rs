@@ -119,7 +119,7 @@ impl Gaps {
     pub(crate) fn place(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
-        spec: &SelectiveRepeat,
+        spec: SelectiveRepeat,
         (slot, sequence): (u32, u32),
         stored: Stored,
         mut lost: impl FnMut(u32, u32),
@@ -157,7 +157,7 @@ impl Gaps {
     pub(crate) fn close(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
-        spec: &SelectiveRepeat,
+        spec: SelectiveRepeat,
         (slot, now): (u32, u64),
         mut delivered: impl FnMut(Delivery),
         mut lost: impl FnMut(u32, u32),
@@ -276,7 +276,7 @@ mod tests {
             let sequence = FIRST.wrapping_add(number);
             let bench = (&mut self.queue_pair, &self.spec);
             self.gaps
-                .place(bench.0, bench.1, (7, sequence), stored, |from, to| {
+                .place(bench.0, *bench.1, (7, sequence), stored, |from, to| {
                     lost.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
                 });
             lost
@@ -298,7 +298,7 @@ mod tests {
             let lost = |from: u32, to: u32| {
                 again.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
             };
-            let asks = gaps.close(queue_pair, spec, (7, 0), close, lost);
+            let asks = gaps.close(queue_pair, *spec, (7, 0), close, lost);
             assert_eq!(again, self.again);
             let expected = self.queue_pair.expected.wrapping_sub(FIRST);
             (expected, delivered, asks)
@@ -381,7 +381,7 @@ mod tests {
                 queue_pair,
                 ..
             } = &mut bench;
-            gaps.place(queue_pair, spec, at, stored, |_, _| {})
+            gaps.place(queue_pair, *spec, at, stored, |_, _| {})
         };
         assert_eq!(place(2), Placed::Duplicate);
         assert_eq!(place(16), Placed::Beyond);

@@ -21,7 +21,7 @@ impl Nic {
     ) -> Option<Delivery> {
         match (verdict, &spec.loss_recovery) {
             (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.close_gap(repeat, packet, medium);
+                self.close_gap(*repeat, packet, medium);
             }
             (Verdict::Accepted | Verdict::ClosesGap, _) => {
                 self.receive[packet.queue_pair as usize].gap = false;
@@ -30,7 +30,7 @@ impl Nic {
             (Verdict::Duplicate, _) => self.discard_duplicate(packet, medium),
             (Verdict::Ahead, LossRecovery::GoBackN) => self.discard_ahead(packet, medium),
             (Verdict::Ahead, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.place(repeat, packet, medium);
+                self.place(*repeat, packet, medium);
             }
             (Verdict::Ahead, LossRecovery::None) => {
                 self.give_up_before(packet, directory);
@@ -66,7 +66,7 @@ impl Nic {
     }
 
     /// Keeps a packet before which another is missing, and asks for what counts as lost.
-    fn place<M: Medium>(&mut self, repeat: &SelectiveRepeat, packet: &Packet, medium: &mut M) {
+    fn place<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
         let slot = packet.queue_pair;
         let queue_pair = &mut self.receive[slot as usize];
         let Some(limits) = &mut self.limits else {
@@ -122,7 +122,7 @@ impl Nic {
     }
 
     /// Books a packet that was missing, and what had arrived after it.
-    fn close_gap<M: Medium>(&mut self, repeat: &SelectiveRepeat, packet: &Packet, medium: &mut M) {
+    fn close_gap<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
         let slot = packet.queue_pair;
         self.counters.data_packets += 1;
         self.counters.data_bytes += u64::from(packet.frame_bytes);
