@@ -442,18 +442,22 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
 /// A preset, written out.
 fn written(spec: EcnSpec) -> Node {
     let size = |bytes| Node::plain(Bytes::new(bytes).to_string());
-    let ppm = spec.max_probability_ppm;
-    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
-    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
     Node::mapping([
         ("kmin", size(spec.min_bytes)),
         ("kmax", size(spec.max_bytes)),
-        ("pmax", Node::plain(decimal)),
+        ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
     ])
 }
 
+/// Parts per million as [`read_probability`] reads them.
+pub(crate) fn decimal(ppm: u32) -> String {
+    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
+    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
+    decimal.to_owned()
+}
+
 /// A decimal from 0 to 1, in parts per million.
-fn read_probability(field: &Field<'_>) -> Option<u32> {
+pub(crate) fn read_probability(field: &Field<'_>) -> Option<u32> {
     let word = field.word().unwrap_or_default();
     let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -35,6 +35,7 @@ mod addresses;
 mod buffer;
 mod classes;
 mod collectives;
+mod congestion;
 mod decode;
 mod diagnostics;
 mod emit;

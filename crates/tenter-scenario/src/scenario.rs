@@ -3,6 +3,7 @@
 use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
+use crate::congestion;
 use crate::decode::{Read, Section};
 use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
@@ -114,6 +115,7 @@ pub fn key_reference() -> String {
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
         .into_iter()
+        .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(collectives::TABLES);

@@ -133,7 +133,7 @@ fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
     }
 }
 
-fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
+pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
     let min_bytes = draw.below(5 * frame);
     EcnSpec {
         min_bytes,

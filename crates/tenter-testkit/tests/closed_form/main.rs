@@ -6,6 +6,7 @@
 
 mod accounting;
 mod collectives;
+mod congestion;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;
