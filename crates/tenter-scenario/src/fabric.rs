@@ -1,13 +1,11 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_topology::TopologySpec;
 
 use crate::decode::Section;
-use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
-use crate::load_balancing;
+use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::switch::{self, SwitchDraft};
 use crate::topologies::{self, Places};
 
@@ -49,22 +47,19 @@ pub(crate) struct Fabric {
     /// The topology and where its parts were described.
     pub(crate) topology: Option<(TopologySpec, Places)>,
     pub(crate) switch: Option<SwitchDraft>,
-    pub(crate) load_balancing: Option<LoadBalancing>,
-    /// Where load balancing was spoken of, if it was.
-    pub(crate) load_balancing_at: Option<Location>,
+    pub(crate) load_balancing: Option<LoadBalancingDraft>,
 }
 
 /// Reads `fabric` out of the scenario.
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = topologies::read(&mut section);
-    let (load_balancing, load_balancing_at) = load_balancing::read(&mut section);
+    let load_balancing = load_balancing::read(&mut section);
     let switch = switch::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
         switch,
         load_balancing,
-        load_balancing_at,
     })
 }

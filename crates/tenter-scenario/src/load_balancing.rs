@@ -1,12 +1,14 @@
 //! The `fabric.load_balancing` section.
 
+use tenter_endpoint::NicSpec;
+use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::load_balancing::{
     Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
 };
 use tenter_units::Time;
 
 use crate::decode::{Field, Section};
-use crate::diagnostics::Location;
+use crate::diagnostics::{Location, Problems};
 use crate::keys::Presence::Default;
 use crate::keys::{Key, KeyTable, key};
 
@@ -48,7 +50,7 @@ const ECMP: KeyTable = KeyTable {
 
 const ADAPTIVE: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: adaptive`",
-    keys: &[REFRESH, STEP],
+    keys: &[IN_ORDER_NICS, REFRESH, STEP],
 };
 
 const FLOWLET: KeyTable = KeyTable {
@@ -73,6 +75,18 @@ const FLOWLET: KeyTable = KeyTable {
     ],
 };
 
+const SPRAY: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: random-spray` or `round-robin-spray`",
+    keys: &[IN_ORDER_NICS],
+};
+
+const IN_ORDER_NICS: Key = key(
+    "in_order_nics",
+    "`refuse` or `allow`",
+    Default("refuse"),
+    "Whether NICs may be used that need the packets of a queue pair in order, and so take one that is overtaken for lost; to show what comes of it",
+);
+
 const REFRESH: Key = key(
     "refresh",
     "time",
@@ -90,7 +104,7 @@ const STEP: Key = key(
 .from("eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G");
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&LOAD_BALANCING, &ECMP, &ADAPTIVE, &FLOWLET];
+pub(crate) const TABLES: [&KeyTable; 5] = [&LOAD_BALANCING, &ECMP, &SPRAY, &ADAPTIVE, &FLOWLET];
 
 /// No refresh, gap or step is longer.
 const SECOND: Time = Time::from_us(1_000_000);
@@ -107,19 +121,55 @@ enum Kind {
     Flowlet,
 }
 
-/// Reads `load_balancing` out of `fabric`; also says where it was spoken of, if it was.
-pub(crate) fn read(fabric: &mut Section<'_>) -> (Option<LoadBalancing>, Option<Location>) {
+/// The load balancer, read.
+pub(crate) struct LoadBalancingDraft {
+    pub(crate) spec: LoadBalancing,
+    /// Whether NICs may be used that need packets in order, where it does not keep it.
+    in_order_nics: bool,
+    /// Where it was spoken of, if it was.
+    pub(crate) at: Option<Location>,
+}
+
+impl LoadBalancingDraft {
+    /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
+    pub(crate) fn check_nics(&self, nic: &NicSpec, problems: &Problems, warnings: &Problems) {
+        if !self.spec.reorders() {
+            return;
+        }
+        match nic.loss_recovery {
+            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder_packets == 1 => {
+                let message = "`fabric.load_balancing` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice";
+                let help = "give `reorder` as many packets as may overtake one, e.g. 64";
+                warnings.push(self.at, message.to_owned(), Some(help.to_owned()));
+            }
+            LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
+                let message = "`fabric.load_balancing` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost";
+                let help = "set `endpoint.nic.loss_recovery` to `{kind: selective-repeat, reorder: 64}`; or set `in_order_nics: allow` here to see what comes of it";
+                problems.push(self.at, message.to_owned(), Some(help.to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads `load_balancing` out of `fabric`.
+pub(crate) fn read(fabric: &mut Section<'_>) -> Option<LoadBalancingDraft> {
     let given = fabric.has("load_balancing");
-    let mut at = None;
-    let read = fabric
-        .section("load_balancing", &LOAD_BALANCING)
-        .and_then(|mut own| {
-            at = own.at().filter(|_| given);
-            let read = read_kind(&mut own);
-            fabric.put("load_balancing", own.finish());
-            read
-        });
-    (read, at)
+    let mut own = fabric.section("load_balancing", &LOAD_BALANCING)?;
+    let at = own.at().filter(|_| given);
+    let read = read_kind(&mut own);
+    let in_order_nics = match &read {
+        Some(spec) if spec.reorders() => {
+            own.choice("in_order_nics", &[("refuse", false), ("allow", true)])
+        }
+        _ => Some(false),
+    };
+    fabric.put("load_balancing", own.finish());
+    Some(LoadBalancingDraft {
+        spec: read?,
+        in_order_nics: in_order_nics?,
+        at,
+    })
 }
 
 fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
@@ -140,8 +190,14 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
     match kind {
         Kind::Ecmp => read_ecmp(section).map(LoadBalancing::Ecmp),
         Kind::WeightedEcmp => read_ecmp(section).map(LoadBalancing::WeightedEcmp),
-        Kind::RandomSpray => Some(LoadBalancing::RandomSpray),
-        Kind::RoundRobinSpray => Some(LoadBalancing::RoundRobinSpray),
+        Kind::RandomSpray => {
+            section.extend(&SPRAY);
+            Some(LoadBalancing::RandomSpray)
+        }
+        Kind::RoundRobinSpray => {
+            section.extend(&SPRAY);
+            Some(LoadBalancing::RoundRobinSpray)
+        }
         Kind::Adaptive => {
             section.extend(&ADAPTIVE);
             let quality = read_quality(section)?;

@@ -235,9 +235,12 @@ impl Draft {
                 return None;
             }
         };
-        if topology.switches() == 1 && fabric.load_balancing_at.is_some() {
+        let balancing_at = fabric.load_balancing.as_ref().and_then(|draft| draft.at);
+        if topology.switches() == 1 && balancing_at.is_some() {
             let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
-            warnings.push(fabric.load_balancing_at, message.to_owned(), None);
+            warnings.push(balancing_at, message.to_owned(), None);
+        } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
+            draft.check_nics(&endpoint.nic, problems, warnings);
         }
         let names = HostNames::of(&topology, problems);
         let addresses = self
@@ -259,7 +262,7 @@ impl Draft {
             problems,
             warnings,
         };
-        let switch = around.complete(fabric.switch?, fabric.load_balancing?, effective);
+        let switch = around.complete(fabric.switch?, fabric.load_balancing?.spec, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,

@@ -88,7 +88,7 @@ fn run(seeds: Range<u64>) {
         often >= count / 6
             && paused >= count / 10
             && at_times >= count / 20
-            && lost_all_the_same >= count / 50
+            && lost_all_the_same >= count / 100
             && endured >= count / 100,
         "the scenarios have become too tame: {seen:?} in {count}"
     );

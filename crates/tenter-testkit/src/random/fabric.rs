@@ -139,9 +139,9 @@ fn by_packet(draw: &mut Draw) -> String {
     };
     let quality = format!("refresh: {refresh}, step: {}", draw.time(1, 400));
     let keys = match draw.below(6) {
-        0 => "kind: random-spray".to_owned(),
-        1 => "kind: round-robin-spray".to_owned(),
-        2 | 3 => format!("kind: adaptive, {quality}"),
+        0 => "kind: random-spray, in_order_nics: allow".to_owned(),
+        1 => "kind: round-robin-spray, in_order_nics: allow".to_owned(),
+        2 | 3 => format!("kind: adaptive, in_order_nics: allow, {quality}"),
         _ => {
             let (gap, buckets) = (draw.time(50, 20_000), draw.within(1..=40));
             format!("kind: flowlet, gap: {gap}, buckets: {buckets}, {quality}")
