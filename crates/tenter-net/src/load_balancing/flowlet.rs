@@ -53,13 +53,11 @@ impl Balance for FlowletTable {
         bucket.last = Some(packet.at);
         let kept = view.candidates.iter().position(|port| *port == bucket.port);
         // A bucket may be shared by flows to different places, which have other candidates.
-        match kept.filter(|_| fresh) {
-            Some(kept) => kept,
-            None => {
-                let best = view.best(packet);
-                bucket.port = view.candidates[best];
-                best
-            }
+        if let Some(kept) = kept.filter(|_| fresh) {
+            return kept;
         }
+        let best = view.best(packet);
+        bucket.port = view.candidates[best];
+        best
     }
 }
