@@ -7,6 +7,8 @@ mod flowlet;
 mod quality;
 mod random_spray;
 mod round_robin_spray;
+#[cfg(test)]
+mod tests;
 mod weighted_ecmp;
 
 pub use adaptive::Adaptive;

@@ -64,8 +64,8 @@ fn a_flow_without_gaps_keeps_its_link_and_one_of_gaps_uses_all() {
     assert_eq!(links("{kind: flowlet, gap: 83ns}"), 8);
 }
 
-/// In a ring of 16 NICs on two leaves in turn, all eight of a leaf send to the other one at once, over
-/// 8 uplinks as fast as theirs.
+/// In a ring of 16 NICs on two leaves in turn, all eight of a leaf send to the other one at once,
+/// over 8 uplinks as fast as theirs.
 const EIGHT_FLOWS: &str = "
 fabric:
   kind: leaf-spine
@@ -105,8 +105,8 @@ fn exact_levels_leave_no_queue_at_the_uplinks() {
 
 #[test]
 fn weighted_ecmp_goes_by_the_rates() {
-    // 4,000 flows over an uplink of 100G and one of 300G: 1,000 and 3,000, with a standard deviation
-    // of 27; each flow is one frame.
+    // 4,000 flows over an uplink of 100G and one of 300G: 1,000 and 3,000, with a standard
+    // deviation of 27; each flow is one frame.
     let scenario = "
 fabric:
   kind: leaf-spine
