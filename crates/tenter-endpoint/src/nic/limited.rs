@@ -136,7 +136,7 @@ impl Nic {
             }
         };
         let armed = self.send[slot as usize].timer_armed;
-        self.transmitter.transmit(sent.packet, now, medium);
+        self.transmitter.transmit(&sent.packet, now, medium);
         self.take_turn(slot, (sent.packet.frame_bytes, now));
         if !armed {
             self.arm(spec, slot, now);
@@ -182,7 +182,7 @@ impl Nic {
         };
         packet.sent = (now / SENT_UNIT_PS) as u32;
         packet.flags |= Packet::class_flags(self.classes.notification);
-        self.transmitter.transmit(packet, now, medium);
+        self.transmitter.transmit(&packet, now, medium);
         true
     }
 
