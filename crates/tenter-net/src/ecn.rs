@@ -6,8 +6,21 @@ use crate::class::EcnSpec;
 use crate::packet::Packet;
 
 const PER_MILLION: u64 = 1_000_000;
+/// A quantum of pause time, in bits, times the ps of a second.
+const QUANTUM_BIT_PS: u128 = 512 * 1_000_000_000_000;
 
 impl EcnSpec {
+    /// The bytes of a queue as they count against the thresholds: those of one that takes as long
+    /// to drain at the rate these are meant for. A quantum lasts `quantum_ps` on the queue's line.
+    #[inline]
+    pub(crate) fn counted(&self, queue_bytes: u64, quantum_ps: impl FnOnce() -> u64) -> u64 {
+        let Some(rate) = self.scale_from else {
+            return queue_bytes;
+        };
+        let bits = u128::from(queue_bytes) * u128::from(rate.bits_per_second());
+        (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
+    }
+
     /// Whether a frame is marked that is put into a queue at `now` and makes it hold `queue_bytes`.
     ///
     /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
@@ -25,5 +38,29 @@ impl EcnSpec {
         let span = u128::from(self.max_bytes - self.min_bytes);
         let probability = u128::from(self.max_probability_ppm) * above;
         u128::from(draw) * u128::from(PER_MILLION) * span < probability << 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::Rate;
+
+    use crate::class::EcnSpec;
+
+    #[test]
+    fn thresholds_scale_with_the_line_on_request() {
+        let mut spec = EcnSpec {
+            min_bytes: 400_000,
+            max_bytes: 1_600_000,
+            max_probability_ppm: 200_000,
+            scale_from: Some(Rate::from_gbps(100)),
+        };
+        // 512 bits last 1,280 ps at 400G: 1.6 MB there are 400 kB at 100G.
+        assert_eq!(spec.counted(1_600_000, || 1_280), 400_000);
+        // 51,200 ps at 10G: 40 kB.
+        assert_eq!(spec.counted(40_000, || 51_200), 400_000);
+        assert_eq!(spec.counted(400_000, || 5_120), 400_000);
+        spec.scale_from = None;
+        assert_eq!(spec.counted(1_600_000, || 1_280), 1_600_000);
     }
 }

@@ -137,7 +137,8 @@ impl Port {
             };
             place = place.and_then(|place| turns.after(place));
             if packet.kind == PacketKind::Pause {
-                self.transmitter.note(EventKind::Obeyed, until, packet, medium);
+                self.transmitter
+                    .note(EventKind::Obeyed, until, packet, medium);
                 self.obey(around.rules.queue(packet), packet.sequence, until);
                 around.buffer.note_obeyed(until);
             } else {
@@ -204,7 +205,10 @@ impl Port {
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
         let ecn = rules.ecn[number].as_ref();
-        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, now));
+        let marked = ecn.is_some_and(|ecn| {
+            let counted = ecn.counted(after, || self.transmitter.pause_time(1));
+            ecn.marks(packet, counted, rules.seed, now)
+        });
         queue.counters.marked_frames += u64::from(marked);
         let stored = queue.push(packet);
         stored.store_from(input);
