@@ -460,6 +460,7 @@ fn written(spec: EcnSpec) -> Node {
         ("kmin", size(spec.min_bytes)),
         ("kmax", size(spec.max_bytes)),
         ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
+        ("scale_from", Node::plain("none")),
     ])
 }
 
