@@ -4,6 +4,7 @@ use tenter_engine::mix64;
 
 use crate::class::EcnSpec;
 use crate::packet::Packet;
+use crate::transmitter::Transmitter;
 
 const PER_MILLION: u64 = 1_000_000;
 /// A quantum of pause time, in bits, times the ps of a second.
@@ -21,10 +22,20 @@ impl EcnSpec {
         (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
     }
 
-    /// Whether a frame is marked that is put into a queue at `now` and makes it hold `queue_bytes`.
+    /// Whether a frame that arrives now is marked, which is put into a queue before a wire and makes
+    /// it hold `queue_bytes`.
     ///
     /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
-    pub(crate) fn marks(&self, packet: &Packet, queue_bytes: u64, seed: u32, now: u64) -> bool {
+    #[inline(never)]
+    pub(crate) fn marks(
+        &self,
+        packet: &Packet,
+        queue_bytes: u64,
+        seed: u32,
+        wire: &Transmitter,
+    ) -> bool {
+        let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1));
+        let now = packet.at;
         if !packet.has(Packet::ECN_CAPABLE) || queue_bytes <= self.min_bytes {
             return false;
         }
