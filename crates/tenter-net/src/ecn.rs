@@ -22,8 +22,8 @@ impl EcnSpec {
         (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
     }
 
-    /// Whether a frame that arrives now is marked, which is put into a queue before a wire and makes
-    /// it hold `queue_bytes`.
+    /// Whether a frame that arrives now is marked: it is put into the queue of a wire, and makes it
+    /// hold `queue_bytes`.
     ///
     /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
     #[inline(never)]

@@ -205,7 +205,8 @@ fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
     // The first frame that is marked is among the first few of the burst, which takes 1 us to
     // arrive and 10 us to drain; its mark takes as long to come back.
     assert!((104..118).contains(&fell), "{fell}");
-    let levels = [low, (1.0 + low) / 2.0, (3.0 + low) / 4.0];
+    let missing = 1.0 - low;
+    let levels = [low, 1.0 - missing / 2.0, 1.0 - missing / 4.0];
     for (step, level) in (0..).zip(levels) {
         let from = fell + 300 * step;
         let end = (from + 299).min(rows.len());
