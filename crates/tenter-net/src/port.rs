@@ -205,7 +205,7 @@ impl Port {
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
         let ecn = rules.ecn[number].as_ref();
-        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, now));
+        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, &self.transmitter));
         queue.counters.marked_frames += u64::from(marked);
         let stored = queue.push(packet);
         stored.store_from(input);

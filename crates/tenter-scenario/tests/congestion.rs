@@ -114,6 +114,18 @@ fn notifications_have_a_class_of_their_own() {
 }
 
 #[test]
+fn thresholds_may_follow_the_line() {
+    let class = |keys: &str| {
+        let ecn = format!("ecn: {{kmin: 400kB, kmax: 1600kB, pmax: 0.2{keys}}}");
+        let classes = format!("fabric.switch.classes=[{{class: 3, {ecn}}}]");
+        let plan = good(&["fabric.flow_control=none", &classes]).plan;
+        plan.switch.classes[0].ecn.expect("it was given").scale_from
+    };
+    assert_eq!(class(""), None);
+    assert_eq!(class(", scale_from: 100Gbps"), Some(Rate::from_gbps(100)));
+}
+
+#[test]
 fn where_nothing_is_marked_nothing_is_notified() {
     let unmarked = ["fabric.flow_control=pfc", &format!("{CONTROL}=dcqcn")];
     let loaded = set(&unmarked).expect("it can be run");

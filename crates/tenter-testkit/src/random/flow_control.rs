@@ -139,6 +139,9 @@ pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
         min_bytes,
         max_bytes: min_bytes + 1 + draw.below(10 * frame),
         max_probability_ppm: draw.below(1_000_001) as u32,
+        scale_from: draw
+            .chance(20)
+            .then(|| Rate::from_gbps(1 + draw.below(400))),
     }
 }
 

@@ -170,6 +170,57 @@ fn a_tester_notifies_and_does_not_slow_down() {
 }
 
 #[test]
+fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
+    // A flow at 400G meets a burst of 64 packets of another one; both are notified once. 4 us later
+    // the rate falls by half of alpha, which is 0.979 by then, and 300 us later it rises half of
+    // the way back, and so on; bytes do not count here.
+    let two = "jobs=[{ranks: [host0, host1], collectives: [{collective: incast, size: 200MiB}]}, \
+               {ranks: [host0, host2], start: 100us, collectives: [{collective: incast, size: 512KiB}]}]";
+    let set = [
+        two,
+        "fabric.rate=400Gbps",
+        "endpoint.nic.mtu=4096",
+        "endpoint.nic.congestion_control.preset=nvidia",
+        "endpoint.nic.congestion_control.increase_bytes=none",
+        "endpoint.nic.congestion_control.cnp_interval=1s",
+        "fabric.switch.classes[0].ecn.pmax=1",
+        "observe.sample_interval=1us",
+        "limits.time=1ms",
+    ];
+    let trial = Trial::run(INCAST, &set);
+    assert_eq!(trial.outcome.summary.totals.cnp_frames, 2);
+    let rows: Vec<_> = trial.samples.iter().filter(|row| row.node == 1).collect();
+    let rate = |from: usize, to: usize| {
+        let bytes: u64 = rows[from..to].iter().map(|row| row.tx_bytes).sum();
+        bytes as f64 / (to - from) as f64 / (4158.0 * 1e6 / 83_560.0)
+    };
+    // Samples are 1 us long and 12 packets at line rate, so the first one with two less shows it.
+    let mut alpha = 1023.0 / 1024.0;
+    for _ in 0..4 {
+        alpha *= 1019.0 / 1024.0;
+    }
+    let low = 1.0 - alpha / 2.0;
+    let fell = (100..200).find(|&us| rows[us].tx_bytes < 9 * 4158);
+    let fell = fell.expect("it fell");
+    // The first frame that is marked is among the first few of the burst, which takes 1 us to
+    // arrive and 10 us to drain; its mark takes as long to come back.
+    assert!((104..118).contains(&fell), "{fell}");
+    let missing = 1.0 - low;
+    let levels = [low, 1.0 - missing / 2.0, 1.0 - missing / 4.0];
+    for (step, level) in (0..).zip(levels) {
+        let from = fell + 300 * step;
+        let end = (from + 299).min(rows.len());
+        let first = rate(from + 1, from + 11);
+        assert!((first - level).abs() < 0.02, "step {step}: {first} {level}");
+        let whole = rate(from + 1, end);
+        assert!(
+            (whole - level).abs() < 0.002,
+            "step {step}: {whole} {level}"
+        );
+    }
+}
+
+#[test]
 fn swift_keeps_round_trips_at_the_target_and_shares_fair() {
     // The target is 25 us and, for windows of w packets below 100, 100 us times
     // (1/sqrt(w) - 1/10) / (1/sqrt(0.1) - 1/10) more. With n flows, n windows of packets take one
