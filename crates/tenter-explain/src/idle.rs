@@ -84,7 +84,7 @@ impl<'a> Facts<'a> {
             return self.of_address(rest);
         }
         if let Some((index, rest)) = item(path, "fabric.routes") {
-            let idle = rest == "next" && self.idle_routes.contains(&index);
+            let idle = rest == "via" && self.idle_routes.contains(&index);
             return idle.then_some("it is the only shortest path anyway");
         }
         self.of_section(path)

@@ -25,6 +25,9 @@ pub struct Summary {
     pub totals: Totals,
     /// Things a reader of the numbers must know, each a sentence.
     pub warnings: Vec<String>,
+    /// Settings of the scenario that had no effect, each a sentence.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// How the engine ran.
     pub engine: EngineStats,
 }

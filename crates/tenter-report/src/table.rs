@@ -92,6 +92,9 @@ impl TrialReport<'_> {
         for warning in &summary.warnings {
             writeln!(out, "warning  {warning}")?;
         }
+        for note in &summary.notes {
+            writeln!(out, "note: {note}")?;
+        }
         write_engine(&summary.engine, out)?;
         if let Some(folder) = self.folder {
             writeln!(out, "trial    {}", folder.display())?;

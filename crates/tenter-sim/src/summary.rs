@@ -113,6 +113,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         complete: jobs.iter().all(|job| job.job.complete),
         stopped: trial.stopped,
         warnings: warnings(driver, &totals),
+        // The caller knows what the scenario says itself.
+        notes: Vec::new(),
         totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
