@@ -7,6 +7,7 @@ use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
 use crate::ideal::Ideal;
+use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;
 
@@ -80,6 +81,10 @@ const HOP_NS: f64 = 50.0;
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
+/// Where one node can affect another so soon, windows go from event to event.
+const CENTRAL_BELOW: Time = Time::from_ns(50);
+/// How much longer a packet-hop takes then.
+const CENTRAL_FACTOR: f64 = 4.0;
 /// A flow: its queue pair, its records and its row.
 const FLOW_NS: f64 = 1_500.0;
 
@@ -106,9 +111,11 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
         cost.data_packet_hops *= share;
         simulated = limit;
     }
+    let central = lookahead(plan) < CENTRAL_BELOW;
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     cost.simulated_ns = simulated.as_ns();
-    cost.ns_per_packet_hop = HOP_NS + HOP_NS_PER_DOUBLING * doublings;
+    let factor = if central { CENTRAL_FACTOR } else { 1.0 };
+    cost.ns_per_packet_hop = (HOP_NS + HOP_NS_PER_DOUBLING * doublings) * factor;
     cost.ns_per_flow = FLOW_NS;
     let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * FLOW_NS;
     cost.wall_s = ns / 1e9;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tenter_endpoint::MessageCut;
-use tenter_net::{RETH_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
@@ -10,7 +10,7 @@ use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::{CollectiveRun, Job, WorkloadError, split};
 
 use crate::latency::{Link, frame_time, links};
-use crate::paths::{host_kinds, longest_frame};
+use crate::paths::host_kinds;
 
 /// A job, and what its collectives would take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,8 +107,16 @@ impl<'a> Ideal<'a> {
     pub(crate) fn completion(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
         let port_time = |bytes| self.port_time(bytes);
-        let latency = self.latency(run.size_bytes / u64::from(ranks.max(1)));
+        let latency = self.latency(self.least_transfer(run));
         ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency)
+    }
+
+    /// About the least payload that a queue pair carries at a time: half a rank's share, or a chunk.
+    fn least_transfer(&self, run: &CollectiveRun) -> u64 {
+        let halves = 2 * u64::from(self.job.ranks().max(1));
+        let chunk = run.kind.clone().chunk_bytes_mut().copied();
+        let least = chunk.unwrap_or(u64::MAX).min(run.size_bytes / halves);
+        least / u64::from(self.job.queue_pairs.max(1))
     }
 
     fn time(&self, run: &CollectiveRun) -> Result<IdealTime, WorkloadError> {
@@ -144,9 +152,8 @@ impl<'a> Ideal<'a> {
 
     /// From the end of a transfer's last frame at its sender to its end at the receiver.
     fn latency(&self, share_bytes: u64) -> Time {
-        let longest = u64::from(longest_frame(self.plan));
-        let headers = longest - u64::from(self.plan.nic.mtu_bytes);
-        let frame = share_bytes.saturating_add(headers).min(longest) as u32;
+        let payload = share_bytes.min(u64::from(self.plan.nic.mtu_bytes)) as u32;
+        let frame = payload + DATA_OVERHEAD_BYTES;
         let wire = frame + WIRE_OVERHEAD_BYTES;
         let first = self
             .links

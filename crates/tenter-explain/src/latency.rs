@@ -48,6 +48,19 @@ fn link(plan: &Plan, end: CableEnd) -> Link {
     }
 }
 
+/// The shortest time in which a frame gets from one node to the next.
+pub(crate) fn lookahead(plan: &Plan) -> Time {
+    let topology = &plan.topology;
+    let ends = topology.cables.iter().flat_map(|cable| cable.ends);
+    let times = ends.map(|end| {
+        let link = link(plan, end);
+        let smallest = 64 + WIRE_OVERHEAD_BYTES;
+        let stored = link.rate.serialisation(0).of(smallest, 0).0;
+        link.latency + if link.stores { stored } else { Time::ZERO }
+    });
+    times.min().unwrap_or_default()
+}
+
 /// Whether a node takes frames of an input of that rate whole: hosts do, and switches that store
 /// and forward, or have a faster output.
 fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {

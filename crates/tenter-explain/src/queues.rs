@@ -8,11 +8,17 @@ use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;
 
+/// The share of the packets that wait at the worst moment where every link has one flow on average,
+/// measured for random permutations; with λ flows a link it falls with λ to the power of 3/4.
+const UNEVEN: f64 = 0.6;
+
 /// What may be under way at once in one job, and what of it has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Crowd {
     /// Flows that start together.
     pub(crate) flows: u64,
+    /// Their packets.
+    pub(crate) packets: u64,
     /// Packets that wait in switches.
     pub(crate) waiting: u64,
 }
@@ -27,16 +33,16 @@ struct Share {
 /// The crowd of a collective at its start: transfers that wait for nothing.
 ///
 /// A NIC that is sent more than it can take while the senders send has a queue of the difference.
-/// Of what crosses the fabric, hashing puts more on some links than on others: of λ flows a link
-/// has √λ more or less, and about half of the excess of the one stage meets the next.
+/// Of what crosses the fabric, hashing puts more on some links than on others, the less the more
+/// flows share a link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
     let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
     let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
+    let mut bytes_of_all = 0_u64;
     let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
         u64::from(packets) * u64::from(plan.nic.mtu_bytes) * u64::from(job.queue_pairs)
     });
-    let mut last = (u64::MAX, u32::MAX);
     traffic::initial(&*schedule, |schedule, id| {
         let transfer = schedule.transfer(id);
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
@@ -50,15 +56,18 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
             crossing += 1;
             crossing_bytes += bytes;
         }
-        last = (transfer.bytes, id);
+        bytes_of_all += transfer.bytes;
     });
     let at_hosts = waiting_for_hosts(plan, &shares);
     let between = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
-    let mtu = u64::from(plan.nic.mtu_bytes).max(1);
-    let packet = mtu.min((last.0 / u64::from(job.queue_pairs)).max(1));
+    let flows = transfers * u64::from(job.queue_pairs);
+    let packets = bytes_of_all.div_ceil(u64::from(plan.nic.mtu_bytes).max(1));
+    let packets = packets.max(flows);
+    let bytes_of_one = (bytes_of_all / packets.max(1)).max(1);
     Ok(Crowd {
-        flows: transfers * u64::from(job.queue_pairs),
-        waiting: (at_hosts + between) / packet,
+        flows,
+        packets,
+        waiting: (at_hosts + between) / bytes_of_one,
     })
 }
 
@@ -89,7 +98,7 @@ fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
     }
     // Each flow takes about two links between switches, one up and one down.
     let on_a_link = (flows as f64 / links as f64).max(1.0);
-    let share = (0.6 / on_a_link.sqrt()).min(0.6);
+    let share = UNEVEN / on_a_link.powf(0.75);
     let limit = port_limit(plan).saturating_mul(2 * links);
     ((bytes as f64 * share) as u64).min(limit)
 }

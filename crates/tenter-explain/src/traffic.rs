@@ -22,7 +22,7 @@ pub(crate) struct Traffic {
 struct Load {
     bytes: u64,
     packets: u64,
-    acknowledgements: u64,
+    acknowledgements: f64,
 }
 
 /// Counts the packets of a collective. Of more transfers than `most`, that many are looked at,
@@ -56,7 +56,7 @@ pub(crate) fn traffic(
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
         let links = f64::from(routing.distance(from, to) + 1);
         sum.data_hops += links * load.packets as f64;
-        sum.control_hops += links * load.acknowledgements as f64;
+        sum.control_hops += links * load.acknowledgements;
         sum.links += links;
     }
     let scale = transfers as f64 / looked_at as f64;
@@ -91,22 +91,26 @@ fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
             let packets = cut.packets(share);
             let answers = acknowledgements(plan, cut, share, packets);
             load.packets += u64::from(count) * packets;
-            load.acknowledgements += u64::from(count) * answers;
+            load.acknowledgements += f64::from(count) * answers;
         }
     }
     load
 }
 
 /// Acknowledgements for a request of so many packets: for the last of each message, and for every
-/// so many packets.
-fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> u64 {
+/// so many packets, which are counted over all requests of a queue pair; so this is a mean.
+fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     let messages = split::messages(bytes, plan.nic.message_bytes).count;
     match plan.nic.acknowledge {
-        AckPolicy::PerMessage => messages,
+        AckPolicy::PerMessage => messages as f64,
         AckPolicy::EveryPackets(every) => {
             let (every, per_message) = (u64::from(every), cut.packets_per_message());
-            let both = packets / (every / gcd(every, per_message)).saturating_mul(per_message);
-            packets / every + messages - both
+            // Ends of messages that would be acknowledged anyway.
+            let full = packets / per_message;
+            let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
+            let ragged = u64::from(packets % per_message != 0);
+            let both = (full * per_message) as f64 / distance as f64 + ragged as f64 / every as f64;
+            packets as f64 / every as f64 + messages as f64 - both
         }
     }
 }
