@@ -76,6 +76,13 @@ rows! {
         /// Share of the data frames that had a mark when they arrived at NICs, those discarded
         /// included; 0 where none arrived.
         rx_marked: f64 => "rx_marked_percent", "%";
+        /// Bytes of all frames on all links, preamble and inter-frame gap included.
+        wire_bytes: u64 => "wire_bytes", "bytes";
+        /// Of them, those of frames without payload: acknowledgements, NAKs, congestion
+        /// notifications and connection set-up.
+        control_wire: f64 => "control_wire_percent", "%";
+        /// Of them, those of pause frames.
+        pause_wire: f64 => "pause_wire_percent", "%";
         /// Pause frames that stopped a class.
         xoff_frames: u64 => "xoff_frames", "frames";
         /// Pause frames that let a class go on.
