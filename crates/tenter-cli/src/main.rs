@@ -50,7 +50,8 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Study(study)) => study::study(&study),
     };
-    answer.unwrap_or_else(|failure: Failure| failure.report())
+    let code = answer.unwrap_or_else(|failure: Failure| failure.report());
+    failure::lost_output().map_or(code, Failure::report)
 }
 
 const WELCOME: &str = "\

@@ -88,8 +88,14 @@ fn conduct<D: Driver>(
     let set_up_s = started.elapsed().as_secs_f64();
     let path = folder_path(arguments, &loaded.plan)?;
     let names = names(&loaded.plan);
-    let mut folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan))
-        .map_err(|error| Failure::input(error.to_string()))?;
+    let folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan));
+    let mut folder = folder.map_err(|error| {
+        if arguments.output.is_none() {
+            // It was made a moment ago, and is no trial.
+            discard(&path);
+        }
+        Failure::input(error.to_string())
+    })?;
     let interrupted = on_interrupt();
     let running = Instant::now();
     let outcome = simulation.run(&mut Watched::new(&mut folder, Arc::clone(&interrupted)));
@@ -171,6 +177,14 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
     };
     claim_free_folder(std::path::Path::new("trials"), &name)
         .map_err(|error| Failure::input(error.to_string()))
+}
+
+/// Removes a folder of this program's own under `trials/`, and `trials` unless it holds others.
+fn discard(path: &std::path::Path) {
+    let _ = std::fs::remove_dir_all(path);
+    if let Some(parent) = path.parent() {
+        let _ = std::fs::remove_dir(parent);
+    }
 }
 
 pub(crate) fn names(plan: &Plan) -> Names {

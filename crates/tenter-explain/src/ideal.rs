@@ -111,7 +111,8 @@ impl<'a> Ideal<'a> {
         ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency)
     }
 
-    /// About the least payload that a queue pair carries at a time: half a rank's share, or a chunk.
+    /// About the least payload that a queue pair carries at a time: half a rank's share, or a
+    /// chunk.
     fn least_transfer(&self, run: &CollectiveRun) -> u64 {
         let halves = 2 * u64::from(self.job.ranks().max(1));
         let chunk = run.kind.clone().chunk_bytes_mut().copied();

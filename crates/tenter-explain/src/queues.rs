@@ -43,7 +43,8 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
         u64::from(packets) * u64::from(plan.nic.mtu_bytes) * u64::from(job.queue_pairs)
     });
-    traffic::initial(&*schedule, |schedule, id| {
+    let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
+    traffic::initial(&*schedule, &ranks, |schedule, id| {
         let transfer = schedule.transfer(id);
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
         let bytes = transfer.bytes.min(window);
@@ -58,6 +59,13 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
         }
         bytes_of_all += transfer.bytes;
     });
+    let all = |part: u64| (part as f64 * each_for) as u64;
+    let (transfers, crossing) = (all(transfers), all(crossing));
+    let (crossing_bytes, bytes_of_all) = (all(crossing_bytes), all(bytes_of_all));
+    for share in shares.values_mut() {
+        // Each of the ranks looked at has sent all of its own, and is sent a part of what it gets.
+        share.received = all(share.received);
+    }
     let at_hosts = waiting_for_hosts(plan, &shares);
     let between = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
     let flows = transfers * u64::from(job.queue_pairs);

@@ -108,7 +108,7 @@ fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f
             // Ends of messages that would be acknowledged anyway.
             let full = packets / per_message;
             let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
-            let ragged = u64::from(packets % per_message != 0);
+            let ragged = u64::from(!packets.is_multiple_of(per_message));
             let both = (full * per_message) as f64 / distance as f64 + ragged as f64 / every as f64;
             packets as f64 / every as f64 + messages as f64 - both
         }
@@ -122,10 +122,30 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a.max(1)
 }
 
-/// The transfers of a schedule that may all be under way at once: those that wait for nothing.
-pub(crate) fn initial(schedule: &dyn Schedule, mut each: impl FnMut(&dyn Schedule, u32)) {
+/// So many transfers are looked at one by one; of more, those of some ranks stand for all.
+const ONE_BY_ONE: u64 = 8 << 20;
+/// Ranks that stand for all.
+const RANKS_LOOKED_AT: u32 = 64;
+
+/// Ranks whose transfers are looked at, and how many ranks each of them stands for.
+pub(crate) fn ranks_looked_at(schedule: &dyn Schedule) -> (Vec<u32>, f64) {
+    let ranks = schedule.ranks();
+    if u64::from(schedule.transfer_count()) <= ONE_BY_ONE {
+        return ((0..ranks).collect(), 1.0);
+    }
+    let count = ranks.min(RANKS_LOOKED_AT);
+    let spread = (0..u64::from(count)).map(|number| spread(number, u64::from(ranks)));
+    (spread.collect(), f64::from(ranks) / f64::from(count))
+}
+
+/// The transfers of some ranks that may all be under way at once: those that wait for nothing.
+pub(crate) fn initial(
+    schedule: &dyn Schedule,
+    ranks: &[u32],
+    mut each: impl FnMut(&dyn Schedule, u32),
+) {
     let mut ids = Vec::new();
-    for rank in 0..schedule.ranks() {
+    for &rank in ranks {
         ids.clear();
         schedule.initial(rank, &mut ids);
         for &id in &ids {

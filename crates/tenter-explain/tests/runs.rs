@@ -71,7 +71,8 @@ fn messages_take_as_long_as_alone_in_the_simulation() {
                     let (_, flows) = simulated(&plan);
                     let case = format!("{fabric} {nic} {from} to {to}, {} B", message.bytes);
                     assert_eq!(flows.len(), 1, "{case}");
-                    assert_eq!(flows[0].fct().as_ns(), message.latency_ns, "{case}");
+                    let off = (flows[0].fct().as_ns() - message.latency_ns).abs();
+                    assert!(off < 5e-4, "{case}: off by {off} ns");
                 }
             }
         }
@@ -101,10 +102,8 @@ fn packets_are_counted_to_the_packet() {
             let cost = &explanation.cost;
             assert!(cost.exact);
             assert_eq!(cost.flows, flows.len() as u64, "{collective}");
-            assert_eq!(
-                cost.data_packet_hops, engine.data_packet_hops as f64,
-                "{collective}"
-            );
+            let data = cost.data_packet_hops - engine.data_packet_hops as f64;
+            assert!(data.abs() < 0.5, "{collective}: off by {data}");
             let off = (cost.packet_hops / engine.packet_hops as f64 - 1.0).abs();
             // Every seventh packet of a queue pair is acknowledged, whichever transfer it is of.
             let most = if acknowledge == "{every: 7}" {

@@ -33,8 +33,8 @@ fn available(text: &str) -> Option<u64> {
     Some(kibibytes * 1_024)
 }
 
-/// What is left of the limit of a control group, if it has one: of the pages it has, those that hold
-/// files nobody has used for a while can be had at once.
+/// What is left of the limit of a control group, if it has one: of the pages it has, those that
+/// hold files nobody has used for a while can be had at once.
 fn left_in_group(folder: &Path) -> Option<u64> {
     let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
     // `max` is no number: then there is no limit.
