@@ -53,14 +53,19 @@ impl TrialFolder {
         names: Names,
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
-        let missing = path.ancestors().take_while(|folder| !folder.exists());
-        let made = missing
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .last();
+        let absent = |folder: &&Path| {
+            // A link that leads nowhere is there all the same.
+            let found = folder.symlink_metadata();
+            found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        let made: Vec<&Path> = path.ancestors().take_while(absent).collect();
         TrialFolder::begin(path, config, names, run).inspect_err(|_| {
-            if let Some(made) = made {
-                // What cannot be removed either is beyond help.
-                let _ = fs::remove_dir_all(made);
+            // What cannot be removed, or holds something else by now, stays.
+            if let [own, above @ ..] = made.as_slice() {
+                let _ = fs::remove_dir_all(own);
+                for folder in above {
+                    let _ = fs::remove_dir(folder);
+                }
             }
         })
     }
