@@ -75,7 +75,7 @@ fn headroom_and_thresholds_are_those_of_the_model() {
     let pool = json["switch"]["pools"][0]["bytes"]
         .as_u64()
         .expect("a size");
-    // An eighth of what is free: an eighth of all at first, a ninth when only this account fills it.
+    // An eighth of what is free: an eighth of all at first, a ninth once this account fills it.
     assert_eq!(class["threshold"]["empty_bytes"], pool / 8);
     assert_eq!(class["threshold"]["alone_bytes"], pool / 9);
     let lossless = &class["lossless"];

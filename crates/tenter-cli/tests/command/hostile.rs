@@ -324,7 +324,8 @@ fn places_that_are_no_folders_are_refused() {
     assert_eq!(text.expect("it is still there"), GOOD);
 }
 
-/// A shell that lets files grow to so many blocks of 512 bytes: a full disk for whoever writes more.
+/// A shell that lets files grow to so many blocks of 512 bytes: a full disk for whoever writes
+/// more.
 #[cfg(unix)]
 fn on_a_full_disk(workplace: &Workplace, blocks: u32, arguments: &str) -> Answer {
     let binary = env!("CARGO_BIN_EXE_tenter");
