@@ -29,6 +29,10 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 struct Replay(u64);
 
 impl Drop for Replay {
+    #[expect(
+        clippy::print_stderr,
+        reason = "a failing test says how to run it again"
+    )]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let case = self.0;
@@ -68,21 +72,21 @@ fn survive(source: &Source, number: u64) -> bool {
     let peak = ALLOCATOR.max_allocated();
     assert!(
         peak < BYTES_MAX,
-        "{} bytes at the peak, {before} before",
-        peak
+        "{peak} bytes at the peak, {before} before"
     );
     assert!(began.elapsed() < TIME_MAX, "it took {:?}", began.elapsed());
     good
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a case that is run again is shown")]
 fn scenarios_of_people_who_know_the_keys() {
     let source = Source::read();
     if let Ok(case) = std::env::var("TENTER_FUZZ_CASE") {
         let number = case
             .parse()
             .expect("TENTER_FUZZ_CASE is the number of a case");
-        println!("{:#?}", source.case(number));
+        eprintln!("{:#?}", source.case(number));
         survive(&source, number);
         return;
     }

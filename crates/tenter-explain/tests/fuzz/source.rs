@@ -157,8 +157,7 @@ impl Source {
         let mut path = String::new();
         for part in key.path.split("[]") {
             if !path.is_empty() {
-                let index = if random.once_in(8) { 1 } else { 0 };
-                path.push_str(&format!("[{index}]"));
+                path += if random.once_in(8) { "[1]" } else { "[0]" };
             }
             path.push_str(part);
         }
@@ -173,26 +172,9 @@ impl Source {
             0 => (*random.of(&ODD)).to_owned(),
             1 => random.of(&self.words).clone(),
             2 if !key.default.is_empty() => key.default.clone(),
-            3 => format!("[{}, {}]", self.plain(key, random), self.plain(key, random)),
-            _ => self.plain(key, random),
+            3 => format!("[{}, {}]", plain(key, random), plain(key, random)),
+            _ => plain(key, random),
         }
-    }
-
-    /// A value of the form that is asked for.
-    fn plain(&self, key: &Key, random: &mut Random) -> String {
-        let words = quoted(&key.form);
-        if !words.is_empty() && !random.once_in(3) {
-            return random.of(&words).clone();
-        }
-        let digits = 1 + random.below(3) as u32;
-        let number = random.below(10_usize.pow(digits));
-        let unit = match key.form.split([' ', ',']).next().unwrap_or("") {
-            "time" => *random.of(&["ns", "us", "ms", "s"]),
-            "size" => *random.of(&["B", "KiB", "MiB", "GB"]),
-            "rate" => *random.of(&["Mbps", "Gbps"]),
-            _ => "",
-        };
-        format!("{number}{unit}")
     }
 
     /// A text with one line left out, doubled, moved, indented, or with another value.
@@ -225,6 +207,23 @@ impl Source {
         }
         lines.join("\n") + "\n"
     }
+}
+
+/// A value of the form that is asked for.
+fn plain(key: &Key, random: &mut Random) -> String {
+    let words = quoted(&key.form);
+    if !words.is_empty() && !random.once_in(3) {
+        return random.of(&words).clone();
+    }
+    let digits = 1 + random.below(3) as u32;
+    let number = random.below(10_usize.pow(digits));
+    let unit = match key.form.split([' ', ',']).next().unwrap_or("") {
+        "time" => *random.of(&["ns", "us", "ms", "s"]),
+        "size" => *random.of(&["B", "KiB", "MiB", "GB"]),
+        "rate" => *random.of(&["Mbps", "Gbps"]),
+        _ => "",
+    };
+    format!("{number}{unit}")
 }
 
 /// The keys of all tables of the reference, by where they stand.
