@@ -79,7 +79,6 @@ fn survive(source: &Source, number: u64) -> bool {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a case that is run again is shown")]
 fn scenarios_of_people_who_know_the_keys() {
     let source = Source::read();
     if let Ok(case) = std::env::var("TENTER_FUZZ_CASE") {
