@@ -18,6 +18,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Check a scenario and print all of its errors at once
     Validate(Validate),
+    /// Print what a scenario means, what running it costs and what it takes to build it
+    Explain(Explain),
     /// Reproduce published results, side by side with what was published
     Study(Study),
 }
@@ -43,12 +45,24 @@ pub(crate) struct Run {
     /// How many events `--watch` prints at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) watch_limit: usize,
+    /// Run even when the estimate of the memory exceeds what this machine has left
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub(crate) format: ExplainFormat,
 }
 
 /// A scenario file and what is changed in it.
@@ -112,6 +126,14 @@ pub(crate) enum OutputFormat {
     Json,
     /// Comma-separated values
     Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainFormat {
+    /// Tables for people
+    Text,
+    /// JSON
+    Json,
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -1,8 +1,9 @@
 //! How a command ends that could not do what it was asked, and the one place that writes to the
 //! terminal.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// The exit code where something other than the input is at fault.
 pub(crate) const DEFECT: u8 = 3;
@@ -43,9 +44,29 @@ impl Failure {
     }
 }
 
-/// Writes to standard output. A reader that has gone away (`tenter … | head`) is no error.
+/// Why standard output did not take what was printed.
+static LOST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Writes to standard output. A reader that has gone away (`tenter … | head`) is no error; a full
+/// disk is one, which [`lost_output`] tells of at the end.
 pub(crate) fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert_with(|| error.to_string());
+        }
+        _ => {}
+    }
+}
+
+/// The failure of standard output, if it has not taken everything.
+pub(crate) fn lost_output() -> Option<Failure> {
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some(Failure::input(format!(
+        "cannot write to standard output: {lost}; free some space, or send the output elsewhere"
+    )))
 }
 
 /// Writes to standard error.

@@ -1,4 +1,4 @@
-//! `tenter`: run a fabric, check a scenario, reproduce a published study.
+//! `tenter`: run a fabric, check and explain a scenario, reproduce a published study.
 //!
 //! ```text
 //!   arguments ─▶ a command's module ─▶ library crates
@@ -11,6 +11,7 @@
 //! terminal. It contains no model.
 
 mod arguments;
+mod explain;
 mod failure;
 mod progress;
 mod run;
@@ -45,10 +46,12 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Study(study)) => study::study(&study),
     };
-    answer.unwrap_or_else(|failure: Failure| failure.report())
+    let code = answer.unwrap_or_else(|failure: Failure| failure.report());
+    failure::lost_output().map_or(code, Failure::report)
 }
 
 const WELCOME: &str = "\
@@ -57,6 +60,7 @@ Tenter runs AI and HPC network fabrics packet by packet.
 Start with one of these:
   tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
+  tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
   tenter study list                          published results, reproduced side by side
 
 `tenter help` lists every command, `tenter help COMMAND` its options.

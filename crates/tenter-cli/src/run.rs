@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use tenter_explain::{idle_settings, memory_bytes};
 use tenter_record::{Names, Summary};
-use tenter_report::{RunIdentity, TrialFolder, TrialReport, claim_free_folder, peak_rss_bytes};
+use tenter_report::{
+    RunIdentity, TrialFolder, TrialReport, available_memory_bytes, binary_size, claim_free_folder,
+    peak_rss_bytes,
+};
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
 
@@ -26,6 +30,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let options = Options {
         threads: arguments.threads,
     };
+    check_memory(&loaded.plan, arguments.force)?;
     let started = Instant::now();
     match &arguments.watch {
         None => {
@@ -54,6 +59,20 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Refuses a run that would take more memory than there is: the system would end it halfway, or
+/// something else in its place.
+pub(crate) fn check_memory(plan: &Plan, force: bool) -> Result<(), Failure> {
+    let needed = memory_bytes(plan).map_err(|error| Failure::input(error.to_string()))?;
+    match available_memory_bytes() {
+        Some(available) if needed > available && !force => Err(Failure::input(format!(
+            "the run would take about {} of memory, and {} are available: use fewer ranks, sizes or iterations, or a machine with more memory; `tenter explain` says what the memory is for, and `--force` runs it all the same",
+            binary_size(needed),
+            binary_size(available),
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn unrunnable(error: &SimulationError) -> Failure {
     Failure::input(error.to_string())
 }
@@ -69,12 +88,20 @@ fn conduct<D: Driver>(
     let set_up_s = started.elapsed().as_secs_f64();
     let path = folder_path(arguments, &loaded.plan)?;
     let names = names(&loaded.plan);
-    let mut folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan))
-        .map_err(|error| Failure::input(error.to_string()))?;
+    let folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan));
+    let mut folder = folder.map_err(|error| {
+        if arguments.output.is_none() {
+            // It was made a moment ago, and is no trial.
+            discard(&path);
+        }
+        Failure::input(error.to_string())
+    })?;
     let interrupted = on_interrupt();
     let running = Instant::now();
     let outcome = simulation.run(&mut Watched::new(&mut folder, Arc::clone(&interrupted)));
     let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
+    outcome.summary.notes = idle_settings(&loaded.plan, &loaded.given)
+        .map_err(|error| Failure::input(error.to_string()))?;
     let engine = &mut outcome.summary.engine;
     engine.set_up_s = set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();
@@ -150,6 +177,14 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
     };
     claim_free_folder(std::path::Path::new("trials"), &name)
         .map_err(|error| Failure::input(error.to_string()))
+}
+
+/// Removes a folder of this program's own under `trials/`, and `trials` unless it holds others.
+fn discard(path: &std::path::Path) {
+    let _ = std::fs::remove_dir_all(path);
+    if let Some(parent) = path.parent() {
+        let _ = std::fs::remove_dir(parent);
+    }
 }
 
 pub(crate) fn names(plan: &Plan) -> Names {

@@ -36,7 +36,7 @@ fn unreadable(scenario: &Scenario, error: &std::io::Error) -> Failure {
     } else if error.kind() == std::io::ErrorKind::NotFound {
         "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned()
     } else {
-        format!("{error}; check its permissions")
+        format!("{error}; check the path and its permissions")
     };
     Failure::input(format!("cannot read {name}: {remedy}"))
 }

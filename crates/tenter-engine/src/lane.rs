@@ -347,6 +347,10 @@ impl<T: Arrival> Lane<T> {
         if end < self.bucket_start + self.bucket_ps {
             let inbox = &mut self.inboxes[place];
             let filled = &mut self.filled[node as usize];
+            // Taking a spare one, as deliveries do, keeps their number from growing with time.
+            if let Some(spare) = self.spare[usize::from(self.agenda_size)].pop() {
+                *inbox = spare;
+            }
             self.agenda
                 .cut(end - self.bucket_start, |offset, input, item| {
                     inbox.push(offset, input, item);

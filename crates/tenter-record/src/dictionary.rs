@@ -125,7 +125,7 @@ const SUMMARY_INTRODUCTION: &str = "
 ## `summary.json`
 
 `tenter_version`, `scenario` and `seed` say what ran; `complete` is false for a trial that ended early, and `stopped` then says why;
-`warnings` are sentences. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
+`warnings` are sentences, and `notes` those about settings that had no effect. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
 columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
 ";
 

@@ -181,6 +181,13 @@ rows! {
         tx_frames: u64 => "tx_frames", "frames";
         /// Bytes of the frames sent.
         tx_bytes: u64 => "tx_bytes", "bytes";
+        /// Bytes that data frames took on the wire, preamble and inter-frame gap included.
+        tx_data_wire_bytes: u64 => "tx_data_wire_bytes", "bytes";
+        /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
+        /// connection set-up.
+        tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes";
+        /// The same of pause frames.
+        tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes";
         /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames";
         /// Bytes of the frames received.

@@ -25,6 +25,9 @@ pub struct Summary {
     pub totals: Totals,
     /// Things a reader of the numbers must know, each a sentence.
     pub warnings: Vec<String>,
+    /// Settings of the scenario that had no effect, each a sentence.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// How the engine ran.
     pub engine: EngineStats,
 }
@@ -79,6 +82,13 @@ rows! {
         given_up_frames: u64 => "given_up_frames", "frames";
         /// Data frames the NICs accepted before one that had been sent earlier.
         out_of_order_frames: u64 => "out_of_order_frames", "frames";
+        /// Bytes of all frames on all links, preamble and inter-frame gap included.
+        wire_bytes: u64 => "wire_bytes", "bytes";
+        /// Of them, those of frames without payload: acknowledgements, NAKs, congestion
+        /// notifications and connection set-up.
+        control_wire: f64 => "control_wire_percent", "%";
+        /// Of them, those of pause frames.
+        pause_wire: f64 => "pause_wire_percent", "%";
         /// Pause frames that stopped a class.
         xoff_frames: u64 => "xoff_frames", "frames";
         /// Pause frames that let a class go on.

@@ -2,11 +2,13 @@
 //!
 //! A [`TrialFolder`] takes rows while a trial runs and is finished with its summary;
 //! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
-//! turns a summary into text; nothing here prints.
+//! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
 mod csv;
 mod error;
+mod explanation;
 mod manifest;
+mod memory;
 mod numbers;
 mod parquet_table;
 mod read;
@@ -17,7 +19,9 @@ mod utc;
 
 pub use csv::csv;
 pub use error::TrialError;
+pub use explanation::explanation_text;
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
+pub use memory::available_memory_bytes;
 pub use numbers::{binary_size, duration_s, grouped, si};
 pub use parquet_table::ParquetTable;
 pub use read::{read_manifest, read_rows, read_summary};

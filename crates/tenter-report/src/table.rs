@@ -92,6 +92,9 @@ impl TrialReport<'_> {
         for warning in &summary.warnings {
             writeln!(out, "warning  {warning}")?;
         }
+        for note in &summary.notes {
+            writeln!(out, "note: {note}")?;
+        }
         write_engine(&summary.engine, out)?;
         if let Some(folder) = self.folder {
             writeln!(out, "trial    {}", folder.display())?;
@@ -218,6 +221,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
     }
     writeln!(out)?;
     write_lost(totals, out)?;
+    write_wire(totals, out)?;
     write_pauses(totals, out)?;
     write_marks(totals, out)
 }
@@ -238,6 +242,23 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         return Ok(());
     }
     writeln!(out, "lost     {}", places.join(", "))
+}
+
+/// What the links have carried beside data.
+fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.wire_bytes == 0 {
+        return Ok(());
+    }
+    write!(
+        out,
+        "wire     {}B on all links, {:.2} % of it acknowledgements and other control packets",
+        si(totals.wire_bytes as f64),
+        totals.control_wire,
+    )?;
+    if totals.pause_wire > 0.0 {
+        write!(out, ", {:.3} % pauses", totals.pause_wire)?;
+    }
+    writeln!(out)
 }
 
 fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {

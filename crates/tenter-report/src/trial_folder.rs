@@ -42,9 +42,35 @@ impl TrialFolder {
     /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is
     /// created for a scenario that does not hold: check it first.
     ///
+    /// A folder that cannot be begun is not left behind, nor are those above it that were made for
+    /// it.
+    ///
     /// # Errors
     /// When the folder holds something else than a trial, or cannot be written.
     pub fn create(
+        path: &Path,
+        config: &str,
+        names: Names,
+        run: RunIdentity,
+    ) -> Result<TrialFolder, TrialError> {
+        let absent = |folder: &&Path| {
+            // A link that leads nowhere is there all the same.
+            let found = folder.symlink_metadata();
+            found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        let made: Vec<&Path> = path.ancestors().take_while(absent).collect();
+        TrialFolder::begin(path, config, names, run).inspect_err(|_| {
+            // What cannot be removed, or holds something else by now, stays.
+            if let [own, above @ ..] = made.as_slice() {
+                let _ = fs::remove_dir_all(own);
+                for folder in above {
+                    let _ = fs::remove_dir(folder);
+                }
+            }
+        })
+    }
+
+    fn begin(
         path: &Path,
         config: &str,
         names: Names,
@@ -238,8 +264,11 @@ fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
     let beside = PathBuf::from(beside);
-    fs::write(&beside, text).map_err(TrialError::io("write", &beside))?;
-    fs::rename(&beside, path).map_err(TrialError::io("write", path))
+    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        TrialError::io("write", path)(error)
+    })
 }
 
 #[cfg(test)]

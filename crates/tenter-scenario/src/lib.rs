@@ -42,6 +42,7 @@ mod emit;
 mod endpoint;
 mod explicit_fabric;
 mod fabric;
+mod given;
 mod hosts;
 mod jobs;
 mod keys;
@@ -61,5 +62,5 @@ mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
-pub use plan::{Plan, SIMULATED_MAX};
+pub use plan::{Device, Plan, SIMULATED_MAX};
 pub use scenario::key_reference;

@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::plan::Plan;
 use crate::tree::{Node, Value};
-use crate::{emit, endpoint, overrides, scenario, toml, yaml};
+use crate::{emit, endpoint, given, overrides, scenario, toml, yaml};
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
 /// hundredth of it.
@@ -40,6 +40,9 @@ pub struct Loaded {
     /// The scenario as YAML with overrides applied and every default filled in; read again, it
     /// gives the same plan.
     pub effective: String,
+    /// The paths of the keys that were written, in the file or as overrides, as overrides write
+    /// them (`jobs[0].gap`), in their order. The parts of an explicit fabric are left out.
+    pub given: Vec<String>,
     /// What is odd but does not stop anyone; may be empty.
     pub warnings: Diagnostics,
 }
@@ -106,6 +109,7 @@ pub fn load(
     for (change, source) in overrides.iter().zip(1..) {
         overrides::apply(&mut root, change, source, &problems);
     }
+    let given = given::paths(&root);
     let (plan, effective) = scenario::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {
@@ -113,6 +117,7 @@ pub fn load(
             Ok(Loaded {
                 plan,
                 effective,
+                given,
                 warnings: warnings.into_diagnostics(sources),
             })
         }

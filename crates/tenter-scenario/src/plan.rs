@@ -3,7 +3,7 @@
 use tenter_endpoint::{NicAddress, NicSpec};
 use tenter_net::SwitchSpec;
 use tenter_topology::{Topology, TopologySpec};
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 use tenter_workload::Job;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
@@ -25,6 +25,8 @@ pub struct Plan {
     pub topology: Topology,
     /// The model of all switches.
     pub switch: SwitchSpec,
+    /// The device that all switches are, where the scenario names one; changes no result.
+    pub device: Option<Device>,
     /// The model of all NICs.
     pub nic: NicSpec,
     /// The addresses of each NIC, in the order of the hosts.
@@ -39,4 +41,15 @@ pub struct Plan {
     pub time_limit: Option<Time>,
     /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,
+}
+
+/// What is known of a switch device beside its model; the origins are in its profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The name of its profile.
+    pub name: String,
+    /// The most ports it has of each rate; empty where that is not known.
+    pub ports: Vec<(u32, Rate)>,
+    /// Power of the chip alone, in watts; `None` where nobody has published it.
+    pub power_watts: Option<u32>,
 }

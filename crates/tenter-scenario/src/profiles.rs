@@ -2,6 +2,7 @@
 //! `profiles/`.
 
 use crate::diagnostics::Problems;
+use crate::plan::Device;
 use crate::tree::{Entry, Node, Value};
 use crate::{decode, yaml};
 
@@ -36,6 +37,8 @@ pub(crate) struct Profile {
     pub(crate) lossy: Vec<Entry>,
     /// Marking of the data class, if it is marked.
     pub(crate) ecn: Option<Node>,
+    /// What is known of the device itself.
+    pub(crate) device: Option<Device>,
 }
 
 /// The names of all profiles, for a choice.
@@ -56,6 +59,7 @@ pub(crate) fn profile(name: &str) -> Profile {
             "lossless" => profile.lossless = entries(entry.node),
             "lossy" => profile.lossy = entries(entry.node),
             "ecn" => profile.ecn = Some(entry.node),
+            "device" => profile.device = Some(device(name, entry.node)),
             other => unreachable!("profiles have no part `{other}`"),
         }
     }
@@ -66,6 +70,43 @@ fn entries(node: Node) -> Vec<Entry> {
     match node.value {
         Value::Map(entries) => entries,
         _ => Vec::new(),
+    }
+}
+
+/// The part of a profile that changes no result.
+fn device(name: &str, node: Node) -> Device {
+    let mut device = Device {
+        name: name.to_owned(),
+        ports: Vec::new(),
+        power_watts: None,
+    };
+    for entry in entries(node) {
+        match (entry.key.as_str(), entry.node.value) {
+            ("ports", Value::List(items)) => {
+                let ports = items.into_iter().map(|item| {
+                    let [count, rate] = ["count", "rate"].map(|key| word(&item, key));
+                    let count = count.parse().expect("a count of ports is a number");
+                    (count, rate.parse().expect("a rate has its unit"))
+                });
+                device.ports = ports.collect();
+            }
+            ("power_watts", Value::Scalar { text, .. }) => device.power_watts = text.parse().ok(),
+            ("ports", _) => {}
+            (other, _) => unreachable!("devices have no `{other}`"),
+        }
+    }
+    device
+}
+
+/// A word of a mapping in a profile; empty where there is none.
+fn word(mapping: &Node, key: &str) -> String {
+    let Value::Map(entries) = &mapping.value else {
+        return String::new();
+    };
+    let found = entries.iter().find(|entry| entry.key == key);
+    match found.map(|entry| &entry.node.value) {
+        Some(Value::Scalar { text, .. }) => text.clone(),
+        _ => String::new(),
     }
 }
 
@@ -83,6 +124,9 @@ mod tests {
             assert!(has(&profile.lossless, "lossless"), "{name}");
             assert!(has(&profile.lossy, "alpha"), "{name}");
             assert!(profile.ecn.is_some(), "{name}");
+            let device = profile.device.expect("every profile says what it knows");
+            assert_eq!(device.name, name);
+            assert!(device.power_watts != Some(0), "{name}");
         }
         assert!(names().any(|name| name == GENERIC));
     }

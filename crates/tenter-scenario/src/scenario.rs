@@ -262,13 +262,16 @@ impl Draft {
             problems,
             warnings,
         };
-        let switch = around.complete(fabric.switch?, fabric.load_balancing?.spec, effective);
+        let draft = fabric.switch?;
+        let device = draft.device();
+        let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
             topology_spec,
             switch: switch?,
+            device,
             nic: endpoint.nic,
             addresses,
             jobs: jobs?,

@@ -10,6 +10,7 @@ use crate::decode::{Field, Read, Section};
 use crate::diagnostics::{Location, Problems, quote};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
+use crate::plan::Device;
 use crate::profiles::{self, Profile};
 use crate::tree::{Node, Value};
 
@@ -299,6 +300,11 @@ fn read_pools(field: &Field<'_>) -> (Read<Vec<(String, u64)>>, Node) {
 }
 
 impl SwitchDraft {
+    /// The device of its profile.
+    pub(crate) fn device(&self) -> Option<Device> {
+        self.profile.device.clone()
+    }
+
     /// The classes, and the model without the sizes of its pools, once it is known which classes
     /// packets have.
     ///

@@ -1,7 +1,9 @@
 //! What ports, queues and switches have counted, as the rows of their tables.
 
 use tenter_endpoint::Nic;
-use tenter_net::{CLASSES, PauseRecord, Switch, WIRE_OVERHEAD_BYTES};
+use tenter_net::{
+    CLASSES, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter, WIRE_OVERHEAD_BYTES,
+};
 use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
 use tenter_units::Time;
 
@@ -24,6 +26,11 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Switch(switch) => switch_port(switch, port, ended),
             };
             name(&mut row, context, node, port);
+            let transmitter = match model {
+                NodeModel::Host(host) => host.nic().transmitter(),
+                NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
+            };
+            add_wire_bytes(&mut row, transmitter);
             for queue in &queues {
                 add_queue(&mut row, queue);
             }
@@ -139,6 +146,18 @@ fn obeyed((record, paused): (PauseRecord, u64)) -> QueueRow {
         paused: Time::from_ps(paused),
         ..QueueRow::default()
     }
+}
+
+/// What frames of each kind took on the wire.
+fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter) {
+    let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
+    let (frames, bytes) = transmitter.sent();
+    let (control_frames, control_bytes) = transmitter.sent_control();
+    let mac = transmitter.mac();
+    let pauses = mac.xoff_frames + mac.xon_frames;
+    port.tx_data_wire_bytes = on_wire(frames - control_frames, bytes - control_bytes);
+    port.tx_control_wire_bytes = on_wire(control_frames, control_bytes);
+    port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES));
 }
 
 /// What a port counts for each class alone.

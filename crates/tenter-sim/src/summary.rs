@@ -114,6 +114,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         complete: jobs.iter().all(|job| job.job.complete),
         stopped: trial.stopped,
         warnings: warnings(driver, &totals),
+        // The caller knows what the scenario says itself.
+        notes: Vec::new(),
         totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
@@ -382,8 +384,21 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
     }
+    add_wire(&mut totals, &counts.ports);
     add_paused(&mut totals, &counts.ports, driver.fabric(0).context());
     totals
+}
+
+/// What all links have carried, and how much of it was no data.
+fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
+    let sum = |bytes: fn(&PortRow) -> u64| ports.iter().map(bytes).sum::<u64>();
+    let control = sum(|port| port.tx_control_wire_bytes);
+    let pauses = sum(|port| port.tx_pause_wire_bytes);
+    totals.wire_bytes = sum(|port| port.tx_data_wire_bytes) + control + pauses;
+    if totals.wire_bytes > 0 {
+        let percent = |bytes: u64| 100.0 * bytes as f64 / totals.wire_bytes as f64;
+        (totals.control_wire, totals.pause_wire) = (percent(control), percent(pauses));
+    }
 }
 
 /// How long ports were stopped, and which of them longest.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::workplace::Workplace;
+use crate::workplace::{Answer, Workplace, entries};
 
 /// For each file the longest time until its message: none takes a second on a machine that has
 /// nothing else to do, and whatever takes much longer grows faster than the file.
@@ -141,6 +141,66 @@ fn no_meaning() -> Vec<Case> {
     ]
 }
 
+/// Scenarios with a quantity that does not fit its key.
+fn no_quantity() -> Vec<Case> {
+    let size = |size: &str| GOOD.replace("1MiB", size);
+    let job = |key: &str| GOOD.replace("{collectives", &format!("{{{key}, collectives"));
+    let fabric = |key: &str| GOOD.replace("hosts: 4", &format!("hosts: 4, {key}"));
+    let nan = fabric("host_delay: .nan");
+    let half = size("0.5B");
+    let exponent = size("1e999MiB");
+    let json =
+        "{\"fabric\": {\"kind\": \"single-switch\", \"hosts\": 4, \"hosts\": 5}, \"jobs\": []}";
+    vec![
+        case("bare", size("1000"), &["bare:2:54", "unit"]),
+        case(
+            "rate-as-size",
+            size("400Gbps"),
+            &["rate-as-size:2:54", "rate"],
+        ),
+        case(
+            "time-as-rate",
+            fabric("rate: 5us"),
+            &["time-as-rate:1:", "time"],
+        ),
+        case(
+            "size-as-time",
+            job("start: 5MiB"),
+            &["size-as-time:2:", "size"],
+        ),
+        case("bits", fabric("rate: 400Gbit"), &["bits:1:", "Gbps"]),
+        case("half", half, &["half:2:54", "byte"]),
+        case("exponent", exponent, &["exponent:2:54"]),
+        case("nothing", size("0B"), &["nothing:2:54", "choose from `1B`"]),
+        case("minute", job("start: 99999999999s"), &["minute:2:"]),
+        case("tiny", job("gap: 0.0000001ns"), &["tiny:2:", "picosecond"]),
+        case("slow", fabric("rate: 1bps"), &["slow:1:"]),
+        case("still", fabric("rate: 0Gbps"), &["still:1:"]),
+        case("nan", nan, &["nan:1:", "time"]),
+        case(
+            "many-pairs",
+            job("queue_pairs: 65536"),
+            &["many-pairs:2:", "4096"],
+        ),
+        case(
+            "yes",
+            GOOD.replace("hosts: 4", "hosts: yes"),
+            &["yes:1:38", "in digits"],
+        ),
+        case("null", GOOD.replace("hosts: 4", "hosts: ~"), &["null:1:"]),
+        case(
+            "map",
+            GOOD.replace("hosts: 4", "hosts: {a: 1}"),
+            &["map:1:", "mapping"],
+        ),
+        case(
+            "twice.json",
+            json,
+            &["twice.json:1:", "`hosts` is given twice"],
+        ),
+    ]
+}
+
 /// A mapping of 200,000 keys, none of which a scenario has.
 fn many_keys() -> Vec<u8> {
     let lines: Vec<String> = (0..200_000).map(|number| format!("k{number}: 1")).collect();
@@ -150,7 +210,13 @@ fn many_keys() -> Vec<u8> {
 #[test]
 fn files_made_to_hurt_are_refused_at_once() {
     let workplace = Workplace::new("hostile");
-    let all = [no_text(), no_notation(), no_scenario(), no_meaning()];
+    let all = [
+        no_text(),
+        no_notation(),
+        no_scenario(),
+        no_meaning(),
+        no_quantity(),
+    ];
     let all = all.into_iter().flatten();
     for Case {
         name,
@@ -225,4 +291,92 @@ fn overrides_made_to_hurt_are_refused() {
         answer.expect_refusal(&[]);
     }
     assert_eq!(workplace.entries(), ["good.yaml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_back_are_refused() {
+    let workplace = Workplace::new("hostile-links");
+    workplace.write("good.yaml", GOOD);
+    let link = |from: &str, to: &str| {
+        std::os::unix::fs::symlink(from, workplace.path(to)).expect("a link can be made");
+    };
+    link("there", "here");
+    link("here", "there");
+    let answer = workplace.tenter(&["run", "here"]);
+    answer.expect_refusal(&["cannot read here", "check the path"]);
+    let answer = workplace.tenter(&["run", "good.yaml", "-o", "here/trial"]);
+    answer.expect_refusal(&["cannot create here/trial", "-o"]);
+    assert_eq!(workplace.entries(), ["good.yaml", "here", "there"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn places_that_are_no_folders_are_refused() {
+    let workplace = Workplace::new("hostile-places");
+    workplace.write("good.yaml", GOOD);
+    for place in ["/dev/full", "/dev/null", "good.yaml", "good.yaml/trial"] {
+        let answer = workplace.tenter(&["run", "good.yaml", "-o", place]);
+        answer.expect_refusal(&["cannot create ", place, "-o"]);
+    }
+    assert_eq!(workplace.entries(), ["good.yaml"]);
+    let text = fs::read_to_string(workplace.path("good.yaml"));
+    assert_eq!(text.expect("it is still there"), GOOD);
+}
+
+/// A shell that lets files grow to so many blocks of 512 bytes: a full disk for whoever writes
+/// more.
+#[cfg(unix)]
+fn on_a_full_disk(workplace: &Workplace, blocks: u32, arguments: &str) -> Answer {
+    let binary = env!("CARGO_BIN_EXE_tenter");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec '{binary}' {arguments}");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(&workplace.folder)
+        .stdin(std::process::Stdio::null())
+        .output();
+    Answer::of(&output.expect("there is a shell"))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_folder() {
+    let workplace = Workplace::new("hostile-disk");
+    workplace.write("good.yaml", GOOD);
+    for arguments in [
+        "run good.yaml",
+        "run good.yaml -o trial",
+        "run good.yaml -o a/b/c",
+    ] {
+        let answer = on_a_full_disk(&workplace, 0, arguments);
+        answer.expect_refusal(&["cannot write", "manifest.json", "free some space"]);
+        assert_eq!(workplace.entries(), ["good.yaml"], "{arguments}");
+    }
+    // What is there already stays, without what could not be written.
+    fs::create_dir(workplace.path("empty")).expect("a folder can be made");
+    let answer = on_a_full_disk(&workplace, 0, "run good.yaml -o empty");
+    answer.expect_refusal(&["cannot write", "manifest.json"]);
+    assert_eq!(entries(&workplace.path("empty")), Vec::<String>::new());
+    // A disk that fills up later costs the trial: it says that it is not complete.
+    let answer = on_a_full_disk(&workplace, 8, "run good.yaml -o late").expect(3);
+    assert!(
+        answer.stderr.contains("free some space"),
+        "{}",
+        answer.stderr
+    );
+    assert_eq!(workplace.json("late/manifest.json")["complete"], false);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_nobody_took_is_an_error() {
+    let workplace = Workplace::new("hostile-output");
+    workplace.write("good.yaml", GOOD);
+    for arguments in [&["explain", "good.yaml"][..], &["validate", "good.yaml"]] {
+        let full = fs::File::options().write(true).open("/dev/full");
+        let mut command = workplace.command(arguments);
+        command.stdout(full.expect("Linux has it"));
+        let answer = Answer::of(&command.output().expect("the binary runs"));
+        answer.expect_refusal(&["cannot write to standard output", "free some space"]);
+    }
 }

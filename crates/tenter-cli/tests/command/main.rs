@@ -1,6 +1,7 @@
 //! What a user types, and what comes back: exit codes, streams and files of the `tenter` binary.
 
 mod broken;
+mod explain;
 mod hostile;
 mod interrupt;
 mod pauses;

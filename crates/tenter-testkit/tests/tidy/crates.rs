@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "tenter-units",
     "tenter-engine",
     "tenter-record",
@@ -14,6 +14,7 @@ const ORDER: [&str; 13] = [
     "tenter-workload",
     "tenter-scenario",
     "tenter-sim",
+    "tenter-explain",
     "tenter-study",
     "tenter-report",
     "tenter-cli",
@@ -21,7 +22,7 @@ const ORDER: [&str; 13] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 10;
+const CORE: usize = 11;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

@@ -1,0 +1,23 @@
+//! `tenter explain`.
+
+use std::process::ExitCode;
+
+use tenter_report::explanation_text;
+
+use crate::arguments::{Explain, ExplainFormat};
+use crate::failure::{Failure, print};
+use crate::source;
+
+pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
+    let loaded = source::read(&arguments.scenario)?;
+    let explanation = tenter_explain::explain(&loaded.plan, &loaded.given)
+        .map_err(|error| Failure::input(error.to_string()))?;
+    print(&match arguments.format {
+        ExplainFormat::Text => explanation_text(&explanation),
+        ExplainFormat::Json => {
+            let text = serde_json::to_string_pretty(&explanation);
+            text.map_err(|error| Failure::other(error.to_string()))? + "\n"
+        }
+    });
+    Ok(ExitCode::SUCCESS)
+}

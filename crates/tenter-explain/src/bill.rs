@@ -1,0 +1,201 @@
+//! The bill of materials, and what is known of its power.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tenter_scenario::{Device, Plan};
+use tenter_units::{Rate, Time};
+
+use crate::fabric::tier_name;
+
+/// What the fabric consists of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bill {
+    /// NICs by rate: Gb/s and count.
+    pub nics: Vec<(f64, u64)>,
+    /// Switches that use the same ports, tier by tier.
+    pub switches: Vec<SwitchLine>,
+    /// Cables by what they connect, rate and delay.
+    pub cables: Vec<CableLine>,
+    /// Power of all switch chips together; missing where that of the device is not known.
+    pub switch_chips_watts: Option<u64>,
+    /// That power for each NIC.
+    pub watts_per_nic: Option<f64>,
+    /// What nobody knows, in words.
+    pub not_known: Vec<String>,
+}
+
+/// Switches that use the same ports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SwitchLine {
+    /// Their tier.
+    pub tier: String,
+    /// How many of them there are.
+    pub count: u64,
+    /// The ports that each uses: count and Gb/s.
+    pub ports: Vec<(u64, f64)>,
+    /// The share of the device's ports that is, in percent; above 100 one device is not enough, and
+    /// missing where its ports are not known.
+    pub device_percent: Option<f64>,
+}
+
+/// Cables that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CableLine {
+    /// What they connect: `NIC - leaf`.
+    pub between: String,
+    /// How many of them there are.
+    pub count: u64,
+    /// Line rate.
+    pub rate_gbps: f64,
+    /// Propagation delay.
+    pub delay_ns: f64,
+    /// The length that goes with the delay, at 1.98·10⁸ m/s.
+    pub length_m: f64,
+}
+
+/// Metres that a signal travels in a nanosecond, in copper and in fibre about.
+const METRES_PER_NS: f64 = 0.198;
+
+pub(crate) fn bill(plan: &Plan) -> Bill {
+    let topology = &plan.topology;
+    let switches = topology.switches() as u64;
+    let device = plan.device.as_ref();
+    let watts = device.and_then(|device| device.power_watts);
+    let whole = watts.map(|watts| u64::from(watts) * switches);
+    Bill {
+        nics: nics(plan),
+        switches: switch_lines(plan),
+        cables: cable_lines(plan),
+        switch_chips_watts: whole,
+        watts_per_nic: whole.map(|whole| whole as f64 / topology.hosts as f64),
+        not_known: not_known(device),
+    }
+}
+
+fn nics(plan: &Plan) -> Vec<(f64, u64)> {
+    let mut rates: BTreeMap<Rate, u64> = BTreeMap::new();
+    for host in 0..plan.topology.hosts as u32 {
+        *rates.entry(plan.topology.cable(host, 0).rate).or_insert(0) += 1;
+    }
+    let nics = rates.into_iter();
+    nics.map(|(rate, count)| (gbps(rate), count)).collect()
+}
+
+fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
+    let topology = &plan.topology;
+    let mut alike: BTreeMap<(u8, BTreeMap<Rate, u64>), u64> = BTreeMap::new();
+    for switch in topology.hosts as u32..topology.nodes.len() as u32 {
+        let mut ports: BTreeMap<Rate, u64> = BTreeMap::new();
+        for port in 0..topology.nodes[switch as usize].ports.len() as u16 {
+            *ports.entry(topology.cable(switch, port).rate).or_insert(0) += 1;
+        }
+        let tier = topology.tier(switch).unwrap_or(0);
+        *alike.entry((tier, ports)).or_insert(0) += 1;
+    }
+    let line = |((tier, ports), count): ((u8, BTreeMap<Rate, u64>), u64)| SwitchLine {
+        tier: tier_name(topology, tier),
+        count,
+        device_percent: plan
+            .device
+            .as_ref()
+            .and_then(|device| device_percent(device, &ports)),
+        ports: ports
+            .into_iter()
+            .map(|(rate, count)| (count, gbps(rate)))
+            .collect(),
+    };
+    alike.into_iter().map(line).collect()
+}
+
+/// The share of a device that some ports take: each the part that is the reciprocal of how many of
+/// the next listed rate there are. Ports faster than all that are listed do not fit at all.
+fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
+    if device.ports.is_empty() {
+        return None;
+    }
+    let share = ports.iter().fold(0.0, |sum, (&rate, &count)| {
+        let at_least = device.ports.iter().filter(|(_, listed)| *listed >= rate);
+        let most = at_least.map(|(count, _)| *count).max();
+        sum + most.map_or(f64::INFINITY, |most| count as f64 / f64::from(most))
+    });
+    Some(100.0 * share).filter(|share| share.is_finite())
+}
+
+fn cable_lines(plan: &Plan) -> Vec<CableLine> {
+    let topology = &plan.topology;
+    let mut alike: BTreeMap<(Option<u8>, u8, Rate, Time), u64> = BTreeMap::new();
+    for cable in &topology.cables {
+        let [a, b] = cable.ends.map(|end| topology.tier(end.node));
+        let key = (a.min(b), a.max(b).unwrap_or(0), cable.rate, cable.delay);
+        *alike.entry(key).or_insert(0) += 1;
+    }
+    let line = |((lower, upper, rate, delay), count): (_, u64)| {
+        let lower = match lower {
+            None => "NIC".to_owned(),
+            Some(tier) => tier_name(topology, tier),
+        };
+        let delay_ns = Time::as_ns(delay);
+        CableLine {
+            between: format!("{lower} - {}", tier_name(topology, upper)),
+            count,
+            rate_gbps: gbps(rate),
+            delay_ns,
+            length_m: delay_ns * METRES_PER_NS,
+        }
+    };
+    alike.into_iter().map(line).collect()
+}
+
+fn not_known(device: Option<&Device>) -> Vec<String> {
+    let mut open = Vec::new();
+    match device {
+        None => open.push(
+            "ports and power of the switches: no device is named; set `fabric.switch.profile`"
+                .to_owned(),
+        ),
+        Some(device) => {
+            if device.ports.is_empty() {
+                open.push(format!("how many ports `{}` has", device.name));
+            }
+            if device.power_watts.is_none() {
+                open.push(format!("the power of `{}`", device.name));
+            }
+        }
+    }
+    open.push("the power of NICs, cables, optics, fans and power supplies".to_owned());
+    open
+}
+
+fn gbps(rate: Rate) -> f64 {
+    rate.bits_per_second() as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_take_their_part_of_a_device() {
+        let device = Device {
+            name: "x".to_owned(),
+            ports: vec![(64, Rate::from_gbps(800)), (128, Rate::from_gbps(400))],
+            power_watts: None,
+        };
+        let percent = |ports: &[(u64, u64)]| {
+            let ports = ports.iter();
+            let ports = ports.map(|&(gbps, count)| (Rate::from_gbps(gbps), count));
+            device_percent(&device, &ports.collect())
+        };
+        // 32 of 64 and 64 of 128 are two halves; a port of 100G takes the place of one of 400G.
+        assert_eq!(percent(&[(800, 32), (400, 64)]), Some(100.0));
+        assert_eq!(percent(&[(100, 64)]), Some(50.0));
+        assert_eq!(percent(&[(800, 128)]), Some(200.0));
+        assert_eq!(percent(&[(1600, 1)]), None);
+        let unknown = Device {
+            ports: Vec::new(),
+            ..device.clone()
+        };
+        assert_eq!(device_percent(&unknown, &BTreeMap::new()), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! The buffer of the switches: pools, thresholds and headroom as they come out.
+
+use serde::Serialize;
+use tenter_net::headroom::{Senders, incoming};
+use tenter_net::{ClassSpec, Forwarding, Limit, PfcTrigger, Scheduling, UNLIMITED_POOL};
+use tenter_scenario::Plan;
+
+use crate::paths::longest_frame;
+
+/// The model of the switches, with what follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SwitchFacts {
+    /// The device profile, if one is named.
+    pub profile: Option<String>,
+    /// `cut-through` or `store-and-forward`.
+    pub forwarding: String,
+    /// From the input to the output of an idle switch.
+    pub pipeline_ns: f64,
+    /// The pools that queues share.
+    pub pools: Vec<PoolFacts>,
+    /// The classes that have a queue.
+    pub classes: Vec<ClassFacts>,
+}
+
+/// A pool of shared space.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PoolFacts {
+    /// Its size; missing for one that never runs out.
+    pub bytes: Option<u64>,
+}
+
+/// One class at every port of every switch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassFacts {
+    /// The class, 0 to 7.
+    pub class: u8,
+    /// What the jobs send in it: `data`, `control`, `data and control` or `nothing`.
+    pub carries: String,
+    /// `strict`, or the bytes of a round.
+    pub scheduling: String,
+    /// Number of its pool.
+    pub pool: u8,
+    /// Bytes that each account has to itself.
+    pub reserved_bytes: u64,
+    /// How much an account may hold.
+    pub threshold: Threshold,
+    /// Where senders are paused.
+    pub lossless: Option<LosslessFacts>,
+    /// Where frames are marked.
+    pub ecn: Option<EcnFacts>,
+}
+
+/// How much shared space an account (an output queue, or a lossless input) may hold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Threshold {
+    /// `alpha 1/8`, `static` or `none`.
+    pub kind: String,
+    /// While nothing is in the pool; missing where there is no end.
+    pub empty_bytes: Option<u64>,
+    /// What an account that fills the pool alone comes to hold: a dynamic threshold falls while it
+    /// does.
+    pub alone_bytes: Option<u64>,
+}
+
+/// Priority flow control of a class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LosslessFacts {
+    /// `ingress` or `pool`.
+    pub trigger: String,
+    /// Senders go on this far below the threshold.
+    pub xon_offset_bytes: u64,
+    /// The least headroom of a port.
+    pub headroom_min_bytes: u64,
+    /// The greatest.
+    pub headroom_max_bytes: u64,
+    /// A port that has it.
+    pub headroom_max_port: String,
+    /// Headroom of all ports of the switch that keeps most.
+    pub headroom_switch_max_bytes: u64,
+}
+
+/// Marking of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EcnFacts {
+    /// Up to this queue length nothing is marked.
+    pub kmin_bytes: u64,
+    /// Beyond this queue length everything is.
+    pub kmax_bytes: u64,
+    /// Probability at `kmax`.
+    pub pmax: f64,
+}
+
+pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
+    let spec = &plan.switch;
+    let latency = spec.ingress_latency + spec.egress_latency;
+    let pools = spec.pool_bytes.iter().map(|&bytes| PoolFacts {
+        bytes: limited(bytes),
+    });
+    let queues = used_queues(plan);
+    let classes = (0..).zip(&spec.classes);
+    SwitchFacts {
+        profile: plan.device.as_ref().map(|device| device.name.clone()),
+        forwarding: match spec.forwarding {
+            Forwarding::CutThrough => "cut-through",
+            Forwarding::StoreAndForward => "store-and-forward",
+        }
+        .to_owned(),
+        pipeline_ns: latency.as_ns(),
+        pools: pools.collect(),
+        classes: classes
+            .map(|(queue, class)| class_facts(plan, class, queues.carries(queue)))
+            .collect(),
+    }
+}
+
+/// Which queues the packets of the jobs are put into: one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UsedQueues {
+    pub(crate) data: u8,
+    pub(crate) control: u8,
+}
+
+impl UsedQueues {
+    fn carries(self, queue: u8) -> &'static str {
+        let bit = 1 << queue;
+        match (self.data & bit != 0, self.control & bit != 0) {
+            (true, true) => "data and control",
+            (true, false) => "data",
+            (false, true) => "control",
+            (false, false) => "nothing",
+        }
+    }
+
+    /// Whether everything is put into one queue.
+    pub(crate) fn is_one(self) -> bool {
+        (self.data | self.control).is_power_of_two()
+    }
+
+    /// Whether anything is put into a queue.
+    pub(crate) fn uses(self, queue: usize) -> bool {
+        (self.data | self.control) & (1 << queue) != 0
+    }
+}
+
+/// The queues of the NICs that take part in a job.
+pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
+    let queue_of = plan.switch.queue_of_class();
+    let mut used = UsedQueues::default();
+    for &host in plan.jobs.iter().flat_map(|job| &job.hosts) {
+        let data = plan.addresses[host as usize].class();
+        let control = plan.nic.control_class.unwrap_or(data);
+        used.data |= 1 << queue_of[usize::from(data)];
+        used.control |= 1 << queue_of[usize::from(control)];
+    }
+    used
+}
+
+fn class_facts(plan: &Plan, class: &ClassSpec, carries: &str) -> ClassFacts {
+    let pool = plan.switch.pool_bytes[usize::from(class.pool)];
+    ClassFacts {
+        class: class.class,
+        carries: carries.to_owned(),
+        scheduling: match class.scheduling {
+            Scheduling::Strict => "strict".to_owned(),
+            Scheduling::Weighted { quantum_bytes } => format!("{quantum_bytes} bytes a round"),
+        },
+        pool: class.pool,
+        reserved_bytes: class.reserved_bytes,
+        threshold: threshold(class.limit, pool),
+        lossless: lossless_facts(plan, class),
+        ecn: class.ecn.map(|ecn| EcnFacts {
+            kmin_bytes: ecn.min_bytes,
+            kmax_bytes: ecn.max_bytes,
+            pmax: f64::from(ecn.max_probability_ppm) / 1e6,
+        }),
+    }
+}
+
+fn threshold(limit: Limit, pool: u64) -> Threshold {
+    match limit {
+        Limit::Static(bytes) => {
+            let most = limited(bytes.min(pool));
+            let kind = most.map_or("none", |_| "static");
+            Threshold {
+                kind: kind.to_owned(),
+                empty_bytes: most,
+                alone_bytes: most,
+            }
+        }
+        Limit::Dynamic {
+            numerator,
+            denominator,
+        } => {
+            let (n, d) = (u128::from(numerator), u128::from(denominator));
+            let share = |parts: u128| (u128::from(pool) * n / parts).min(u128::from(pool)) as u64;
+            let kind = if d == 1 {
+                format!("alpha {n}")
+            } else {
+                format!("alpha {n}/{d}")
+            };
+            // It settles where fill = alpha · (pool − fill).
+            Threshold {
+                kind,
+                empty_bytes: limited(pool).map(|_| share(d)),
+                alone_bytes: limited(pool).map(|_| share(n + d)),
+            }
+        }
+    }
+}
+
+fn limited(bytes: u64) -> Option<u64> {
+    (bytes < UNLIMITED_POOL).then_some(bytes)
+}
+
+fn lossless_facts(plan: &Plan, class: &ClassSpec) -> Option<LosslessFacts> {
+    let lossless = class.lossless.as_ref()?;
+    let topology = &plan.topology;
+    let senders = Senders {
+        frame_bytes: longest_frame(plan),
+        transmit_latency: plan.nic.transmit_latency,
+        fast_ppm: plan.nic.clock_offset_max_ppm,
+    };
+    let mut facts = LosslessFacts {
+        trigger: match lossless.trigger {
+            PfcTrigger::Ingress => "ingress",
+            PfcTrigger::Pool => "pool",
+        }
+        .to_owned(),
+        xon_offset_bytes: lossless.xon_offset_bytes,
+        headroom_min_bytes: u64::MAX,
+        headroom_max_bytes: 0,
+        headroom_max_port: String::new(),
+        headroom_switch_max_bytes: 0,
+    };
+    for node in topology.hosts as u32..topology.nodes.len() as u32 {
+        let mut whole = 0_u64;
+        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+            let link = incoming((topology, &plan.switch), (node, port), &senders);
+            let bytes = lossless.headroom.bytes(&link);
+            whole = whole.saturating_add(bytes);
+            facts.headroom_min_bytes = facts.headroom_min_bytes.min(bytes);
+            if bytes > facts.headroom_max_bytes {
+                facts.headroom_max_bytes = bytes;
+                facts.headroom_max_port = topology.port_name(node, port);
+            }
+        }
+        facts.headroom_switch_max_bytes = facts.headroom_switch_max_bytes.max(whole);
+    }
+    facts.headroom_min_bytes = facts.headroom_min_bytes.min(facts.headroom_max_bytes);
+    Some(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dynamic_threshold_falls_while_its_pool_fills() {
+        let dynamic = |numerator, denominator| Limit::Dynamic {
+            numerator,
+            denominator,
+        };
+        // An eighth of 9,000 at first; 1,000 is an eighth of the 8,000 that are free then.
+        let eighth = threshold(dynamic(1, 8), 9_000);
+        assert_eq!(eighth.kind, "alpha 1/8");
+        assert_eq!(
+            (eighth.empty_bytes, eighth.alone_bytes),
+            (Some(1_125), Some(1_000))
+        );
+        // Twice what is free is never more than there is.
+        let twice = threshold(dynamic(2, 1), 9_000);
+        assert_eq!(
+            (twice.empty_bytes, twice.alone_bytes),
+            (Some(9_000), Some(6_000))
+        );
+        let endless = threshold(Limit::Static(UNLIMITED_POOL), UNLIMITED_POOL);
+        assert_eq!((endless.kind.as_str(), endless.alone_bytes), ("none", None));
+    }
+}

@@ -1,0 +1,69 @@
+//! Everything there is to say about a plan.
+
+use serde::Serialize;
+use tenter_scenario::Plan;
+use tenter_topology::{Routing, RoutingError};
+use tenter_workload::WorkloadError;
+
+use crate::bill::{Bill, bill};
+use crate::buffers::{SwitchFacts, switch_facts};
+use crate::cost::{Cost, cost};
+use crate::fabric::{FabricFacts, fabric_facts};
+use crate::ideal::{JobFacts, job_facts};
+use crate::idle::idle;
+use crate::paths::{PathClass, path_classes};
+
+/// Everything there is to say about a plan without running it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Tiers and links.
+    pub fabric: FabricFacts,
+    /// Kinds of paths between hosts, the shortest first.
+    pub paths: Vec<PathClass>,
+    /// Buffer and classes of the switches.
+    pub switch: SwitchFacts,
+    /// What the collectives would take if nothing ever waited.
+    pub jobs: Vec<JobFacts>,
+    /// What a run costs.
+    pub cost: Cost,
+    /// What is to be bought.
+    pub bill: Bill,
+    /// Settings that have no effect, each a sentence.
+    pub notes: Vec<String>,
+}
+
+/// Why a plan cannot be explained: it could not be run either.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// Some hosts cannot reach each other.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// A collective cannot be run by its ranks.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+/// Explains a plan. `given` are the keys that its scenario says itself, as
+/// [`Loaded::given`](tenter_scenario::Loaded) lists them.
+///
+/// # Errors
+/// When hosts cannot reach each other, or a collective cannot be run.
+pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainError> {
+    let routing = Routing::build(&plan.topology)?;
+    let jobs = plan.jobs.iter().map(|job| job_facts(plan, &routing, job));
+    Ok(Explanation {
+        scenario: plan.name.clone(),
+        seed: plan.seed,
+        fabric: fabric_facts(plan),
+        paths: path_classes(plan, &routing),
+        switch: switch_facts(plan),
+        jobs: jobs.collect::<Result<_, _>>()?,
+        cost: cost(plan, &routing)?,
+        bill: bill(plan),
+        notes: idle(plan, &routing, given)?,
+    })
+}

@@ -1,0 +1,150 @@
+//! The fabric in numbers: tiers, links between switches, oversubscription.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tenter_scenario::Plan;
+use tenter_topology::Topology;
+
+/// The fabric in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FabricFacts {
+    /// The kind of topology.
+    pub kind: String,
+    /// NICs.
+    pub hosts: u64,
+    /// Switches of all tiers.
+    pub switches: u64,
+    /// Cables, each with both directions.
+    pub cables: u64,
+    /// The tiers, lowest first.
+    pub tiers: Vec<TierFacts>,
+    /// Pairs of tiers with cables between them.
+    pub pairs: Vec<PairFacts>,
+    /// What one half of the hosts can send to the other; an upper bound where links are unequal.
+    pub bisection_gbps: f64,
+}
+
+/// One tier of switches.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TierFacts {
+    /// What its switches are called.
+    pub name: String,
+    /// How many there are.
+    pub switches: u64,
+    /// The most ports one of them uses.
+    pub ports_max: u64,
+    /// Line rate of all its cables to hosts and lower tiers.
+    pub down_gbps: f64,
+    /// Line rate of all its cables to higher tiers; 0 for the highest.
+    pub up_gbps: f64,
+    /// The least of its switches' ratios of down to up; missing where nothing goes up.
+    pub oversubscription_min: Option<f64>,
+    /// The greatest of them.
+    pub oversubscription_max: Option<f64>,
+}
+
+/// Cables between the switches of two tiers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairFacts {
+    /// The lower tier.
+    pub lower: String,
+    /// The higher tier, or the same.
+    pub upper: String,
+    /// Pairs of switches with at least one cable.
+    pub pairs: u64,
+    /// The fewest parallel cables of such a pair.
+    pub links_min: u64,
+    /// The most.
+    pub links_max: u64,
+    /// The least line rate of one of these cables.
+    pub rate_min_gbps: f64,
+    /// The greatest.
+    pub rate_max_gbps: f64,
+}
+
+/// What the switches of a tier are called in a fabric of so many tiers.
+pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
+    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let top = switches.filter_map(|switch| topology.tier(switch)).max();
+    match (tier, top) {
+        (0, _) => "leaf".to_owned(),
+        (1, Some(1)) => "spine".to_owned(),
+        (1, Some(2)) => "aggregation".to_owned(),
+        (2, Some(2)) => "core".to_owned(),
+        _ => format!("tier {tier}"),
+    }
+}
+
+pub(crate) fn fabric_facts(plan: &Plan) -> FabricFacts {
+    let topology = &plan.topology;
+    FabricFacts {
+        kind: plan.topology_spec.name().to_owned(),
+        hosts: topology.hosts as u64,
+        switches: topology.switches() as u64,
+        cables: topology.cables.len() as u64,
+        tiers: tiers(topology),
+        pairs: pairs(topology),
+        bisection_gbps: gbps(topology.bisection_bps()),
+    }
+}
+
+fn tiers(topology: &Topology) -> Vec<TierFacts> {
+    let ratios = topology.oversubscription();
+    let facts = topology.tiers().into_iter().map(|capacity| {
+        let own = ratios.iter().filter(|ratio| ratio.tier == capacity.tier);
+        let own: Vec<f64> = own.map(tenter_topology::Oversubscription::ratio).collect();
+        let switches = topology.hosts as u32..topology.nodes.len() as u32;
+        let of_tier = switches.filter(|&node| topology.tier(node) == Some(capacity.tier));
+        let ports = of_tier.map(|node| topology.nodes[node as usize].ports.len() as u64);
+        TierFacts {
+            name: tier_name(topology, capacity.tier),
+            switches: u64::from(capacity.switches),
+            ports_max: ports.max().unwrap_or(0),
+            down_gbps: gbps(capacity.down_bps),
+            up_gbps: gbps(capacity.up_bps),
+            oversubscription_min: own.iter().copied().reduce(f64::min),
+            oversubscription_max: own.iter().copied().reduce(f64::max),
+        }
+    });
+    facts.collect()
+}
+
+fn pairs(topology: &Topology) -> Vec<PairFacts> {
+    let mut cables: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut found: BTreeMap<(u8, u8), PairFacts> = BTreeMap::new();
+    let between = topology.cables.iter().filter_map(|cable| {
+        let nodes = cable.ends.map(|end| end.node);
+        let tiers = [topology.tier(nodes[0])?, topology.tier(nodes[1])?];
+        Some((nodes, tiers, cable.rate.bits_per_second() as f64 / 1e9))
+    });
+    for (nodes, [a, b], rate) in between {
+        *cables.entry((nodes[0], nodes[1])).or_insert(0) += 1;
+        let tiers = (a.min(b), a.max(b));
+        let facts = found.entry(tiers).or_insert_with(|| PairFacts {
+            lower: tier_name(topology, tiers.0),
+            upper: tier_name(topology, tiers.1),
+            pairs: 0,
+            links_min: u64::MAX,
+            links_max: 0,
+            rate_min_gbps: rate,
+            rate_max_gbps: rate,
+        });
+        facts.rate_min_gbps = facts.rate_min_gbps.min(rate);
+        facts.rate_max_gbps = facts.rate_max_gbps.max(rate);
+    }
+    for ((a, b), links) in cables {
+        let tiers = [a, b].map(|node| topology.tier(node).unwrap_or(0));
+        let tiers = (tiers[0].min(tiers[1]), tiers[0].max(tiers[1]));
+        if let Some(facts) = found.get_mut(&tiers) {
+            facts.pairs += 1;
+            facts.links_min = facts.links_min.min(links);
+            facts.links_max = facts.links_max.max(links);
+        }
+    }
+    found.into_values().collect()
+}
+
+fn gbps(bits_per_second: u128) -> f64 {
+    bits_per_second as f64 / 1e9
+}

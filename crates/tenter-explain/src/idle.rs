@@ -1,0 +1,386 @@
+//! Settings of a scenario that cannot change anything in it.
+//!
+//! A threshold that is never reached, a time-out that never runs out or a buffer that never fills
+//! is not among them: that it was not needed is a result. Here stand settings that nothing in the
+//! plan could ever ask for.
+
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::{ClassSpec, SwitchSpec};
+use tenter_scenario::Plan;
+use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
+use tenter_units::Time;
+use tenter_workload::Job;
+use tenter_workload::collective::CollectiveKind;
+
+use crate::buffers::{UsedQueues, used_queues};
+use crate::explanation::ExplainError;
+use crate::paths::host_kinds;
+
+/// The engine's windows are never longer, so a longer cap caps nothing.
+const WINDOW_MAX: Time = Time::from_us(2);
+/// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a
+/// choice of paths, and not every pair.
+const ALL_PAIRS_MAX: usize = 256;
+
+/// Sentences about settings among `given` that have no effect in a plan, in the order of the
+/// scenario.
+///
+/// # Errors
+/// When hosts cannot reach each other.
+pub fn idle_settings(plan: &Plan, given: &[String]) -> Result<Vec<String>, ExplainError> {
+    let routing = Routing::build(&plan.topology)?;
+    idle(plan, &routing, given)
+}
+
+pub(crate) fn idle(
+    plan: &Plan,
+    routing: &Routing,
+    given: &[String],
+) -> Result<Vec<String>, ExplainError> {
+    let facts = Facts::of(plan, routing)?;
+    let mut notes = Vec::new();
+    for path in given {
+        let reason = facts.reason(path);
+        notes.extend(reason.map(|reason| format!("`{path}` has no effect: {reason}")));
+    }
+    notes.extend(class_notes(plan, given));
+    Ok(notes)
+}
+
+/// What the rules ask about a plan.
+struct Facts<'a> {
+    plan: &'a Plan,
+    /// Whether packets of any job have more than one path.
+    choice: bool,
+    /// Whether addresses are part of what load balancing looks at.
+    addresses_matter: bool,
+    /// The queues that packets are put into.
+    used: UsedQueues,
+    /// Routes that lead where packets would go without them.
+    idle_routes: Vec<usize>,
+}
+
+impl<'a> Facts<'a> {
+    fn of(plan: &'a Plan, routing: &Routing) -> Result<Facts<'a>, ExplainError> {
+        let choice = plan.jobs.iter().any(|job| has_choice(plan, routing, job));
+        Ok(Facts {
+            plan,
+            choice,
+            addresses_matter: choice && reads_addresses(&plan.switch),
+            used: used_queues(plan),
+            idle_routes: idle_routes(plan)?,
+        })
+    }
+
+    /// Why a setting has no effect, if it has none.
+    fn reason(&self, path: &str) -> Option<&'static str> {
+        if let Some((index, rest)) = item(path, "jobs") {
+            return of_job(self.plan.jobs.get(index)?, rest);
+        }
+        if let Some((index, rest)) = item(path, "fabric.overrides") {
+            return self.of_link(index, rest);
+        }
+        if let Some((_, rest)) = item(path, "endpoint.addresses.overrides") {
+            return self.of_address(rest);
+        }
+        if let Some((index, rest)) = item(path, "fabric.routes") {
+            let idle = rest == "via" && self.idle_routes.contains(&index);
+            return idle.then_some("it is the only shortest path anyway");
+        }
+        self.of_section(path)
+    }
+
+    fn of_section(&self, path: &str) -> Option<&'static str> {
+        let plan = self.plan;
+        let same_queue = "switches put the packets of all classes in use into one queue";
+        let mut classes = plan.switch.classes.iter();
+        let lossless = classes.any(|class| class.lossless.is_some());
+        let one_path = "no packet has a choice between two paths";
+        match path {
+            "seed" => (!self.random()).then_some("nothing in this scenario is random"),
+            "fabric.load_balancing" => (!self.choice).then_some(one_path),
+            "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
+            "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
+                (!self.addresses_matter).then_some("no path depends on an address")
+            }
+            "endpoint.addresses.dscp" => (plan.switch.classes.len() == 1).then_some(same_queue),
+            "endpoint.nic.control_dscp" => {
+                (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
+            }
+            "endpoint.nic.receive_buffer.xoff"
+            | "endpoint.nic.receive_buffer.xon"
+            | "endpoint.nic.receive_buffer.quanta" => {
+                let pauses = plan
+                    .nic
+                    .receive_buffer
+                    .is_some_and(|buffer| buffer.xoff_bytes.is_some());
+                (pauses && !lossless)
+                    .then_some("NICs pause lossless classes only, and there is none")
+            }
+            "observe.sample_interval" => {
+                plan.sample_interval.is_none().then_some("samples are off")
+            }
+            "engine.window" => plan
+                .window_cap
+                .is_some_and(|cap| cap >= WINDOW_MAX)
+                .then_some("windows are never longer than 2 us"),
+            _ => None,
+        }
+    }
+
+    fn of_link(&self, index: usize, key: &str) -> Option<&'static str> {
+        let TopologySpec::LeafSpine(spec) = &self.plan.topology_spec else {
+            return None;
+        };
+        let link = spec.overrides.get(index)?;
+        let same_links = link.links.is_none_or(|links| links == spec.links_per_pair);
+        let same_rate = link.rate.is_none_or(|rate| rate == spec.uplink_rate);
+        (key == "leaf" && same_links && same_rate && is_alone(spec, index))
+            .then_some("these links are as all others")
+    }
+
+    fn of_address(&self, key: &str) -> Option<&'static str> {
+        match key {
+            "dscp" if self.plan.switch.classes.len() == 1 => {
+                Some("switches have one queue for all classes")
+            }
+            "address" if !self.addresses_matter => Some("no path depends on an address"),
+            _ => None,
+        }
+    }
+
+    /// Whether anything is drawn at random: which path a flow takes, a permutation, a delay, a
+    /// clock, a mark.
+    fn random(&self) -> bool {
+        let nic = &self.plan.nic;
+        let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
+        let mut kinds = runs.map(|run| &run.kind);
+        let marks = |class: &ClassSpec| class.ecn.is_some();
+        self.choice
+            || !nic.start_skew_max.is_zero()
+            || nic.clock_offset_max_ppm > 0
+            || kinds.any(|kind| matches!(kind, CollectiveKind::Permutation { .. }))
+            || self.plan.switch.classes.iter().any(marks)
+    }
+}
+
+fn of_job(job: &Job, key: &str) -> Option<&'static str> {
+    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+    let once = rounds * job.sequence.len() as u64 == 1;
+    (key == "gap" && once).then_some("the job runs one collective, once")
+}
+
+/// The index and the rest of a path into a list: `jobs[2].gap` is item 2 of `jobs` and `gap`.
+fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
+    let rest = path.strip_prefix(list)?.strip_prefix('[')?;
+    let (index, rest) = rest.split_once(']')?;
+    Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
+}
+
+/// Whether packets between any two hosts of a job find more than one way at some switch.
+fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
+    let kinds = host_kinds(plan, job.hosts.iter().copied());
+    let hosts: Vec<u32> = kinds.iter().map(|kind| kind.hosts.0).collect();
+    let first = plan.topology.hosts as u32;
+    let chooses = |from: u32, to: u32| {
+        let mut path = routing.path(&plan.topology, from, to);
+        path.any(|end| routing.candidates(end.node - first, to).len() > 1)
+    };
+    (0..hosts.len()).any(|index| {
+        let others = if hosts.len() <= ALL_PAIRS_MAX {
+            &hosts[..]
+        } else {
+            &hosts[index..(index + 2).min(hosts.len())]
+        };
+        let from = hosts[index];
+        others
+            .iter()
+            .any(|&to| to != from && (chooses(from, to) || chooses(to, from)))
+    })
+}
+
+fn reads_addresses(switch: &SwitchSpec) -> bool {
+    match &switch.load_balancing {
+        LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => {
+            ecmp.fields.source_address || ecmp.fields.destination_address
+        }
+        // The hash of all fields picks the entry of a table, or enters what is drawn by chance.
+        _ => true,
+    }
+}
+
+/// Whether hosts are cabled leaf by leaf although their leaves are listed.
+fn regular(spec: &TopologySpec) -> bool {
+    let (cabling, per_leaf) = match spec {
+        TopologySpec::LeafSpine(spec) => (&spec.cabling, spec.hosts_per_leaf),
+        _ => return false,
+    };
+    let in_order = |leaves: &Vec<u32>| {
+        let hosts = (0_u32..).zip(leaves);
+        hosts
+            .into_iter()
+            .all(|(host, &leaf)| leaf == host / per_leaf.max(1))
+    };
+    cabling.as_ref().is_some_and(in_order)
+}
+
+/// Whether no other override speaks of the same pair.
+fn is_alone(spec: &LeafSpine, index: usize) -> bool {
+    let place = |link: &LinkOverride| (link.leaf, link.spine);
+    let own = spec.overrides.get(index).map(place);
+    let same = spec
+        .overrides
+        .iter()
+        .map(place)
+        .filter(|&other| Some(other) == own);
+    same.count() == 1
+}
+
+/// Routes that say what holds without any.
+fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
+    let topology = &plan.topology;
+    if topology.routes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut without = topology.clone();
+    without.routes.clear();
+    let routing = Routing::build(&without)?;
+    let hosts = topology.hosts as u32;
+    let is_idle = |route: &tenter_topology::StaticRoute| {
+        let there = (0..hosts).find(|&host| routing.attachment(host) == route.destination - hosts);
+        there.is_some_and(|host| {
+            let shortest = routing.candidates(route.switch - hosts, host);
+            let next = (0_u16..).zip(topology.neighbours(route.switch));
+            let own = next.filter(|(_, peer)| peer.node == route.next);
+            own.map(|(port, _)| port).eq(shortest.iter().copied())
+        })
+    };
+    let numbered = topology.routes.iter().enumerate();
+    let idle = numbered.filter(|(_, route)| is_idle(route));
+    Ok(idle.map(|(index, _)| index).collect())
+}
+
+/// Classes that were listed and that no packet has, and what is asked of a class that only
+/// acknowledgements have.
+fn class_notes(plan: &Plan, given: &[String]) -> Vec<String> {
+    let listed = |key: &str| given.iter().any(|path| path == key);
+    if !listed("fabric.switch.classes") {
+        return Vec::new();
+    }
+    let used = used_queues(plan);
+    let mut notes = Vec::new();
+    for (queue, class) in plan.switch.classes.iter().enumerate() {
+        let number = class.class;
+        // What it keeps for itself is missing in the pools.
+        let keeps = class.reserved_bytes > 0 || class.lossless.is_some();
+        if !used.uses(queue) && !keeps {
+            notes.push(format!(
+                "class {number} of `fabric.switch.classes` has no effect: no packet is in it"
+            ));
+        } else if class.ecn.is_some() && used.data & (1 << queue) == 0 {
+            notes.push(format!(
+                "`ecn` of class {number} of `fabric.switch.classes` has no effect: only data packets are marked, and none is in it"
+            ));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenter_scenario::{Format, load};
+
+    fn notes(text: &str) -> Vec<String> {
+        let loaded = load(text, "x.yaml", Format::Yaml, &[], None)
+            .unwrap_or_else(|problems| panic!("{}", problems.render()));
+        idle_settings(&loaded.plan, &loaded.given).expect("the plan can be run")
+    }
+
+    const JOB: &str = "jobs: [{collectives: [{collective: incast, size: 1MiB}]}]\n";
+
+    #[test]
+    fn paths_into_lists() {
+        assert_eq!(item("jobs[2].gap", "jobs"), Some((2, "gap")));
+        assert_eq!(item("jobs[2]", "jobs"), Some((2, "")));
+        assert_eq!(item("jobs", "jobs"), None);
+        assert_eq!(item("fabric.x[1].y", "jobs"), None);
+    }
+
+    #[test]
+    fn a_scenario_that_says_only_what_matters_has_no_notes() {
+        let text = format!(
+            "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, load_balancing: {{kind: ecmp}}}}\nseed: 7\n{JOB}"
+        );
+        assert_eq!(notes(&text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_is_random_where_there_is_one_path() {
+        let text = format!(
+            "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 1, load_balancing: {{kind: ecmp}}}}\nseed: 7\n{JOB}"
+        );
+        assert_eq!(
+            notes(&text),
+            [
+                "`fabric.load_balancing` has no effect: no packet has a choice between two paths",
+                "`seed` has no effect: nothing in this scenario is random",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_rule_finds_its_setting() {
+        let fabric = "kind: single-switch, hosts: 4";
+        let cases = [
+            (
+                "jobs: [{gap: 20us, collectives: [{collective: incast, size: 1MiB}]}]",
+                "`jobs[0].gap`",
+            ),
+            (
+                "endpoint: {addresses: {dscp: 10}}",
+                "`endpoint.addresses.dscp`",
+            ),
+            (
+                "endpoint: {addresses: {pool: 11.0.0.0/8}}",
+                "`endpoint.addresses.pool`",
+            ),
+            (
+                "endpoint: {addresses: {overrides: [{host: 0, dscp: 3}]}}",
+                "`endpoint.addresses.overrides[0].dscp`",
+            ),
+            (
+                "endpoint: {nic: {control_dscp: 48}}",
+                "`endpoint.nic.control_dscp`",
+            ),
+            (
+                "endpoint: {nic: {receive_buffer: {drain_rate: 100Gbps, quanta: 900}}}",
+                "`endpoint.nic.receive_buffer.quanta`",
+            ),
+            ("engine: {window: 5us}", "`engine.window`"),
+            (
+                "observe: {samples: false, sample_interval: 5us}",
+                "`observe.sample_interval`",
+            ),
+        ];
+        for (setting, named) in cases {
+            let job = if setting.starts_with("jobs") { "" } else { JOB };
+            let found = notes(&format!("fabric: {{{fabric}}}\n{setting}\n{job}"));
+            assert!(
+                found.len() == 1 && found[0].starts_with(named),
+                "{setting}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn classes_without_packets() {
+        let text = format!(
+            "fabric: {{kind: single-switch, hosts: 4, switch: {{classes: [{{class: 0}}, {{class: 3}}, {{class: 6, ecn: {{kmin: 1MB, kmax: 2MB, pmax: 0.1}}}}]}}}}\nendpoint: {{nic: {{control_dscp: 48}}}}\n{JOB}"
+        );
+        let found = notes(&text);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("class 0 of"), "{found:?}");
+        assert!(found[1].starts_with("`ecn` of class 6"), "{found:?}");
+    }
+}

@@ -1,0 +1,40 @@
+//! What a plan means and what running it costs, without running it.
+//!
+//! ```text
+//!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
+//!        ─▶ paths    unloaded latency per path and message, BDP
+//!        ─▶ buffers  pools, thresholds, headroom
+//!        ─▶ ideal    the closed form of every collective and size
+//!        ─▶ cost     packet-hops, memory, wall time
+//!        ─▶ bill     what is to be bought, and its power
+//!        ─▶ idle     settings that have no effect
+//! ```
+//!
+//! Everything is arithmetic on the plan: no packet moves. Latencies, ideal times and headroom are
+//! those of the model, to the picosecond; the cost is an estimate, checked against real runs.
+//!
+//! **Architecture invariant.** Nothing here reads a file, a clock or the environment: the same plan
+//! gives the same explanation on any machine.
+
+mod bill;
+mod buffers;
+mod cost;
+mod explanation;
+mod fabric;
+mod ideal;
+mod idle;
+mod latency;
+mod memory;
+mod paths;
+mod queues;
+mod traffic;
+
+pub use bill::{Bill, CableLine, SwitchLine};
+pub use buffers::{ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold};
+pub use cost::{Cost, MemoryParts};
+pub use explanation::{ExplainError, Explanation, explain};
+pub use fabric::{FabricFacts, PairFacts, TierFacts};
+pub use ideal::{IdealTime, JobFacts};
+pub use idle::idle_settings;
+pub use memory::memory_bytes;
+pub use paths::{MessageTime, PathClass};

@@ -1,0 +1,197 @@
+//! The memory a run takes at its peak.
+//!
+//! Constants are bytes measured on x86-64 Linux; `docs/explain.md` says how they compare with real
+//! runs.
+
+use tenter_record::{FlowRow, SampleRow};
+use tenter_scenario::Plan;
+use tenter_workload::{CollectiveRun, Job, WorkloadError};
+
+use crate::cost::MemoryParts;
+use crate::ideal::Ideal;
+use crate::queues::{Crowd, crowd};
+use crate::traffic::ranks_looked_at;
+
+/// The program itself, before it has read anything.
+const PROCESS: u64 = 5_400_000;
+/// A host: its NIC, its cable, addresses, names and inboxes.
+const HOST: u64 = 900;
+/// A port of a switch without its queues, with its half of the cable and its inboxes.
+const SWITCH_PORT: u64 = 250;
+/// A queue of a port, and the account of its class.
+const QUEUE: u64 = 150;
+/// A port's row in `ports.parquet`, with its names, twice while it is written.
+const PORT_ROW: u64 = 600;
+/// Both ends of a queue pair.
+const QUEUE_PAIR: u64 = 160;
+/// A flow that waits to be sent: its work request and its timer.
+const FLOW: u64 = 120;
+/// What a flow that is done has in addition, until its row is made: both halves of its record and
+/// their places.
+const FLOW_DONE: u64 = 120;
+/// What is kept of a flow to the end of the trial: its completion time.
+const FLOW_KEPT: u64 = 8;
+/// A packet in a queue, whose ring is half full on average when it has just grown.
+const PACKET: u64 = 48;
+/// Rows of a table that are kept until they are written together.
+const ROW_GROUP: u64 = 65_536;
+/// Of the rows of a group, what their columns take while they are written, in percent.
+const COLUMNS_PERCENT: u64 = 30;
+/// Bytes a rank pair takes in the tables of queue pairs, unless every rank sends to every other.
+const PAIR_ENTRY: u64 = 16;
+
+/// The memory a run of a plan takes at its peak, in bytes.
+///
+/// # Errors
+/// When a collective cannot be run by its ranks.
+pub fn memory_bytes(plan: &Plan) -> Result<u64, WorkloadError> {
+    Ok(memory(plan)?.total())
+}
+
+pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
+    let mut parts = MemoryParts {
+        process_bytes: PROCESS,
+        fabric_bytes: fabric(plan),
+        ..MemoryParts::default()
+    };
+    let mut all = 0_u64;
+    for job in &plan.jobs {
+        let crowd = greatest_crowd(plan, job)?;
+        let entries = Entries::of(job)?;
+        parts.queue_pairs_bytes += entries.bytes(job.queue_pairs);
+        parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
+        parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
+        parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
+        all = all.saturating_add(flows(job)?);
+    }
+    let kept = all.saturating_mul(FLOW_KEPT);
+    parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
+    parts.tables_bytes = table(all, size_of::<FlowRow>() as u64);
+    if let Some(interval) = plan.sample_interval {
+        let ports = 2 * plan.topology.cables.len() as u64;
+        let ends = plan
+            .jobs
+            .iter()
+            .map(|job| Ideal::without_latency(plan, job).end());
+        let samples = ends.max().unwrap_or_default().ps() / interval.ps().max(1) + 1;
+        let rows = samples.saturating_mul(ports);
+        parts.tables_bytes += table(rows, size_of::<SampleRow>() as u64);
+    }
+    Ok(parts)
+}
+
+/// Flows of all turns of a job.
+fn flows(job: &Job) -> Result<u64, WorkloadError> {
+    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+    let mut flows = 0_u64;
+    for run in &job.sequence {
+        let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+        let once = u64::from(schedule.transfer_count()) * u64::from(job.queue_pairs);
+        flows = flows.saturating_add(once.saturating_mul(rounds));
+    }
+    Ok(flows)
+}
+
+/// The greatest crowds that any collective of a job makes.
+fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
+    let mut greatest = Crowd::default();
+    for run in largest_runs(job) {
+        let crowd = crowd(plan, job, run)?;
+        if crowd.flows >= greatest.flows {
+            greatest.flows = crowd.flows;
+            greatest.packets = crowd.packets;
+        }
+        greatest.waiting = greatest.waiting.max(crowd.waiting);
+    }
+    Ok(greatest)
+}
+
+/// How many flows of a crowd are done at about the same time. A NIC serves its queue pairs in turn,
+/// so flows of many packets all end in the last round, and flows of one packet one after the other.
+fn done_together(crowd: &Crowd) -> u64 {
+    let once = u128::from(crowd.flows) * u128::from(crowd.flows);
+    let single = once / u128::from(crowd.packets.max(1));
+    crowd.flows.saturating_sub(single as u64)
+}
+
+/// Nodes, links and routes.
+fn fabric(plan: &Plan) -> u64 {
+    let topology = &plan.topology;
+    let hosts = topology.hosts as u64;
+    let switches = topology.nodes[topology.hosts..].iter();
+    let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
+    let queues = plan.switch.classes.len() as u64;
+    let mut leaves: Vec<u32> = (0..topology.hosts as u32)
+        .map(|host| topology.neighbour(host, 0).node)
+        .collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    let groups = leaves.len() as u64;
+    let routes = groups * (4 * topology.switches() as u64 + groups);
+    hosts * (HOST + PORT_ROW) + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE) + routes
+}
+
+/// The ways between ranks that a job uses: rank pairs, or more where lanes are kept apart.
+pub(crate) struct Entries {
+    pub(crate) count: u64,
+    /// Whether every rank sends to every other on one lane: then no table is needed.
+    dense: bool,
+}
+
+impl Entries {
+    pub(crate) fn of(job: &Job) -> Result<Entries, WorkloadError> {
+        let mut schedules = Vec::new();
+        for run in largest_runs(job) {
+            schedules.push(run.kind.schedule(job.ranks(), run.size_bytes)?);
+        }
+        let mut entries = Entries {
+            count: 0,
+            dense: true,
+        };
+        let most = schedules
+            .iter()
+            .max_by_key(|schedule| schedule.transfer_count());
+        let all = || ((0..job.ranks()).collect(), 1.0);
+        let (ranks, each_for) = most.map_or_else(all, |most| ranks_looked_at(&**most));
+        let mut row = Vec::new();
+        for rank in ranks {
+            row.clear();
+            for schedule in &schedules {
+                schedule.pairs(rank, job.queue_pair_scope, &mut row);
+            }
+            row.sort_unstable();
+            row.dedup();
+            entries.dense &= row.len() as u64 == u64::from(job.ranks()) - 1;
+            entries.count += row.len() as u64;
+        }
+        entries.count = (entries.count as f64 * each_for) as u64;
+        Ok(entries)
+    }
+
+    fn bytes(&self, queue_pairs: u16) -> u64 {
+        let table = if self.dense { 0 } else { PAIR_ENTRY };
+        let each = u64::from(queue_pairs) * QUEUE_PAIR + table;
+        self.count.saturating_mul(each)
+    }
+}
+
+/// Of each kind of collective that a job runs, the run of the largest size.
+fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
+    let mut largest: Vec<&CollectiveRun> = Vec::new();
+    for run in &job.sequence {
+        match largest.iter_mut().find(|known| known.kind == run.kind) {
+            Some(known) if known.size_bytes >= run.size_bytes => {}
+            Some(known) => *known = run,
+            None => largest.push(run),
+        }
+    }
+    largest
+}
+
+/// Rows of a table that wait to be written, and their columns while they are.
+fn table(rows: u64, row_bytes: u64) -> u64 {
+    let kept = rows.min(ROW_GROUP);
+    // The list of rows doubles when it is full.
+    let room = kept.next_power_of_two() * row_bytes;
+    room + kept * row_bytes * COLUMNS_PERCENT / 100
+}

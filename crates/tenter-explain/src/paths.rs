@@ -1,0 +1,166 @@
+//! Classes of paths: host pairs whose links are alike, and how long messages take there.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
+use tenter_scenario::Plan;
+use tenter_topology::Routing;
+use tenter_units::{Rate, Time};
+
+use crate::latency::{Link, frame_time, links, request_time};
+
+/// Host pairs whose paths have the same links, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathClass {
+    /// Switches on the way.
+    pub switches: u32,
+    /// Ordered pairs of hosts; missing in fabrics with more than 512 kinds of hosts, of which only
+    /// some are looked at.
+    pub host_pairs: Option<u64>,
+    /// One of the pairs: the name of the sender.
+    pub from: String,
+    /// The name of the receiver.
+    pub to: String,
+    /// The slowest link on the way.
+    pub bottleneck_gbps: f64,
+    /// From the first bit of the longest frame to its last at the receiver.
+    pub frame_ns: f64,
+    /// That time, and the time of an acknowledgement on the way back.
+    pub round_trip_ns: f64,
+    /// Bandwidth-delay product: what the slowest link carries in a round trip.
+    pub bdp_bytes: u64,
+    /// How long requests of some sizes take.
+    pub messages: Vec<MessageTime>,
+}
+
+/// A request in an empty network.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MessageTime {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// From its posting to its last byte at the receiver.
+    pub latency_ns: f64,
+}
+
+/// Of more kinds of hosts not all pairs are looked at.
+const KINDS_MAX: usize = 512;
+/// No request is followed frame by frame that is longer.
+const REQUEST_MAX: u64 = 4 << 20;
+
+/// Hosts on one switch by equal cables.
+pub(crate) struct HostKind {
+    /// The first of them, and the second if there is one.
+    pub(crate) hosts: (u32, Option<u32>),
+    count: u64,
+}
+
+/// The hosts by switch, rate and delay of their cable, in their order.
+pub(crate) fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = u32>) -> Vec<HostKind> {
+    let mut numbers: BTreeMap<(u32, Rate, Time), usize> = BTreeMap::new();
+    let mut kinds: Vec<HostKind> = Vec::new();
+    for host in hosts {
+        let cable = plan.topology.cable(host, 0);
+        let switch = plan.topology.neighbour(host, 0).node;
+        let number = *numbers
+            .entry((switch, cable.rate, cable.delay))
+            .or_insert(kinds.len());
+        match kinds.get_mut(number) {
+            Some(kind) => {
+                kind.hosts.1 = kind.hosts.1.or(Some(host));
+                kind.count += 1;
+            }
+            None => kinds.push(HostKind {
+                hosts: (host, None),
+                count: 1,
+            }),
+        }
+    }
+    kinds
+}
+
+/// The classes of all paths between hosts, the shortest first.
+pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
+    let mut kinds = host_kinds(plan, 0..plan.topology.hosts as u32);
+    let all = kinds.len() <= KINDS_MAX;
+    if !all {
+        let step = kinds.len().div_ceil(KINDS_MAX);
+        kinds = kinds.into_iter().step_by(step).collect();
+    }
+    let mut found: BTreeMap<(usize, Vec<Link>), (u64, u32, u32)> = BTreeMap::new();
+    let mut add = |from: u32, to: u32, pairs: u64| {
+        let links = links(plan, routing, from, to);
+        let class = found.entry((links.len(), links)).or_insert((0, from, to));
+        class.0 += pairs;
+    };
+    for (index, kind) in kinds.iter().enumerate() {
+        if let (first, Some(second)) = kind.hosts {
+            add(first, second, kind.count * (kind.count - 1));
+        }
+        for (other, peer) in kinds.iter().enumerate() {
+            if other != index {
+                add(kind.hosts.0, peer.hosts.0, kind.count * peer.count);
+            }
+        }
+    }
+    let found = found.into_iter();
+    let classes = found.map(|((_, links), (pairs, from, to))| {
+        let pairs = all.then_some(pairs);
+        path_class(plan, routing, &links, (from, to), pairs)
+    });
+    classes.collect()
+}
+
+fn path_class(
+    plan: &Plan,
+    routing: &Routing,
+    links: &[Link],
+    (from, to): (u32, u32),
+    host_pairs: Option<u64>,
+) -> PathClass {
+    let name = |host: u32| plan.topology.nodes[host as usize].name.clone();
+    let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
+    let frame = frame_time(links, longest_frame(plan));
+    let back = self::links(plan, routing, to, from);
+    let round_trip = frame + frame_time(&back, u32::from(ACK_FRAME_BYTES));
+    let message = |bytes| MessageTime {
+        bytes,
+        latency_ns: request_time(plan, links, bytes).as_ns(),
+    };
+    PathClass {
+        switches: links.len() as u32 - 1,
+        host_pairs,
+        from: name(from),
+        to: name(to),
+        bottleneck_gbps: slowest.bits_per_second() as f64 / 1e9,
+        frame_ns: frame.as_ns(),
+        round_trip_ns: round_trip.as_ns(),
+        bdp_bytes: carried(slowest, round_trip),
+        messages: message_sizes(plan).into_iter().map(message).collect(),
+    }
+}
+
+/// Bytes that a link carries in a time, headers and gaps included.
+fn carried(rate: Rate, time: Time) -> u64 {
+    let bits = u128::from(rate.bits_per_second()) * u128::from(time.ps());
+    (bits / 8_000_000_000_000) as u64
+}
+
+/// Frame bytes of a full packet that is the first of its message.
+pub(crate) fn longest_frame(plan: &Plan) -> u32 {
+    plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES
+}
+
+/// The least there is, a full packet, a full message, and a mebibyte.
+fn message_sizes(plan: &Plan) -> Vec<u64> {
+    let mut sizes = vec![
+        1,
+        u64::from(plan.nic.mtu_bytes),
+        plan.nic.message_bytes,
+        1 << 20,
+    ];
+    sizes.retain(|&bytes| bytes <= REQUEST_MAX);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}

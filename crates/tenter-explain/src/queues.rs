@@ -1,0 +1,125 @@
+//! How many packets wait in queues at the worst moment, roughly.
+
+use std::collections::BTreeMap;
+
+use tenter_net::{Limit, UNLIMITED_POOL};
+use tenter_scenario::Plan;
+use tenter_workload::{CollectiveRun, Job, WorkloadError};
+
+use crate::traffic;
+
+/// The share of the packets that wait at the worst moment where every link has one flow on average,
+/// measured for random permutations; with λ flows a link it falls with λ to the power of 3/4.
+const UNEVEN: f64 = 0.6;
+
+/// What may be under way at once in one job, and what of it has to wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Crowd {
+    /// Flows that start together.
+    pub(crate) flows: u64,
+    /// Their packets.
+    pub(crate) packets: u64,
+    /// Packets that wait in switches.
+    pub(crate) waiting: u64,
+}
+
+/// Payload that starts together, by host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    sent: u64,
+    received: u64,
+}
+
+/// The crowd of a collective at its start: transfers that wait for nothing.
+///
+/// A NIC that is sent more than it can take while the senders send has a queue of the difference.
+/// Of what crosses the fabric, hashing puts more on some links than on others, the less the more
+/// flows share a link.
+pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
+    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
+    let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
+    let mut bytes_of_all = 0_u64;
+    let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
+        u64::from(packets) * u64::from(plan.nic.mtu_bytes) * u64::from(job.queue_pairs)
+    });
+    let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
+    traffic::initial(&*schedule, &ranks, |schedule, id| {
+        let transfer = schedule.transfer(id);
+        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let bytes = transfer.bytes.min(window);
+        transfers += 1;
+        // Without an end the sender stays busy; with a window only that much is ever on its way.
+        shares.entry(from).or_default().sent += transfer.bytes;
+        shares.entry(to).or_default().received += bytes;
+        let leaf = |host| plan.topology.neighbour(host, 0).node;
+        if leaf(from) != leaf(to) {
+            crossing += 1;
+            crossing_bytes += bytes;
+        }
+        bytes_of_all += transfer.bytes;
+    });
+    let all = |part: u64| (part as f64 * each_for) as u64;
+    let (transfers, crossing) = (all(transfers), all(crossing));
+    let (crossing_bytes, bytes_of_all) = (all(crossing_bytes), all(bytes_of_all));
+    for share in shares.values_mut() {
+        // Each of the ranks looked at has sent all of its own, and is sent a part of what it gets.
+        share.received = all(share.received);
+    }
+    let at_hosts = waiting_for_hosts(plan, &shares);
+    let between = waiting_between(plan, crossing * u64::from(job.queue_pairs), crossing_bytes);
+    let flows = transfers * u64::from(job.queue_pairs);
+    let packets = bytes_of_all.div_ceil(u64::from(plan.nic.mtu_bytes).max(1));
+    let packets = packets.max(flows);
+    let bytes_of_one = (bytes_of_all / packets.max(1)).max(1);
+    Ok(Crowd {
+        flows,
+        packets,
+        waiting: (at_hosts + between) / bytes_of_one,
+    })
+}
+
+/// Bytes that wait at the last switch because more is sent to a host than its link takes.
+fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<u32, Share>) -> u64 {
+    let rate = |host: u32| plan.topology.cable(host, 0).rate.bits_per_second() as f64;
+    let times = shares
+        .iter()
+        .map(|(&host, share)| share.sent as f64 / rate(host));
+    let sending = times.fold(0.0, f64::max);
+    let waiting = shares.iter().map(|(&host, share)| {
+        let taken = (sending * rate(host)) as u64;
+        share.received.saturating_sub(taken).min(port_limit(plan))
+    });
+    waiting.sum()
+}
+
+/// Bytes that wait between the switches because hashing spreads flows unevenly.
+fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
+    let topology = &plan.topology;
+    let first = topology.hosts as u32;
+    let of_switches = topology.cables.iter();
+    let links = of_switches
+        .filter(|cable| cable.ends[0].node >= first)
+        .count() as u64;
+    if links == 0 || flows == 0 {
+        return 0;
+    }
+    // Each flow takes about two links between switches, one up and one down.
+    let on_a_link = (flows as f64 / links as f64).max(1.0);
+    let share = UNEVEN / on_a_link.powf(0.75);
+    let limit = port_limit(plan).saturating_mul(2 * links);
+    ((bytes as f64 * share) as u64).min(limit)
+}
+
+/// The most that waits at one port.
+fn port_limit(plan: &Plan) -> u64 {
+    let limits = plan.switch.classes.iter().map(|class| {
+        let pool = plan.switch.pool_bytes[usize::from(class.pool)];
+        let bytes = match class.limit {
+            Limit::Static(bytes) => bytes.min(pool),
+            Limit::Dynamic { .. } => pool,
+        };
+        bytes.min(UNLIMITED_POOL)
+    });
+    limits.max().unwrap_or(0)
+}

@@ -1,0 +1,177 @@
+//! How many packets a collective puts onto how many links.
+
+use tenter_endpoint::{AckPolicy, MessageCut};
+use tenter_scenario::Plan;
+use tenter_topology::Routing;
+use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
+
+/// Packets of one collective, counted once per link they cross, if none is lost and nobody pauses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Traffic {
+    pub(crate) transfers: u64,
+    pub(crate) data_hops: f64,
+    pub(crate) control_hops: f64,
+    /// Links that a packet crosses on average, weighted by transfers.
+    pub(crate) links: f64,
+    /// Whether every transfer was looked at.
+    pub(crate) exact: bool,
+}
+
+/// What one transfer takes; transfers of a collective come in few sizes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    bytes: u64,
+    packets: u64,
+    acknowledgements: f64,
+}
+
+/// Counts the packets of a collective. Of more transfers than `most`, that many are looked at,
+/// spread evenly.
+pub(crate) fn traffic(
+    plan: &Plan,
+    routing: &Routing,
+    job: &Job,
+    run: &CollectiveRun,
+    most: u64,
+) -> Result<Traffic, WorkloadError> {
+    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let transfers = u64::from(schedule.transfer_count());
+    let looked_at = transfers.min(most.max(1));
+    let mut sum = Traffic {
+        transfers,
+        exact: looked_at == transfers,
+        ..Traffic::default()
+    };
+    let mut last: Option<Load> = None;
+    for number in 0..looked_at {
+        let id = if sum.exact {
+            number as u32
+        } else {
+            spread(number, transfers)
+        };
+        let transfer = schedule.transfer(id);
+        let known = last.filter(|load| load.bytes == transfer.bytes);
+        let load = known.unwrap_or_else(|| load(plan, job, transfer.bytes));
+        last = Some(load);
+        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let links = f64::from(routing.distance(from, to) + 1);
+        sum.data_hops += links * load.packets as f64;
+        sum.control_hops += links * load.acknowledgements;
+        sum.links += links;
+    }
+    let scale = transfers as f64 / looked_at as f64;
+    sum.data_hops *= scale;
+    sum.control_hops *= scale;
+    sum.links /= looked_at as f64;
+    Ok(sum)
+}
+
+/// The `number`-th of evenly spread ids below `count`: multiples of the golden ratio leave no large
+/// gap and no pattern.
+fn spread(number: u64, count: u64) -> u32 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let fraction = number.wrapping_mul(GOLDEN);
+    ((u128::from(fraction) * u128::from(count)) >> 64) as u32
+}
+
+/// Packets and acknowledgements of a transfer over all queue pairs of its job; each of them sends
+/// at least one packet.
+fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
+    let cut = MessageCut::new(plan.nic.message_bytes, plan.nic.mtu_bytes);
+    let mut load = Load {
+        bytes,
+        ..Load::default()
+    };
+    // The first queue pairs have a byte more; there are two sizes at most.
+    let pairs = job.queue_pairs;
+    let longer = (bytes % u64::from(pairs)) as u16;
+    for (index, count) in [(0, longer), (longer, pairs - longer)] {
+        if count > 0 {
+            let share = split::share(bytes, pairs, index);
+            let packets = cut.packets(share);
+            let answers = acknowledgements(plan, cut, share, packets);
+            load.packets += u64::from(count) * packets;
+            load.acknowledgements += f64::from(count) * answers;
+        }
+    }
+    load
+}
+
+/// Acknowledgements for a request of so many packets: for the last of each message, and for every
+/// so many packets, which are counted over all requests of a queue pair; so this is a mean.
+fn acknowledgements(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
+    let messages = split::messages(bytes, plan.nic.message_bytes).count;
+    match plan.nic.acknowledge {
+        AckPolicy::PerMessage => messages as f64,
+        AckPolicy::EveryPackets(every) => {
+            let (every, per_message) = (u64::from(every), cut.packets_per_message());
+            // Ends of messages that would be acknowledged anyway.
+            let full = packets / per_message;
+            let distance = (every / gcd(every, per_message)).saturating_mul(per_message);
+            let ragged = u64::from(!packets.is_multiple_of(per_message));
+            let both = (full * per_message) as f64 / distance as f64 + ragged as f64 / every as f64;
+            packets as f64 / every as f64 + messages as f64 - both
+        }
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// So many transfers are looked at one by one; of more, those of some ranks stand for all.
+const ONE_BY_ONE: u64 = 8 << 20;
+/// Ranks that stand for all.
+const RANKS_LOOKED_AT: u32 = 64;
+
+/// Ranks whose transfers are looked at, and how many ranks each of them stands for.
+pub(crate) fn ranks_looked_at(schedule: &dyn Schedule) -> (Vec<u32>, f64) {
+    let ranks = schedule.ranks();
+    if u64::from(schedule.transfer_count()) <= ONE_BY_ONE {
+        return ((0..ranks).collect(), 1.0);
+    }
+    let count = ranks.min(RANKS_LOOKED_AT);
+    let spread = (0..u64::from(count)).map(|number| spread(number, u64::from(ranks)));
+    (spread.collect(), f64::from(ranks) / f64::from(count))
+}
+
+/// The transfers of some ranks that may all be under way at once: those that wait for nothing.
+pub(crate) fn initial(
+    schedule: &dyn Schedule,
+    ranks: &[u32],
+    mut each: impl FnMut(&dyn Schedule, u32),
+) {
+    let mut ids = Vec::new();
+    for &rank in ranks {
+        ids.clear();
+        schedule.initial(rank, &mut ids);
+        for &id in &ids {
+            each(schedule, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_ids_are_even() {
+        let mut hits = [0; 10];
+        for number in 0..1_000 {
+            hits[spread(number, 1_000_000) as usize / 100_000] += 1;
+        }
+        assert!(
+            hits.iter().all(|hits| (95..=105).contains(hits)),
+            "{hits:?}"
+        );
+    }
+
+    #[test]
+    fn common_divisors() {
+        assert_eq!((gcd(12, 18), gcd(7, 32), gcd(32, 32)), (6, 1, 32));
+    }
+}

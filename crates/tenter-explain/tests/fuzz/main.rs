@@ -1,0 +1,100 @@
+//! Scenarios that somebody may write who knows the keys but not what they are for: none of them
+//! makes reading, resolving or explaining panic, hang or take memory without bound.
+//!
+//! Cases are made from the tables of keys that the format itself is read by, and from the scenarios
+//! of this repository. Each is made from its number alone; a failure prints the line that runs it
+//! again. Random bytes are the business of the scenario crate's own test of robustness.
+
+mod source;
+
+use std::alloc::System;
+use std::time::{Duration, Instant};
+
+use cap::Cap;
+use source::Source;
+use tenter_explain::{explain, memory_bytes};
+use tenter_scenario::{Format, load};
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Between half a minute and a minute in the profile of tests.
+const CASES: u64 = 100_000;
+/// What a case may take at most: the largest fabric there may be, twice over, with its routes.
+const BYTES_MAX: usize = 4 << 30;
+/// A case takes a second at most on a machine that has nothing else to do.
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Prints how to run a case again when it panics.
+struct Replay(u64);
+
+impl Drop for Replay {
+    #[expect(
+        clippy::print_stderr,
+        reason = "a failing test says how to run it again"
+    )]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let case = self.0;
+            eprintln!("again: TENTER_FUZZ_CASE={case} cargo test -p tenter-explain --test fuzz");
+        }
+    }
+}
+
+/// Runs one case; whether it was a scenario.
+fn survive(source: &Source, number: u64) -> bool {
+    let _replay = Replay(number);
+    let case = source.case(number);
+    let began = Instant::now();
+    let before = ALLOCATOR.allocated();
+    let good = match load(&case.text, "x.yaml", Format::Yaml, &case.overrides, None) {
+        Ok(loaded) => {
+            let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
+            let again = again.unwrap_or_else(|problems| panic!("{}", problems.render()));
+            assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+            drop(again);
+            if let Ok(explanation) = explain(&loaded.plan, &loaded.given) {
+                let bytes = memory_bytes(&loaded.plan).expect("it was explained");
+                assert_eq!(explanation.cost.peak_bytes, bytes);
+                assert!(explanation.cost.packet_hops.is_finite());
+            }
+            true
+        }
+        Err(problems) => {
+            let text = problems.render();
+            assert!(text.starts_with("error: "), "{text}");
+            // Every problem has a place, in the file or in an override.
+            let errors = text.matches("error: ").count();
+            assert!(text.matches("--> ").count() >= errors.min(1), "{text}");
+            false
+        }
+    };
+    let peak = ALLOCATOR.max_allocated();
+    assert!(
+        peak < BYTES_MAX,
+        "{peak} bytes at the peak, {before} before"
+    );
+    assert!(began.elapsed() < TIME_MAX, "it took {:?}", began.elapsed());
+    good
+}
+
+#[test]
+fn scenarios_of_people_who_know_the_keys() {
+    let source = Source::read();
+    if let Ok(case) = std::env::var("TENTER_FUZZ_CASE") {
+        let number = case
+            .parse()
+            .expect("TENTER_FUZZ_CASE is the number of a case");
+        eprintln!("{:#?}", source.case(number));
+        survive(&source, number);
+        return;
+    }
+    let good = (0..CASES)
+        .filter(|&number| survive(&source, number))
+        .count() as u64;
+    // Neither all noise nor all harmless.
+    assert!(
+        good > CASES / 10 && good < CASES * 9 / 10,
+        "{good} of {CASES} are scenarios"
+    );
+}

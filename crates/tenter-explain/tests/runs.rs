@@ -1,0 +1,157 @@
+//! Explanations against runs of the same plans: unloaded times to the picosecond, packets to the
+//! packet, ideal times as the bound that they are.
+
+use tenter_explain::{Explanation, explain};
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_scenario::{Format, Plan, load};
+use tenter_sim::{Options, Outcome, run};
+
+/// Keeps the flows.
+#[derive(Default)]
+struct Flows(Vec<FlowRow>);
+
+impl Sink for Flows {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        self.0.extend_from_slice(rows);
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
+fn explained(text: &str) -> (Plan, Explanation) {
+    let loaded = load(text, "x.yaml", Format::Yaml, &[], None)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let explanation = explain(&loaded.plan, &loaded.given).expect("the plan can be run");
+    (loaded.plan, explanation)
+}
+
+fn simulated(plan: &Plan) -> (Outcome, Vec<FlowRow>) {
+    let mut flows = Flows::default();
+    let outcome = run(plan, Options::default(), &mut flows).expect("the plan runs");
+    (outcome, flows.0)
+}
+
+const FABRICS: [&str; 6] = [
+    "{kind: single-switch, hosts: 3}",
+    "{kind: single-switch, hosts: 3, rate: 100Gbps, switch: {forwarding: store-and-forward}}",
+    "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, uplink_rate: 800Gbps}",
+    "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, uplink_rate: 200Gbps}",
+    "{kind: leaf-spine, leaves: 3, hosts_per_leaf: 2, spines: 2, host_rate: 300Gbps, switch: {forwarding: store-and-forward}}",
+    "{kind: fat-tree, hosts_per_leaf: 2, leaves_per_pod: 2, aggs_per_pod: 2, core: {pods: 2, cores_per_agg: 2}}",
+];
+
+const NICS: [&str; 3] = [
+    "{}",
+    "{mtu: 1024, message_size: 100000B, transmit_latency: 7ns, receive_latency: 11ns}",
+    "{message_gap: 35ns}",
+];
+
+#[test]
+fn messages_take_as_long_as_alone_in_the_simulation() {
+    for fabric in FABRICS {
+        for nic in NICS {
+            let head = format!("fabric: {fabric}\nendpoint: {{nic: {nic}}}\n");
+            let job = "jobs: [{collectives: [{collective: incast, size: 1MiB}]}]\n";
+            let (_, explanation) = explained(&format!("{head}{job}"));
+            for path in &explanation.paths {
+                for message in &path.messages {
+                    // Of two ranks, the one sends half of the size to the other.
+                    let (from, to, size) = (&path.from, &path.to, 2 * message.bytes);
+                    let job = format!(
+                        "jobs: [{{ranks: [{to}, {from}], collectives: [{{collective: incast, size: {size}B}}]}}]\n"
+                    );
+                    let (plan, _) = explained(&format!("{head}{job}"));
+                    let (_, flows) = simulated(&plan);
+                    let case = format!("{fabric} {nic} {from} to {to}, {} B", message.bytes);
+                    assert_eq!(flows.len(), 1, "{case}");
+                    let off = (flows[0].fct().as_ns() - message.latency_ns).abs();
+                    assert!(off < 5e-4, "{case}: off by {off} ns");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_are_counted_to_the_packet() {
+    let acknowledge = ["per-message", "per-packet", "{every: 7}"];
+    let collectives = [
+        "collective: all-to-all, size: 333333B",
+        "collective: all-reduce, algorithm: double-binary-tree, size: 1MiB, chunk_size: 100000B",
+        "collective: broadcast, algorithm: ring, size: 3MiB",
+        "collective: hypercube, size: 8B",
+    ];
+    for acknowledge in acknowledge {
+        for collective in collectives {
+            let text = format!(
+                "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}}\n\
+                 endpoint: {{nic: {{message_size: 50000B, acknowledge: {acknowledge}, connection_set_up: true}}}}\n\
+                 jobs: [{{queue_pairs: 3, iterations: 2, collectives: [{{{collective}}}]}}]\n"
+            );
+            let (plan, explanation) = explained(&text);
+            let (outcome, flows) = simulated(&plan);
+            let engine = &outcome.summary.engine;
+            assert_eq!(outcome.summary.totals.dropped_frames, 0);
+            let cost = &explanation.cost;
+            assert!(cost.exact);
+            assert_eq!(cost.flows, flows.len() as u64, "{collective}");
+            let data = cost.data_packet_hops - engine.data_packet_hops as f64;
+            assert!(data.abs() < 0.5, "{collective}: off by {data}");
+            let off = (cost.packet_hops / engine.packet_hops as f64 - 1.0).abs();
+            // Every seventh packet of a queue pair is acknowledged, whichever transfer it is of.
+            let most = if acknowledge == "{every: 7}" {
+                0.03
+            } else {
+                0.0
+            };
+            assert!(off <= most, "{acknowledge} {collective}: off by {off}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_faster_than_its_ideal_time() {
+    let collectives = [
+        "all-to-all",
+        "all-to-all, algorithm: pairwise",
+        "all-reduce",
+        "all-reduce, algorithm: bidirectional-ring",
+        "all-reduce, algorithm: halving-doubling",
+        "all-reduce, algorithm: double-binary-tree",
+        "all-gather",
+        "reduce-scatter, algorithm: recursive-halving",
+        "broadcast",
+        "broadcast, algorithm: tree",
+        "reduce",
+        "gather",
+        "permutation",
+        "send-recv",
+    ];
+    for fabric in FABRICS {
+        for collective in collectives {
+            for size in ["1000B", "100KiB", "3MiB"] {
+                let text = format!(
+                    "fabric: {fabric}\njobs: [{{collectives: [{{collective: {collective}, size: {size}}}]}}]\n"
+                );
+                let (plan, explanation) = explained(&text);
+                let (outcome, _) = simulated(&plan);
+                let took = outcome.collectives[0]
+                    .completion_time
+                    .expect("it ends")
+                    .as_ns();
+                let ideal = explanation.jobs[0].collectives[0].ideal_ns;
+                assert!(
+                    took >= ideal,
+                    "{fabric} {collective} {size}: {took} ns, ideal {ideal} ns"
+                );
+            }
+        }
+    }
+}

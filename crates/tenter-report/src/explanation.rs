@@ -1,0 +1,361 @@
+//! What `tenter explain` prints.
+
+use std::fmt::{self, Write as _};
+
+use tenter_explain::{
+    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, SwitchFacts, SwitchLine,
+};
+
+use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
+use crate::text_table::{TextColumn, TextTable};
+
+/// An explanation for people: one block for each question, tables where there are several answers.
+pub fn explanation_text(explanation: &Explanation) -> String {
+    let mut text = String::new();
+    // A `String` takes everything.
+    let _ = write(explanation, &mut text);
+    text
+}
+
+fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
+    if !explanation.scenario.is_empty() {
+        write!(out, "{}, ", explanation.scenario)?;
+    }
+    writeln!(out, "seed {}", explanation.seed)?;
+    write_fabric(&explanation.fabric, out)?;
+    write_paths(&explanation.paths, out)?;
+    write_switch(&explanation.switch, out)?;
+    for job in &explanation.jobs {
+        write_job(job, out)?;
+    }
+    write_cost(&explanation.cost, out)?;
+    write_bill(&explanation.bill, out)?;
+    if !explanation.notes.is_empty() {
+        writeln!(out)?;
+    }
+    for note in &explanation.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(())
+}
+
+fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\nfabric: {}, {}, {}, {}, bisection {}b/s",
+        fabric.kind,
+        counted(fabric.hosts, "NIC"),
+        counted(fabric.switches, "switch"),
+        counted(fabric.cables, "cable"),
+        si(fabric.bisection_gbps * 1e9),
+    )?;
+    let mut table = TextTable::new(vec![
+        TextColumn::name("tier"),
+        TextColumn::number("switches", ""),
+        TextColumn::number("ports", "at most"),
+        TextColumn::number("down", "Gb/s"),
+        TextColumn::number("up", "Gb/s"),
+        TextColumn::number("oversubscription", ""),
+    ]);
+    for tier in &fabric.tiers {
+        let ratio = match (tier.oversubscription_min, tier.oversubscription_max) {
+            (Some(min), Some(max)) => span(min, max, |ratio| format!("{ratio:.2}")),
+            _ => "-".to_owned(),
+        };
+        table.push(vec![
+            tier.name.clone(),
+            count(tier.switches),
+            count(tier.ports_max),
+            whole(tier.down_gbps),
+            whole(tier.up_gbps),
+            ratio,
+        ]);
+    }
+    write!(out, "{table}")?;
+    for pair in &fabric.pairs {
+        writeln!(
+            out,
+            "  {} - {}: {} between each of {}, at {} Gb/s",
+            pair.lower,
+            pair.upper,
+            span(pair.links_min, pair.links_max, count) + cables(pair.links_max),
+            counted(pair.pairs, "pair"),
+            span(pair.rate_min_gbps, pair.rate_max_gbps, whole),
+        )?;
+    }
+    Ok(())
+}
+
+fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\npaths nobody else uses: round trip of the longest frame and its acknowledgement, BDP, and times of messages"
+    )?;
+    let mut columns = vec![
+        TextColumn::number("switches", ""),
+        TextColumn::number("host pairs", ""),
+        TextColumn::name("for example"),
+        TextColumn::number("slowest", "Gb/s"),
+        TextColumn::number("round trip", "us"),
+        TextColumn::number("BDP", "bytes"),
+    ];
+    let sizes = paths.first().map_or(&[][..], |path| &path.messages);
+    let message = |bytes| TextColumn::number(&binary_size(bytes), "us");
+    columns.extend(sizes.iter().map(|size| message(size.bytes)));
+    let mut table = TextTable::new(columns);
+    for path in paths {
+        let mut cells = vec![
+            path.switches.to_string(),
+            path.host_pairs.map_or_else(|| "some".to_owned(), count),
+            format!("{} - {}", path.from, path.to),
+            whole(path.bottleneck_gbps),
+            microseconds(path.round_trip_ns),
+            count(path.bdp_bytes),
+        ];
+        let times = path.messages.iter();
+        cells.extend(times.map(|message| microseconds(message.latency_ns)));
+        table.push(cells);
+    }
+    write!(out, "{table}")
+}
+
+fn write_switch(switch: &SwitchFacts, out: &mut String) -> fmt::Result {
+    let profile = switch.profile.as_deref();
+    writeln!(
+        out,
+        "\nswitches: {}{}, {} ns",
+        profile.map_or_else(String::new, |name| format!("{name}, ")),
+        switch.forwarding,
+        whole(switch.pipeline_ns),
+    )?;
+    for (number, pool) in switch.pools.iter().enumerate() {
+        if let Some(bytes) = pool.bytes {
+            writeln!(out, "  pool {number}: {} bytes shared", count(bytes))?;
+        }
+    }
+    let mut table = TextTable::new(vec![
+        TextColumn::number("class", ""),
+        TextColumn::name("carries"),
+        TextColumn::name("scheduling"),
+        TextColumn::name("threshold"),
+        TextColumn::number("empty pool", "bytes"),
+        TextColumn::number("alone", "bytes"),
+        TextColumn::number("reserved", "bytes"),
+        TextColumn::number("headroom", "bytes/port"),
+        TextColumn::name("marks"),
+    ]);
+    for class in &switch.classes {
+        table.push(class_cells(class));
+    }
+    write!(out, "{table}")?;
+    for class in &switch.classes {
+        if let Some(lossless) = &class.lossless {
+            writeln!(
+                out,
+                "  class {} pauses by {}; most headroom at {}, {} bytes in one switch",
+                class.class,
+                lossless.trigger,
+                lossless.headroom_max_port,
+                count(lossless.headroom_switch_max_bytes),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn class_cells(class: &ClassFacts) -> Vec<String> {
+    let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), count);
+    let headroom = class.lossless.as_ref().map(|lossless| {
+        span(
+            lossless.headroom_min_bytes,
+            lossless.headroom_max_bytes,
+            count,
+        )
+    });
+    let marks = class.ecn.map(|ecn| {
+        let [kmin, kmax] = [ecn.kmin_bytes, ecn.kmax_bytes].map(count);
+        format!("{kmin} to {kmax} bytes, up to {}", ecn.pmax)
+    });
+    vec![
+        class.class.to_string(),
+        class.carries.clone(),
+        class.scheduling.clone(),
+        class.threshold.kind.clone(),
+        bytes(class.threshold.empty_bytes),
+        bytes(class.threshold.alone_bytes),
+        count(class.reserved_bytes),
+        headroom.unwrap_or_else(|| "-".to_owned()),
+        marks.unwrap_or_else(|| "-".to_owned()),
+    ]
+}
+
+fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\n{}: {}, run {}; ideal times",
+        job.name,
+        counted(u64::from(job.ranks), "rank"),
+        counted(job.rounds, "time"),
+    )?;
+    let mut table = TextTable::new(vec![
+        TextColumn::name("collective"),
+        TextColumn::name("algorithm"),
+        TextColumn::number("size", ""),
+        TextColumn::number("transfers", ""),
+        TextColumn::number("time", "ms"),
+        TextColumn::number("busbw", "GB/s"),
+    ]);
+    let times = job.collectives.iter().map(|ideal| ideal.ideal_ns / 1e6);
+    let least = times.filter(|ms| *ms > 0.0).fold(f64::INFINITY, f64::min);
+    let decimals = decimals_for(least, 3).clamp(3, 6);
+    for ideal in &job.collectives {
+        table.push(vec![
+            ideal.collective.clone(),
+            ideal.algorithm.clone(),
+            binary_size(ideal.size_bytes),
+            count(ideal.transfers),
+            format!("{:.decimals$}", ideal.ideal_ns / 1e6),
+            format!("{:.2}", ideal.ideal_busbw_gbytes_per_s),
+        ]);
+    }
+    write!(out, "{table}")
+}
+
+fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\ncost of a run, {}",
+        if cost.exact {
+            "every transfer counted"
+        } else {
+            "from a part of the transfers"
+        }
+    )?;
+    writeln!(
+        out,
+        "  packets    {} packet-hops, {} of them data, in {}; what is paused or sent again comes on top",
+        si(cost.packet_hops).trim_end(),
+        si(cost.data_packet_hops).trim_end(),
+        counted(cost.flows, "flow"),
+    )?;
+    writeln!(
+        out,
+        "  simulated  {} ms or more",
+        whole(cost.simulated_ns / 1e6)
+    )?;
+    writeln!(
+        out,
+        "  time       {} on one thread at {:.0} ns a packet-hop and {:.1} us a flow",
+        duration_s(cost.wall_s),
+        cost.ns_per_packet_hop,
+        cost.ns_per_flow / 1e3,
+    )?;
+    let memory = &cost.memory;
+    let parts = [
+        (memory.process_bytes, "program"),
+        (memory.fabric_bytes, "fabric"),
+        (memory.queue_pairs_bytes, "queue pairs"),
+        (memory.flows_bytes, "flows"),
+        (memory.packets_bytes, "packets that wait"),
+        (memory.tables_bytes, "tables"),
+    ];
+    let parts = parts.map(|(bytes, of)| format!("{of} {}B", si(bytes as f64)));
+    writeln!(
+        out,
+        "  memory     {}B: {}",
+        si(cost.peak_bytes as f64),
+        parts.join(", ")
+    )
+}
+
+fn write_bill(bill: &Bill, out: &mut String) -> fmt::Result {
+    writeln!(out, "\nbill of materials")?;
+    for (gbps, nics) in &bill.nics {
+        writeln!(out, "  {} at {} Gb/s", counted(*nics, "NIC"), whole(*gbps))?;
+    }
+    for switch in &bill.switches {
+        write_switches(switch, out)?;
+    }
+    for cable in &bill.cables {
+        writeln!(
+            out,
+            "  {} {} at {} Gb/s, {} ns (about {} m)",
+            counted(cable.count, "cable"),
+            cable.between,
+            whole(cable.rate_gbps),
+            whole(cable.delay_ns),
+            whole(cable.length_m),
+        )?;
+    }
+    if let (Some(watts), Some(each)) = (bill.switch_chips_watts, bill.watts_per_nic) {
+        writeln!(
+            out,
+            "  power of the switch chips {} W, {} W for each NIC",
+            count(watts),
+            whole(each)
+        )?;
+    }
+    for open in &bill.not_known {
+        writeln!(out, "  not known: {open}")?;
+    }
+    Ok(())
+}
+
+fn write_switches(switch: &SwitchLine, out: &mut String) -> fmt::Result {
+    let ports = switch.ports.iter();
+    let ports =
+        ports.map(|(ports, gbps)| format!("{} at {} Gb/s", counted(*ports, "port"), whole(*gbps)));
+    let ports: Vec<String> = ports.collect();
+    write!(
+        out,
+        "  {}: {}",
+        counted(switch.count, &format!("{} switch", switch.tier)),
+        ports.join(" and "),
+    )?;
+    match switch.device_percent {
+        Some(percent) if percent > 100.0 => {
+            writeln!(out, ", which one device does not have ({percent:.0} %)")
+        }
+        Some(percent) => writeln!(out, ", {percent:.0} % of the device"),
+        None => writeln!(out),
+    }
+}
+
+/// One value, or the least and the greatest.
+fn span<T: PartialEq + Copy>(min: T, max: T, text: impl Fn(T) -> String) -> String {
+    if min == max {
+        text(min)
+    } else {
+        format!("{} to {}", text(min), text(max))
+    }
+}
+
+fn count(number: u64) -> String {
+    grouped(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), ending(number, noun))
+}
+
+fn cables(number: u64) -> &'static str {
+    if number == 1 { " cable" } else { " cables" }
+}
+
+fn ending(number: u64, noun: &str) -> &'static str {
+    match number {
+        1 => "",
+        _ if noun.ends_with("ch") => "es",
+        _ => "s",
+    }
+}
+
+/// A number with at most three decimals, and no zeros behind them.
+fn whole(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn microseconds(ns: f64) -> String {
+    format!("{:.3}", ns / 1e3)
+}
