@@ -47,6 +47,7 @@ mod keys;
 mod load;
 mod overrides;
 mod plan;
+mod presets;
 mod profiles;
 mod queue_pair_packets;
 mod reach;
@@ -58,6 +59,7 @@ mod tree;
 mod yaml;
 
 pub use diagnostics::{Diagnostics, Problem};
-pub use load::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
+pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{Plan, SIMULATED_MAX};
+pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
