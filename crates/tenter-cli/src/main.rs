@@ -11,7 +11,10 @@
 //! terminal. It contains no model.
 
 mod arguments;
+mod bench;
+mod fabric;
 mod failure;
+mod presets;
 mod progress;
 mod run;
 mod source;
@@ -45,6 +48,8 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Bench(bench)) => bench::bench(&bench),
+        Some(Command::Presets(presets)) => presets::presets(&presets),
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Study(study)) => study::study(&study),
     };
@@ -56,6 +61,7 @@ Tenter runs AI and HPC network fabrics packet by packet.
 
 Start with one of these:
   tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
+  tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
   tenter study list                          published results, reproduced side by side
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
 
@@ -10,28 +11,40 @@ use crate::failure::{Failure, say};
 
 /// Reads, overrides and resolves a scenario; prints its warnings.
 pub(crate) fn read(scenario: &Scenario) -> Result<Loaded, Failure> {
+    read_with_seed(scenario, scenario.seed)
+}
+
+/// The same with another seed.
+pub(crate) fn read_with_seed(scenario: &Scenario, seed: Option<u64>) -> Result<Loaded, Failure> {
     let name = scenario.file.display().to_string();
-    let bytes = bytes(scenario).map_err(|error| unreadable(scenario, &error))?;
-    let text = text_of(&bytes, &name).map_err(|problems| Failure::input(problems.render()))?;
+    let text = text(&scenario.file)?;
     let format = Format::of_name(&name);
-    let loaded = load(text, &name, format, &scenario.overrides, scenario.seed)
+    let loaded = load(&text, &name, format, &scenario.overrides, seed)
         .map_err(|problems| Failure::input(problems.render()))?;
     say(&loaded.warnings.render_as("warning"));
     Ok(loaded)
 }
 
+/// The text of a scenario file.
+pub(crate) fn text(file: &Path) -> Result<String, Failure> {
+    let bytes = bytes(file).map_err(|error| unreadable(file, &error))?;
+    let text = text_of(&bytes, &file.display().to_string())
+        .map_err(|problems| Failure::input(problems.render()))?;
+    Ok(text.to_owned())
+}
+
 /// The file's bytes, or the first ones and one too many: a device may have no end.
-fn bytes(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
+fn bytes(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(&scenario.file)?;
+    let file = File::open(file)?;
     file.take(MAX_SOURCE_BYTES as u64 + 1)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn unreadable(scenario: &Scenario, error: &std::io::Error) -> Failure {
-    let name = scenario.file.display();
-    let remedy = if scenario.file.is_dir() {
+fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
+    let name = file.display();
+    let remedy = if file.is_dir() {
         "it is a folder; name a scenario file in it".to_owned()
     } else if error.kind() == std::io::ErrorKind::NotFound {
         "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned()

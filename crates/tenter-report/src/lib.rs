@@ -7,6 +7,7 @@
 mod csv;
 mod error;
 mod manifest;
+mod nccl_tests;
 mod numbers;
 mod parquet_table;
 mod read;
@@ -18,6 +19,7 @@ mod utc;
 pub use csv::csv;
 pub use error::TrialError;
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
+pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
 pub use numbers::{binary_size, duration_s, grouped, si};
 pub use parquet_table::ParquetTable;
 pub use read::{read_manifest, read_rows, read_summary};

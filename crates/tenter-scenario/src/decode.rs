@@ -551,7 +551,7 @@ pub(crate) fn unplaced(node: Node) -> Node {
 }
 
 /// "did you mean …?" where a known word is near, else the known words.
-pub(crate) fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
+pub fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
     let spelled = |word: &str| word.to_ascii_lowercase().replace('_', "-");
     let near = known
         .clone()

@@ -58,6 +58,7 @@ mod topologies;
 mod tree;
 mod yaml;
 
+pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{Plan, SIMULATED_MAX};

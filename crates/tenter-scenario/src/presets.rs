@@ -74,7 +74,10 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_answered_with_the_nearest() {
-        assert_eq!(Preset::of_name("rail-64").map(|found| found.name), Ok("rail-64"));
+        assert_eq!(
+            Preset::of_name("rail-64").map(|found| found.name),
+            Ok("rail-64")
+        );
         assert_eq!(
             Preset::of_name("rail64"),
             Err("did you mean `rail-64`?".to_owned())

@@ -1,5 +1,6 @@
 //! What a user types, and what comes back: exit codes, streams and files of the `tenter` binary.
 
+mod bench;
 mod broken;
 mod hostile;
 mod interrupt;
