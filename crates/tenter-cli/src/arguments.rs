@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Presets(Presets),
     /// Check a scenario and print all of its errors at once
     Validate(Validate),
+    /// Print the JSON Schema of scenarios, with which editors complete and check them
+    Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
 }

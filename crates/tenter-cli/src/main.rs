@@ -51,6 +51,10 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Bench(bench)) => bench::bench(&bench),
         Some(Command::Presets(presets)) => presets::presets(&presets),
         Some(Command::Validate(validate)) => validate::validate(&validate),
+        Some(Command::Schema) => {
+            failure::print(&tenter_scenario::schema());
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Study(study)) => study::study(&study),
     };
     answer.unwrap_or_else(|failure: Failure| failure.report())

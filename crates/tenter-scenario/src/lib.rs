@@ -52,6 +52,7 @@ mod profiles;
 mod queue_pair_packets;
 mod reach;
 mod scenario;
+mod schema;
 mod switch;
 mod toml;
 mod topologies;
@@ -64,3 +65,4 @@ pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of}
 pub use plan::{Plan, SIMULATED_MAX};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
+pub use schema::schema;
