@@ -44,6 +44,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
+    /// Run so many seeds, from the scenario's (or `--seed`) on: mean, 95 % confidence interval,
+    /// worst and best of each job and size
+    #[arg(long, value_name = "N", conflicts_with = "watch")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) seeds: Option<u32>,
     /// Print the life of the packets between two hosts (`flow=host0-host9`) or at a port
     /// (`port=leaf0:8`)
     #[arg(long, value_name = "flow=A-B|port=NODE:PORT")]

@@ -17,6 +17,7 @@ mod failure;
 mod presets;
 mod progress;
 mod run;
+mod seeds;
 mod source;
 mod study;
 mod study_table;

@@ -16,14 +16,17 @@ use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
 use crate::progress::{Watched, on_interrupt};
-use crate::{source, watch};
+use crate::{seeds, source, watch};
 
 /// The exit code of a run that was interrupted, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
 /// That of a run in which some job did not come to its end: a QP gave up, or time was up.
-const NOT_COMPLETE: u8 = 1;
+pub(crate) const NOT_COMPLETE: u8 = 1;
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    if let Some(count) = arguments.seeds {
+        return seeds::run(arguments, count);
+    }
     let loaded = source::read(&arguments.scenario)?;
     let options = Options {
         threads: arguments.threads,
@@ -171,7 +174,7 @@ pub(crate) fn say_failures(summary: &Summary, with_reason: bool) {
 }
 
 /// The folder asked for, or a new one under `trials/`.
-fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
+pub(crate) fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
     if let Some(path) = &arguments.output {
         return Ok(path.clone());
     }

@@ -9,18 +9,33 @@ use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
 use crate::arguments::Scenario;
 use crate::failure::{Failure, say};
 
-/// Reads, overrides and resolves a scenario; prints its warnings.
-pub(crate) fn read(scenario: &Scenario) -> Result<Loaded, Failure> {
-    read_with_seed(scenario, scenario.seed)
+/// The text of a scenario file, to be resolved once or several times.
+pub(crate) struct Source {
+    name: String,
+    text: String,
 }
 
-/// The same with another seed.
-pub(crate) fn read_with_seed(scenario: &Scenario, seed: Option<u64>) -> Result<Loaded, Failure> {
-    let name = scenario.file.display().to_string();
-    let text = text(&scenario.file)?;
-    let format = Format::of_name(&name);
-    let loaded = load(&text, &name, format, &scenario.overrides, seed)
-        .map_err(|problems| Failure::input(problems.render()))?;
+impl Source {
+    /// Reads a file.
+    pub(crate) fn open(file: &Path) -> Result<Source, Failure> {
+        Ok(Source {
+            name: file.display().to_string(),
+            text: text(file)?,
+        })
+    }
+
+    /// Overrides and resolves it.
+    pub(crate) fn load(&self, overrides: &[String], seed: Option<u64>) -> Result<Loaded, Failure> {
+        let format = Format::of_name(&self.name);
+        load(&self.text, &self.name, format, overrides, seed)
+            .map_err(|problems| Failure::input(problems.render()))
+    }
+}
+
+/// Reads, overrides and resolves a scenario; prints its warnings.
+pub(crate) fn read(scenario: &Scenario) -> Result<Loaded, Failure> {
+    let source = Source::open(&scenario.file)?;
+    let loaded = source.load(&scenario.overrides, scenario.seed)?;
     say(&loaded.warnings.render_as("warning"));
     Ok(loaded)
 }

@@ -6,6 +6,7 @@ mod hostile;
 mod interrupt;
 mod pauses;
 mod run;
+mod seeds;
 mod validate;
 mod watch;
 mod workplace;
