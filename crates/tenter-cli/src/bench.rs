@@ -110,7 +110,8 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let asked = sizes::scan(scan.min, scan.max, step).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
-    let layout = Layout::of(&arguments.ranks, &alone.plan).map_err(refused)?;
+    let within_hosts = hierarchical(collective, algorithm);
+    let layout = Layout::of(&arguments.ranks, &alone.plan, within_hosts).map_err(refused)?;
     let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
     let cut = |&size: &u64| sizes::cut(size, collective.share, layout.ranks(), element_bytes);
     let sizes: Vec<Sized> = asked.iter().map(cut).collect();
@@ -137,6 +138,12 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         sizes,
         loaded,
     })
+}
+
+/// Whether the algorithm wants the ranks of a server to follow each other.
+fn hierarchical(collective: &Collective, algorithm: &str) -> bool {
+    let kind = CollectiveKind::parse(collective.scenario, algorithm);
+    kind.is_ok_and(|mut kind| kind.scale_up_mut().is_some())
 }
 
 fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
@@ -205,10 +212,13 @@ fn job(
     if bytes.is_empty() {
         bytes.push("1B".to_owned());
     }
-    let root = root.map_or_else(String::new, |root| format!("root: {root}, "));
+    let mut more = root.map_or_else(String::new, |root| format!("root: {root}, "));
+    if hierarchical(collective, algorithm) {
+        let _ = write!(more, "npus_per_host: {}, ", layout.per_node);
+    }
     format!(
         "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
-         collectives: [{{collective: {}, algorithm: {algorithm}, {root}sizes: [{}]}}]\n",
+         collectives: [{{collective: {}, algorithm: {algorithm}, {more}sizes: [{}]}}]\n",
         collective.name,
         arguments.iterations,
         arguments.warm_up,

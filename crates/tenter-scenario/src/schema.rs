@@ -123,7 +123,7 @@ fn job() -> Value {
 
 /// One collective by one algorithm, with the keys that the two have.
 fn collective(kind: &CollectiveKind) -> Value {
-    let [own, range, permutation, rooted, chunked] = collectives::TABLES;
+    let [own, range, permutation, rooted, chunked, hierarchical] = collectives::TABLES;
     let mut kind = kind.clone();
     let mut tables = vec![own];
     if matches!(kind, CollectiveKind::Permutation { .. }) {
@@ -134,6 +134,9 @@ fn collective(kind: &CollectiveKind) -> Value {
     }
     if kind.chunk_bytes_mut().is_some() {
         tables.push(chunked);
+    }
+    if kind.scale_up_mut().is_some() {
+        tables.push(hierarchical);
     }
     let object = Object::of(&tables)
         .fixed("collective", kind.name())

@@ -11,6 +11,8 @@ use crate::arguments::{RankOrder, Ranks};
 pub(super) struct Layout {
     pub(super) threads_per_node: u32,
     pub(super) gpus: u32,
+    /// Ranks of each node.
+    pub(super) per_node: u32,
     /// The host of each rank.
     pub(super) hosts: Vec<u32>,
     /// Process and device of each rank.
@@ -18,8 +20,9 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// All NICs of a fabric, or as many as were asked for.
-    pub(super) fn of(ranks: &Ranks, plan: &Plan) -> Result<Layout, String> {
+    /// All NICs of a fabric, or as many as were asked for. `within_hosts` says that the ranks of a
+    /// server must follow each other.
+    pub(super) fn of(ranks: &Ranks, plan: &Plan, within_hosts: bool) -> Result<Layout, String> {
         let nics = plan.topology.hosts as u32;
         let rail = match &plan.topology_spec {
             TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server)),
@@ -41,7 +44,16 @@ impl Layout {
             ),
         };
         check_counts(nodes, per_node, nics, rail)?;
-        let along_rails = rail.is_some() && ranks.order != Some(RankOrder::Hosts);
+        if within_hosts && ranks.order == Some(RankOrder::Rails) {
+            return Err("a hierarchical algorithm needs `--order hosts`".to_owned());
+        }
+        if within_hosts && rail.is_none() && all {
+            return Err(
+                "a hierarchical algorithm needs servers; give `--nodes` and `-g`, or a fabric of kind `rail`"
+                    .to_owned(),
+            );
+        }
+        let along_rails = rail.is_some() && ranks.order != Some(RankOrder::Hosts) && !within_hosts;
         let place = |rank: u32| {
             if along_rails {
                 (rank % nodes, rank / nodes)
@@ -56,6 +68,7 @@ impl Layout {
         Ok(Layout {
             threads_per_node,
             gpus,
+            per_node,
             hosts: hosts.collect(),
             // Every rank is a process of its own where nobody said otherwise.
             places: if all {
@@ -135,7 +148,7 @@ mod tests {
             gpus,
             order,
         };
-        Layout::of(&ranks, &plan(preset))
+        Layout::of(&ranks, &plan(preset), false)
     }
 
     #[test]

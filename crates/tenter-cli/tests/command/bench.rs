@@ -183,6 +183,27 @@ fn every_collective_of_nccl_tests_runs() {
     }
 }
 
+/// Eight NICs of a server carry a part of the buffer each, so the bus bandwidth passes that of one.
+#[test]
+fn a_hierarchical_all_reduce_uses_all_rails() {
+    let workplace = Workplace::new("bench-hierarchical");
+    let line =
+        "bench all_reduce -b 64M -e 64M --algorithm hierarchical --fabric rail-64 --output out";
+    let answer = workplace.words(line).expect(0);
+    let rows = parse(&answer.stdout).rows;
+    let busbw = rows[0].out_of_place.busbw;
+    assert!(busbw > 100.0 && busbw < 400.0, "{busbw}");
+    let config = std::fs::read_to_string(workplace.path("out/config.yaml")).expect("a folder");
+    assert!(config.contains("npus_per_host: 8"), "{config}");
+    assert!(config.contains("ranks: [0, 1, 2,"), "{config}");
+    workplace
+        .words("bench all_reduce --algorithm hierarchical --order rails")
+        .expect_refusal(&["--order hosts"]);
+    workplace
+        .words("bench all_reduce --algorithm hierarchical --fabric leaf-spine-64")
+        .expect_refusal(&["needs servers", "-g"]);
+}
+
 /// nccl-tests rounds the share of each rank down to 16 bytes; what is left of 8 bytes among 64
 /// ranks is a row of nothing.
 #[test]

@@ -97,6 +97,18 @@ fn collective(
         if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
             *chunk_bytes = UNIT.div_ceil(pieces);
         }
+        if let Some(scale_up) = kind.scale_up_mut() {
+            let fits = |npus: &u64| ranks.is_multiple_of(*npus);
+            let npus: Vec<u64> = (1..=ranks / 2).filter(fits).collect();
+            scale_up.npus_per_host = *draw.pick(&npus.iter().collect::<Vec<_>>()) as u32;
+            let _ = write!(
+                name,
+                ", npus_per_host: {}, scale_up_rate: {}Gbps, scale_up_latency: {}",
+                scale_up.npus_per_host,
+                draw.within(10..=4_000),
+                draw.seldom_time(50, 15_000),
+            );
+        }
         // A hypercube wants a power of two.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
             continue;
