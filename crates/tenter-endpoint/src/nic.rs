@@ -298,7 +298,7 @@ impl Nic {
         if !armed {
             self.arm(spec, slot, now);
         }
-        self.transmitter.transmit(sent.packet, now, medium);
+        self.transmitter.transmit(&sent.packet, now, medium);
         if sent.ends_message {
             self.end_message(spec);
         }
@@ -310,7 +310,7 @@ impl Nic {
         if let Some(mut packet) = self.control.pop() {
             packet.sent = (now / SENT_UNIT_PS) as u32;
             packet.flags |= Packet::class_flags(self.classes.control);
-            self.transmitter.transmit(packet, now, medium);
+            self.transmitter.transmit(&packet, now, medium);
         }
     }
 

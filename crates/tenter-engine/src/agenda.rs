@@ -1,5 +1,7 @@
 //! What arrives at a node in one calendar bucket, and in which order it is served.
 
+use crate::lane::Arrival;
+
 /// Below this many entries a comparison sort is faster than counting.
 const COUNTING_FROM: usize = 16;
 /// At most 2 to the power of so many spans of time to count in.
@@ -23,50 +25,95 @@ struct Entry<T> {
 /// Items that arrive at one node in one bucket, in the order in which they were sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox<T> {
-    entries: Vec<Entry<T>>,
+    /// The first `len` are items; the others are there to be overwritten.
+    slots: Box<[Entry<T>]>,
+    len: usize,
 }
 
 impl<T> Default for Inbox<T> {
     fn default() -> Self {
         Inbox {
-            entries: Vec::new(),
+            slots: Box::default(),
+            len: 0,
         }
     }
 }
 
+/// Slots of an inbox that is filled for the first time.
+const FIRST_SLOTS: usize = 4;
+
 impl<T: Copy> Inbox<T> {
     #[inline]
-    pub(crate) fn push(&mut self, offset: u64, input: u16, item: T) {
-        let index = self.entries.len() as u64;
+    fn key(&self, offset: u64, input: u16) -> u64 {
         debug_assert!(
-            index < 1 << INDEX_BITS,
+            self.len < 1 << INDEX_BITS,
             "a node gets more than 2^27 items in a bucket"
         );
-        let key = offset << OFFSET_SHIFT | u64::from(input) << INDEX_BITS | index;
-        self.entries.push(Entry { key, item });
+        offset << OFFSET_SHIFT | u64::from(input) << INDEX_BITS | self.len as u64
     }
 
-    /// Whether the next push is neither the first nor needs memory.
     #[inline]
-    pub(crate) fn is_under_way(&self) -> bool {
-        !self.entries.is_empty() && self.entries.len() < self.entries.capacity()
+    pub(crate) fn push(&mut self, offset: u64, input: u16, item: T) {
+        let entry = Entry {
+            key: self.key(offset, input),
+            item,
+        };
+        if self.len == self.slots.len() {
+            self.grow(entry);
+        }
+        self.slots[self.len] = entry;
+        self.len += 1;
+    }
+
+    /// As [`Inbox::push`] of an item that arrives at `at`, if it is not the first and needs no
+    /// memory; says whether that was so.
+    #[inline]
+    pub(crate) fn push_further(&mut self, offset: u64, input: u16, at: u64, item: &T) -> bool
+    where
+        T: Arrival,
+    {
+        let key = self.key(offset, input);
+        match self.slots.get_mut(self.len) {
+            Some(slot) if self.len > 0 => {
+                // Copied as it lies in memory and changed there: put together on the stack first,
+                // the copy would have to wait for its parts.
+                slot.key = key;
+                slot.item = *item;
+                slot.item.set_at(at);
+                self.len += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, fill: Entry<T>) {
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.resize((slots.len() * 2).max(FIRST_SLOTS), fill);
+        self.slots = slots.into_boxed_slice();
+    }
+
+    #[inline]
+    fn entries(&self) -> &[Entry<T>] {
+        &self.slots[..self.len]
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len == 0
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.entries.capacity() > 0
+        !self.slots.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
-        self.entries.clear();
+        self.len = 0;
     }
 
     /// Every item with its input.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &T)> {
-        self.entries
+        self.entries()
             .iter()
             .map(|entry| (input_of(entry.key), &entry.item))
     }
@@ -109,7 +156,7 @@ impl<T: Copy> Agenda<T> {
     pub(crate) fn take(&mut self, inbox: Inbox<T>, length: u64) -> Inbox<T> {
         let mut empty = std::mem::replace(&mut self.inbox, inbox);
         empty.clear();
-        let entries = &self.inbox.entries;
+        let entries = self.inbox.entries();
         self.arrivals = entries.len();
         self.keys.clear();
         self.keys.extend(entries.iter().map(|entry| entry.key));
@@ -125,8 +172,31 @@ impl<T: Copy> Agenda<T> {
     pub fn iter(&self) -> impl Iterator<Item = (&T, u16)> {
         self.keys[..self.arrivals].iter().map(|&key| {
             let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
-            (&self.inbox.entries[index].item, input_of(key))
+            (&self.inbox.slots[index].item, input_of(key))
         })
+    }
+
+    /// How many arrivals there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.arrivals
+    }
+
+    /// Whether nothing arrives.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrivals == 0
+    }
+
+    /// One arrival, by its place in the order, with the input it came through.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn get(&self, place: usize) -> (&T, u16) {
+        let key = self.keys[place];
+        let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
+        (&self.inbox.slots[index].item, input_of(key))
     }
 
     /// Leaves what arrives at or after `offset` to a later visit: hands it to `later`.
@@ -139,7 +209,7 @@ impl<T: Copy> Agenda<T> {
             later(
                 key >> OFFSET_SHIFT,
                 input_of(key),
-                self.inbox.entries[index].item,
+                self.inbox.slots[index].item,
             );
         }
         self.arrivals = arrivals;
@@ -171,9 +241,7 @@ impl<T: Copy> Agenda<T> {
             before += std::mem::replace(start, before);
         }
         // What is left from an earlier visit is overwritten: only the length matters.
-        if self.scratch.len() < count {
-            self.scratch.resize(count, 0);
-        }
+        self.scratch.resize(count, 0);
         let sorted = &mut self.scratch[..count];
         for &key in &self.keys {
             let start = &mut starts[(key >> shift) as usize & mask];
@@ -181,7 +249,8 @@ impl<T: Copy> Agenda<T> {
             *start += 1;
         }
         insertion_sort(sorted);
-        self.keys.copy_from_slice(sorted);
+        std::mem::swap(&mut self.keys, &mut self.scratch);
+        self.keys.truncate(count);
     }
 }
 

@@ -9,6 +9,9 @@ use crate::calendar::Calendar;
 pub trait Arrival: Copy + Send + 'static {
     /// The instant, in ps.
     fn at(&self) -> u64;
+
+    /// Changes the instant.
+    fn set_at(&mut self, at: u64);
 }
 
 /// The model of one thread's nodes.
@@ -207,23 +210,24 @@ impl<T: Arrival> Lane<T> {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, node: u32, input: u16, item: T) {
-        let offset = item.at() - self.bucket_start;
+    pub(crate) fn deliver(&mut self, node: u32, input: u16, at: u64, item: &T) {
+        let offset = at - self.bucket_start;
         if offset < self.span_ps {
             let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
             let slot = (self.bucket + ahead) & (self.slots - 1);
             let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
-            if inbox.is_under_way() {
-                inbox.push(offset - ahead * self.bucket_ps, input, item);
+            if inbox.push_further(offset - ahead * self.bucket_ps, input, at, item) {
                 return;
             }
         }
-        self.deliver_first(node, input, item);
+        self.deliver_first(node, input, at, item);
     }
 
     /// As [`Lane::deliver`], for the cases that need more than a push.
     #[inline(never)]
-    fn deliver_first(&mut self, node: u32, input: u16, item: T) {
+    fn deliver_first(&mut self, node: u32, input: u16, at: u64, item: &T) {
+        let mut item = *item;
+        item.set_at(at);
         let bucket = item.at() / self.bucket_ps;
         if bucket >= self.bucket + self.slots {
             self.deliver_later(node, input, item);
@@ -247,8 +251,10 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Puts an item for another part into its outbox.
-    fn hand_over(&mut self, output: Output, item: T) {
-        self.earliest_outgoing = self.earliest_outgoing.min(item.at());
+    fn hand_over(&mut self, output: Output, at: u64, item: &T) {
+        let mut item = *item;
+        item.set_at(at);
+        self.earliest_outgoing = self.earliest_outgoing.min(at);
         self.outboxes[usize::from(output.part)].push((output.node, output.input, item));
     }
 
@@ -298,7 +304,7 @@ impl<T: Arrival> Lane<T> {
                 break;
             }
             for (node, input, item) in entry.remove() {
-                self.deliver(node, input, item);
+                self.deliver(node, input, item.at(), &item);
             }
         }
     }
@@ -391,21 +397,21 @@ impl<T: Arrival> Visit<'_, T> {
         self.end
     }
 
-    /// Sends an item to an input of another node.
+    /// Sends an item to an input of another node, where it arrives at `at`.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    pub fn send(&mut self, output: Output, item: T) {
+    pub fn send(&mut self, output: Output, at: u64, item: &T) {
         debug_assert!(
-            item.at() >= self.end,
+            at >= self.end,
             "an item would arrive within the window that sends it"
         );
         if output.part == self.lane.part {
-            self.lane.deliver(output.node, output.input, item);
+            self.lane.deliver(output.node, output.input, at, item);
         } else {
-            self.lane.hand_over(output, item);
+            self.lane.hand_over(output, at, item);
         }
     }
 

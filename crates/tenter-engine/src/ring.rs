@@ -58,14 +58,21 @@ impl<T: Copy> Ring<T> {
     /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
-        let capacity = self.slots.len();
-        if self.len as usize == capacity {
-            self.grow(value);
-            return;
+        self.push_copy(&value);
+    }
+
+    /// Appends a copy of a value, and gives access to it for changes.
+    #[inline]
+    pub fn push_copy(&mut self, value: &T) -> &mut T {
+        if self.len as usize == self.slots.len() {
+            self.grow(*value);
         }
-        let at = (self.head + self.len) as usize & (capacity - 1);
-        self.slots[at] = value;
+        let mask = self.slots.len() - 1;
+        let at = (self.head + self.len) as usize & mask;
         self.len += 1;
+        let slot = &mut self.slots[at];
+        *slot = *value;
+        slot
     }
 
     /// Removes the value that has waited longest.
@@ -80,6 +87,15 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
+    /// Removes the value that has waited longest, if any waits.
+    #[inline]
+    pub fn remove_front(&mut self) {
+        if self.len > 0 {
+            self.head = (self.head + 1) & (self.slots.len() as u32 - 1);
+            self.len -= 1;
+        }
+    }
+
     /// All waiting values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);
@@ -87,17 +103,15 @@ impl<T: Copy> Ring<T> {
     }
 
     #[cold]
-    fn grow(&mut self, value: T) {
+    fn grow(&mut self, fill: T) {
         let capacity = self.slots.len();
         let doubled = (capacity * 2).max(FIRST_CAPACITY);
         let mut slots = Vec::with_capacity(doubled);
         slots.extend_from_slice(&self.slots[self.head as usize..]);
         slots.extend_from_slice(&self.slots[..self.head as usize]);
-        slots.resize(doubled, value);
-        slots[capacity] = value;
+        slots.resize(doubled, fill);
         self.slots = slots;
         self.head = 0;
-        self.len += 1;
     }
 }
 

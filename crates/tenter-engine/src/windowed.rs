@@ -226,7 +226,7 @@ impl<T: Arrival> Shared<T> {
     fn collect(&self, me: usize, lane: &mut Lane<T>, parity: usize) {
         for mailbox in &self.mailboxes[parity][me] {
             for (node, input, item) in lock(mailbox).drain(..) {
-                lane.deliver(node, input, item);
+                lane.deliver(node, input, item.at(), &item);
             }
         }
     }

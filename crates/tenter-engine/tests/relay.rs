@@ -25,6 +25,10 @@ impl Arrival for Token {
     fn at(&self) -> u64 {
         self.at
     }
+
+    fn set_at(&mut self, at: u64) {
+        self.at = at;
+    }
 }
 
 /// A node remembers a mix of everything that happened to it, in order.
@@ -95,7 +99,8 @@ impl Relay {
         let value = mix64(token.value ^ u64::from(self.number));
         visit.send(
             self.outputs[choice],
-            Token {
+            at,
+            &Token {
                 at,
                 value,
                 hops_left: token.hops_left - 1,

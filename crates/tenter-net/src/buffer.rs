@@ -7,6 +7,7 @@
 //! be lazy.
 
 use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::journal::{Entry, Journal};
 use crate::spec::UNLIMITED_POOL;
 
 const NEVER: u64 = u64::MAX;
@@ -102,6 +103,8 @@ pub struct PoolRecord {
 pub(crate) struct SharedBuffer {
     /// The limit of each queue that has memory of its own, and `NEVER` for those that share.
     private_limits: [u64; CLASSES],
+    /// Whether any queue has no memory of its own.
+    shared: bool,
     classes: Vec<ClassRules>,
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
@@ -114,6 +117,7 @@ pub(crate) struct SharedBuffer {
     due: Vec<PauseDue>,
     /// How long a quantum lasts at each port, in ps.
     quantum_ps: Vec<u64>,
+    journal: Journal,
 }
 
 impl SharedBuffer {
@@ -158,6 +162,7 @@ impl SharedBuffer {
         }
         SharedBuffer {
             private_limits,
+            shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
             groups: headroom.iter().map(group).collect(),
@@ -165,6 +170,7 @@ impl SharedBuffer {
             next_refresh: NEVER,
             due: Vec::new(),
             quantum_ps,
+            journal: Journal::default(),
         }
     }
 
@@ -174,6 +180,95 @@ impl SharedBuffer {
     pub(crate) fn private_limit(&self, queue: usize) -> Option<u64> {
         let limit = self.private_limits[queue];
         (limit != NEVER).then_some(limit)
+    }
+
+    /// Whether any queue shares its memory.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// How full the account is that decides about a frame that came through `port` for an output
+    /// queue that holds `queue_bytes`.
+    #[inline]
+    pub(crate) fn account(&self, (port, queue): (u16, usize), queue_bytes: u64) -> u64 {
+        if self.classes[queue].lossless.is_some() {
+            self.groups[self.group(port, queue)].used
+        } else {
+            queue_bytes
+        }
+    }
+
+    /// Whether frames of `arriving` bytes together are certain to be stored and to pause nobody, in
+    /// whatever order they and departures come before `end`, when the fullest account concerned of
+    /// each queue is as `fullest` says. If so, and if a pool may become fuller than ever, the
+    /// journal is opened.
+    pub(crate) fn certify(
+        &mut self,
+        arriving: u64,
+        fullest: &[Option<u64>; CLASSES],
+        end: u64,
+    ) -> bool {
+        let mut high = false;
+        for (queue, account) in fullest.iter().enumerate() {
+            let Some(account) = *account else {
+                continue;
+            };
+            if self.private_limits[queue] != NEVER {
+                continue;
+            }
+            let rules = &self.classes[queue];
+            let mut pool = self.pools[rules.pool];
+            pool.used += arriving;
+            let certain = match pool_trigger(rules) {
+                Some(limit) => pool.used <= limit.min(pool.size),
+                None => fits(rules, &pool, account, arriving),
+            };
+            if !certain {
+                return false;
+            }
+            high |= pool.used > pool.high_water;
+        }
+        if high {
+            self.journal.open(end);
+        }
+        true
+    }
+
+    /// Another port begins its turn.
+    #[inline]
+    pub(crate) fn begin_port(&mut self) {
+        self.journal.begin_port();
+    }
+
+    /// The port whose turn it is has obeyed a pause frame.
+    pub(crate) fn note_obeyed(&mut self, now: u64) {
+        self.journal.note_obeyed(now);
+    }
+
+    /// Closes the journal: carries out what stands in it, in the order of time if that matters.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.journal.is_open() {
+            self.carry_out();
+        }
+    }
+
+    fn carry_out(&mut self) {
+        let mut journal = std::mem::take(&mut self.journal);
+        let stored = journal.charged_bytes();
+        let matters = |pool: &Pool| pool.used + stored > pool.high_water;
+        let in_order = self.pools.iter().any(matters);
+        journal.close(in_order, |entry| {
+            let account = (entry.port, usize::from(entry.queue));
+            let bytes = (entry.queue_bytes, u64::from(entry.frame));
+            if entry.is_charge {
+                self.charge(Admission::Stored, account, bytes, NEVER);
+            } else {
+                self.release(account, bytes, NEVER);
+            }
+        });
+        self.journal = journal;
     }
 
     /// Whether some sender is paused: then a departure may have to let it go on, so all departures
@@ -276,6 +371,11 @@ impl SharedBuffer {
         (queue_bytes, frame): (u64, u64),
         now: u64,
     ) {
+        if self.journal.is_open() {
+            let entry = Entry::new(true, (port, queue), (queue_bytes, frame));
+            self.journal.enter(now, entry);
+            return;
+        }
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
         if rules.lossless.is_none() {
@@ -307,6 +407,11 @@ impl SharedBuffer {
         now: u64,
     ) {
         if self.private_limits[queue] != NEVER {
+            return;
+        }
+        if self.journal.is_open() {
+            let entry = Entry::new(false, (port, queue), (queue_bytes, frame));
+            self.journal.enter(now, entry);
             return;
         }
         let rules = &self.classes[queue];

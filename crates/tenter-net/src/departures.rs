@@ -6,15 +6,27 @@ use std::collections::BinaryHeap;
 use crate::port::Port;
 
 /// When ports next send. An entry may be stale; the port itself is the truth.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Departures {
     heap: BinaryHeap<Reverse<(u64, u16)>>,
+    /// Under what time each port was last entered, if that entry is still there.
+    entered: Vec<u64>,
 }
 
+const NEVER: u64 = u64::MAX;
+
 impl Departures {
+    pub(crate) fn new(ports: usize) -> Departures {
+        Departures {
+            heap: BinaryHeap::new(),
+            entered: vec![NEVER; ports],
+        }
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
+        self.entered.fill(NEVER);
     }
 
     /// Whether it holds nothing at all.
@@ -24,7 +36,11 @@ impl Departures {
 
     /// Enters the next departure of a port that has changed.
     pub(crate) fn enter(&mut self, number: u16, port: &Port) {
-        if let Some(at) = port.next_departure() {
+        let entered = &mut self.entered[usize::from(number)];
+        if let Some(at) = port.next_departure()
+            && *entered != at
+        {
+            *entered = at;
             self.heap.push(Reverse((at, number)));
         }
     }
@@ -35,13 +51,18 @@ impl Departures {
             if ports[usize::from(number)].next_departure() == Some(at) {
                 return Some((at, number));
             }
-            self.heap.pop();
+            self.pop();
         }
         None
     }
 
     /// Removes what [`Departures::next`] returned.
     pub(crate) fn pop(&mut self) {
-        self.heap.pop();
+        if let Some(Reverse((at, number))) = self.heap.pop() {
+            let entered = &mut self.entered[usize::from(number)];
+            if *entered == at {
+                *entered = NEVER;
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ mod class;
 mod departures;
 mod ecn;
 pub mod headroom;
+mod journal;
 pub mod load_balancing;
 mod medium;
 mod packet;
@@ -28,6 +29,8 @@ mod scheduling;
 mod spec;
 mod switch;
 mod transmitter;
+mod turns;
+mod visit;
 
 pub use buffer::{IngressRecord, PoolRecord};
 pub use class::{
@@ -43,3 +46,4 @@ pub use queue::{PauseRecord, QueueCounters};
 pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use transmitter::{MacControl, Transmitter};
+pub use turns::Turns;

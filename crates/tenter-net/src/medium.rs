@@ -11,8 +11,8 @@ pub trait Medium {
     /// Whether [`Medium::note`] does anything.
     const WATCHED: bool;
 
-    /// Puts a packet onto the link behind an output; `packet.at` is its arrival at the other end.
-    fn send(&mut self, output: Output, packet: Packet);
+    /// Puts a packet onto the link behind an output; it reaches the other end at `at`.
+    fn send(&mut self, output: Output, at: u64, packet: &Packet);
 
     /// Tells the watcher that something happened to a packet.
     fn note(&mut self, event: Event);

@@ -127,4 +127,9 @@ impl Arrival for Packet {
     fn at(&self) -> u64 {
         self.at
     }
+
+    #[inline]
+    fn set_at(&mut self, at: u64) {
+        self.at = at;
+    }
 }

@@ -1,11 +1,16 @@
 //! An output port of a switch: a queue for each class in front of a transmitter.
 
-use crate::buffer::SharedBuffer;
+use tenter_engine::Agenda;
+
+use crate::buffer::{Admission, SharedBuffer};
+use crate::class::{CLASSES, EcnSpec};
 use crate::medium::{EventKind, Medium};
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduling::Discipline;
+use crate::spec::SwitchSpec;
 use crate::transmitter::Transmitter;
+use crate::turns::Turns;
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +29,38 @@ pub struct PortCounters {
     pub queue_high_water_bytes: u64,
 }
 
+/// What is the same for all ports of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct PortRules {
+    discipline: Discipline,
+    /// The queue of each class.
+    queue_of: [u8; CLASSES],
+    ecn: Vec<Option<EcnSpec>>,
+    /// Makes what is drawn by chance, and load balancing, differ from other switches'.
+    pub(crate) seed: u32,
+}
+
+impl PortRules {
+    pub(crate) fn new(spec: &SwitchSpec, seed: u32) -> PortRules {
+        PortRules {
+            discipline: Discipline::new(&spec.classes),
+            queue_of: spec.queue_of_class(),
+            ecn: spec.classes.iter().map(|class| class.ecn).collect(),
+            seed,
+        }
+    }
+
+    /// The queue a packet waits in.
+    #[inline]
+    pub(crate) fn queue(&self, packet: &Packet) -> usize {
+        usize::from(self.queue_of[usize::from(packet.class())])
+    }
+}
+
 /// What a departure may have to know of and change in the rest of its switch.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'a> {
-    pub(crate) discipline: &'a Discipline,
+    pub(crate) rules: &'a PortRules,
     pub(crate) buffer: &'a mut SharedBuffer,
 }
 
@@ -79,25 +112,110 @@ impl Port {
 
     /// Sends a frame that need not wait.
     #[inline]
-    pub(crate) fn pass(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn pass(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
         self.transmitter.transmit(packet, now, medium);
     }
 
-    /// Puts a frame into a queue.
+    /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
+    /// agenda, and starts every frame whose turn comes. The buffer must be certain to have room.
     #[inline]
-    pub(crate) fn store(
+    pub(crate) fn serve<M: Medium>(
         &mut self,
-        queue: usize,
-        packet: Packet,
-        now: u64,
-        medium: &mut impl Medium,
+        arrivals: &Agenda<Packet>,
+        (mut place, turns): (Option<usize>, &Turns),
+        end: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut M,
     ) {
-        self.transmitter
-            .note(EventKind::Queued, now, &packet, medium);
-        self.bytes += u64::from(packet.frame_bytes);
+        around.buffer.begin_port();
+        loop {
+            let arrival = place.map(|place| arrivals.get(place));
+            let until = arrival.map_or(end - 1, |(packet, _)| packet.at);
+            self.advance(until, around, medium);
+            let Some((packet, input)) = arrival else {
+                return;
+            };
+            place = place.and_then(|place| turns.after(place));
+            if packet.kind == PacketKind::Pause {
+                self.transmitter.note(EventKind::Obeyed, until, packet, medium);
+                self.obey(around.rules.queue(packet), packet.sequence, until);
+                around.buffer.note_obeyed(until);
+            } else {
+                self.take((packet, input), around, medium);
+            }
+        }
+    }
+
+    /// Sends a frame or stores it; the buffer must be certain to have room.
+    #[inline]
+    fn take<M: Medium>(
+        &mut self,
+        (packet, input): (&Packet, u16),
+        around: &mut Surroundings<'_>,
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        let queue = around.rules.queue(packet);
+        if self.is_free(queue, now) {
+            self.pass(packet, now, medium);
+        } else if let Some(limit) = around.buffer.private_limit(queue) {
+            self.store_within(limit, (packet, input, queue), around.rules, medium);
+        } else {
+            let frame = u64::from(packet.frame_bytes);
+            let before = self.bytes_in(queue);
+            self.store((packet, input, queue), around.rules, medium);
+            let account = (input, queue);
+            around
+                .buffer
+                .charge(Admission::Stored, account, (before, frame), now);
+        }
+    }
+
+    /// Stores a frame in a queue with memory of its own, or drops it.
+    #[inline]
+    pub(crate) fn store_within<M: Medium>(
+        &mut self,
+        limit: u64,
+        (packet, input, queue): (&Packet, u16, usize),
+        rules: &PortRules,
+        medium: &mut M,
+    ) {
+        if self.bytes_in(queue) + u64::from(packet.frame_bytes) > limit {
+            self.drop_frame(queue, packet, packet.at, medium);
+        } else {
+            self.store((packet, input, queue), rules, medium);
+        }
+    }
+
+    /// Marks a frame if it must be, and puts it into its queue.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a tenth of it"
+    )]
+    #[inline(always)]
+    pub(crate) fn store<M: Medium>(
+        &mut self,
+        (packet, input, number): (&Packet, u16, usize),
+        rules: &PortRules,
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        let frame = u64::from(packet.frame_bytes);
+        let queue = &mut self.queues[number];
+        let after = queue.bytes + frame;
+        let ecn = rules.ecn[number].as_ref();
+        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, now));
+        queue.counters.marked_frames += u64::from(marked);
+        let stored = queue.push(packet);
+        stored.store_from(input);
+        if marked {
+            stored.flags |= Packet::CONGESTION_EXPERIENCED;
+        }
+        self.waiting |= 1 << number;
+        self.bytes += frame;
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
-        self.queues[queue].push(packet);
-        self.waiting |= 1 << queue;
+        self.transmitter
+            .note(EventKind::Queued, now, stored, medium);
     }
 
     /// Counts a frame that found no room.
@@ -114,10 +232,6 @@ impl Port {
         counters.dropped_bytes += u64::from(packet.frame_bytes);
         self.transmitter
             .note(EventKind::Dropped, now, packet, medium);
-    }
-
-    pub(crate) fn count_mark(&mut self, queue: usize) {
-        self.queues[queue].counters.marked_frames += 1;
     }
 
     /// Starts every waiting frame whose turn comes at or before `until`.
@@ -144,24 +258,26 @@ impl Port {
     #[inline(always)]
     fn depart(&mut self, start: u64, around: &mut Surroundings<'_>, medium: &mut impl Medium) {
         let eligible = self.waiting & !self.paused_at(start);
-        let queue = around
+        let number = around
+            .rules
             .discipline
             .choose(eligible, &mut self.turn, &mut self.queues);
-        let waiting = &mut self.queues[queue];
-        let before = waiting.bytes;
-        let Some(packet) = waiting.pop() else {
+        let queue = &mut self.queues[number];
+        let Some(packet) = queue.front() else {
             return;
         };
-        if waiting.is_empty() {
-            self.waiting &= !(1 << queue);
-        }
         let frame = u64::from(packet.frame_bytes);
-        self.bytes -= frame;
         let input = packet.stored_from();
+        self.transmitter.transmit(packet, start, medium);
+        let before = queue.bytes;
+        queue.remove_front(frame);
+        if queue.is_empty() {
+            self.waiting &= !(1 << number);
+        }
+        self.bytes -= frame;
         around
             .buffer
-            .release((input, queue), (before, frame), start);
-        self.transmitter.transmit(packet, start, medium);
+            .release((input, number), (before, frame), start);
     }
 
     /// Queues that are paused at `now`, one bit each.

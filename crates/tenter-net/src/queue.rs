@@ -74,17 +74,22 @@ impl PauseRecord {
 
 impl ClassQueue {
     #[inline]
-    pub(crate) fn push(&mut self, packet: Packet) {
+    pub(crate) fn push(&mut self, packet: &Packet) -> &mut Packet {
         self.bytes += u64::from(packet.frame_bytes);
         self.high_water_bytes = self.high_water_bytes.max(self.bytes);
-        self.frames.push(packet);
+        self.frames.push_copy(packet)
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        let packet = self.frames.pop()?;
-        self.bytes -= u64::from(packet.frame_bytes);
-        Some(packet)
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.frames.front()
+    }
+
+    /// Removes the first frame, which has so many bytes.
+    #[inline]
+    pub(crate) fn remove_front(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        self.frames.remove_front();
     }
 
     #[inline]

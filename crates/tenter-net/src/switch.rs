@@ -3,13 +3,11 @@
 use tenter_topology::Routing;
 
 use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
-use crate::class::{CLASSES, EcnSpec};
 use crate::departures::Departures;
 use crate::load_balancing::LoadBalancing;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
-use crate::port::{Port, Surroundings};
-use crate::scheduling::Discipline;
+use crate::port::{Port, PortRules, Surroundings};
 use crate::spec::SwitchSpec;
 use crate::transmitter::Transmitter;
 
@@ -25,20 +23,15 @@ pub struct Switch {
     node: u32,
     /// Its number among the switches.
     index: u32,
-    /// Makes its load balancing differ from other switches'.
-    seed: u32,
     load_balancing: LoadBalancing,
-    ports: Vec<Port>,
+    pub(crate) ports: Vec<Port>,
     /// Frames and frame bytes that arrived, per port, without pause frames.
     received: Vec<(u64, u64)>,
     /// Ports whose queues may hold something.
-    active: Vec<u64>,
-    buffer: SharedBuffer,
-    discipline: Discipline,
-    /// The queue of each class.
-    queue_of: [u8; CLASSES],
+    pub(crate) active: Vec<u64>,
+    pub(crate) buffer: SharedBuffer,
+    pub(crate) rules: PortRules,
     class_of: Vec<u8>,
-    ecn: Vec<Option<EcnSpec>>,
     /// Filled only while senders are paused.
     departures: Departures,
 }
@@ -60,17 +53,14 @@ impl Switch {
         Switch {
             node,
             index,
-            seed,
             load_balancing: spec.load_balancing.clone(),
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
+            departures: Departures::new(ports.len()),
             ports,
             buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
-            discipline: Discipline::new(&spec.classes),
-            queue_of: spec.queue_of_class(),
+            rules: PortRules::new(spec, seed),
             class_of: spec.classes.iter().map(|class| class.class).collect(),
-            ecn: spec.classes.iter().map(|class| class.ecn).collect(),
-            departures: Departures::default(),
         }
     }
 
@@ -137,28 +127,40 @@ impl Switch {
 
     /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
     /// on are those of MAC control frames.
-    #[inline]
     pub fn arrive<M: Medium>(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         input: u16,
         routing: &Routing,
         medium: &mut M,
     ) {
         if usize::from(input) >= self.ports.len() {
-            self.obey(&packet, input - self.ports.len() as u16, medium);
-            return;
+            self.obey(packet, input - self.ports.len() as u16, medium);
+        } else {
+            let port = self.route(packet, input, routing, medium);
+            self.offer(packet, input, port, medium);
         }
+    }
+
+    /// Counts a frame that arrives through `input`, and chooses the port it leaves by.
+    #[inline]
+    pub(crate) fn route<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) -> u16 {
         let received = &mut self.received[usize::from(input)];
         received.0 += 1;
         received.1 += u64::from(packet.frame_bytes);
-        self.note(EventKind::Arrived, &packet, input, medium);
+        self.note(EventKind::Arrived, packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
+        let seed = self.rules.seed;
         let chosen = self
             .load_balancing
-            .choose(packet.hash, self.seed, candidates.len());
-        let port = candidates[chosen];
-        self.offer(packet, input, port, medium);
+            .choose(packet.hash, seed, candidates.len());
+        candidates[chosen]
     }
 
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
@@ -175,77 +177,36 @@ impl Switch {
 
     /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
     #[inline]
-    pub fn offer<M: Medium>(&mut self, packet: Packet, input: u16, number: u16, medium: &mut M) {
+    pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         let now = packet.at;
-        let queue = usize::from(self.queue_of[usize::from(packet.class())]);
+        let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
-        if port.has_waiting() {
-            let mut around = Surroundings {
-                discipline: &self.discipline,
-                buffer: &mut self.buffer,
-            };
-            port.advance(now, &mut around, medium);
-        }
+        let mut around = Surroundings {
+            rules: &self.rules,
+            buffer: &mut self.buffer,
+        };
+        port.advance(now, &mut around, medium);
         if port.is_free(queue, now) {
             port.pass(packet, now, medium);
         } else if let Some(limit) = self.buffer.private_limit(queue) {
-            self.store_privately(packet, (input, number, queue), limit, medium);
+            port.store_within(limit, (packet, input, queue), &self.rules, medium);
+            self.active[usize::from(number) / 64] |= 1 << (number % 64);
         } else {
-            self.store_shared(packet, (input, number, queue), now, medium);
+            self.store_shared(packet, (input, number, queue), medium);
         }
         if self.buffer.is_armed() {
             self.enter_departure(number);
         }
     }
 
-    /// Stores a frame in a queue with memory of its own, or drops it.
-    #[inline]
-    fn store_privately<M: Medium>(
-        &mut self,
-        packet: Packet,
-        (input, number, queue): (u16, u16, usize),
-        limit: u64,
-        medium: &mut M,
-    ) {
-        let now = packet.at;
-        let port = &mut self.ports[usize::from(number)];
-        if port.bytes_in(queue) + u64::from(packet.frame_bytes) > limit {
-            port.drop_frame(queue, &packet, now, medium);
-        } else {
-            self.put(packet, (input, number, queue), now, medium);
-        }
-    }
-
-    /// Marks a frame if it must be, and puts it into its queue.
-    #[inline]
-    fn put<M: Medium>(
-        &mut self,
-        mut packet: Packet,
-        (input, number, queue): (u16, u16, usize),
-        now: u64,
-        medium: &mut M,
-    ) {
-        let port = &mut self.ports[usize::from(number)];
-        if let Some(ecn) = &self.ecn[queue] {
-            let bytes = port.bytes_in(queue) + u64::from(packet.frame_bytes);
-            if ecn.marks(&packet, bytes, self.seed, now) {
-                packet.flags |= Packet::CONGESTION_EXPERIENCED;
-                port.count_mark(queue);
-            }
-        }
-        packet.store_from(input);
-        port.store(queue, packet, now, medium);
-        self.active[usize::from(number) / 64] |= 1 << (number % 64);
-    }
-
     /// Stores a frame that must wait in the shared buffer, or drops it.
     fn store_shared<M: Medium>(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         (input, number, queue): (u16, u16, usize),
-        now: u64,
         medium: &mut M,
     ) {
+        let now = packet.at;
         let frame = u64::from(packet.frame_bytes);
         let account = (input, queue);
         let before = self.ports[usize::from(number)].bytes_in(queue);
@@ -259,10 +220,11 @@ impl Switch {
         }
         let port = &mut self.ports[usize::from(number)];
         if admission == Admission::Refused {
-            port.drop_frame(queue, &packet, now, medium);
+            port.drop_frame(queue, packet, now, medium);
             return;
         }
-        self.put(packet, (input, number, queue), now, medium);
+        port.store((packet, input, queue), &self.rules, medium);
+        self.active[usize::from(number) / 64] |= 1 << (number % 64);
         self.buffer.charge(admission, account, (before, frame), now);
         if self.buffer.has_due() {
             self.send_due(now, medium);
@@ -270,12 +232,12 @@ impl Switch {
     }
 
     /// Obeys a pause frame from the other end of a port's link.
-    fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+    pub(crate) fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         debug_assert_eq!(packet.kind, PacketKind::Pause);
         let now = packet.at;
         self.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
-        let queue = usize::from(self.queue_of[usize::from(packet.class())]);
+        let queue = self.rules.queue(packet);
         self.ports[usize::from(number)].obey(queue, packet.sequence, now);
         if self.buffer.is_armed() {
             self.enter_departure(number);
@@ -290,7 +252,7 @@ impl Switch {
             for due in self.buffer.take_due() {
                 let port = &mut self.ports[usize::from(due.port)];
                 let mut around = Surroundings {
-                    discipline: &self.discipline,
+                    rules: &self.rules,
                     buffer: &mut self.buffer,
                 };
                 port.advance(now, &mut around, medium);
@@ -318,7 +280,7 @@ impl Switch {
     #[inline]
     fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
         let mut around = Surroundings {
-            discipline: &self.discipline,
+            rules: &self.rules,
             buffer: &mut self.buffer,
         };
         for (index, word) in self.active.iter_mut().enumerate() {
@@ -411,7 +373,7 @@ impl Switch {
     /// departures, and for a port that is to change), with all that follows from it.
     pub fn advance_port<M: Medium>(&mut self, port: u16, now: u64, medium: &mut M) {
         let mut around = Surroundings {
-            discipline: &self.discipline,
+            rules: &self.rules,
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(port)].advance(now, &mut around, medium);

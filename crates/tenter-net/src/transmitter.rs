@@ -109,7 +109,7 @@ impl Transmitter {
     /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
     /// free.
     #[inline]
-    pub fn transmit(&mut self, mut packet: Packet, start: u64, medium: &mut impl Medium) {
+    pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
         self.occupy(packet.frame_bytes, start);
         self.sent_frames += 1;
         self.sent_bytes += u64::from(packet.frame_bytes);
@@ -122,9 +122,12 @@ impl Transmitter {
         } else {
             start
         };
-        packet.at = from + self.latency;
-        self.note(EventKind::Sent, start, &packet, medium);
-        medium.send(self.output, packet);
+        let at = from + self.latency;
+        if M::WATCHED {
+            let packet = Packet { at, ..*packet };
+            self.note(EventKind::Sent, start, &packet, medium);
+        }
+        medium.send(self.output, at, packet);
     }
 
     /// Sends a pause frame for a class as soon as the wire is free: before everything that waits.
@@ -149,7 +152,7 @@ impl Transmitter {
             self.mac.xoff_frames += 1;
         }
         self.note(EventKind::Sent, start, &packet, medium);
-        medium.send(self.mac.output, packet);
+        medium.send(self.mac.output, packet.at, &packet);
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter};
+use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter, Turns};
 use tenter_scenario::Plan;
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -343,6 +343,7 @@ pub fn build<W: Watcher>(
             schedules: Schedules::default(),
             ledger: Ledger::default(),
             watcher: watcher(&context),
+            turns: Turns::default(),
             context: Arc::clone(&context),
         };
         Part {

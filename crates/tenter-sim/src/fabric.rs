@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_engine::{Agenda, Nodes, Output, Visit};
-use tenter_net::{Event, Medium, Packet, Switch};
+use tenter_net::{Event, Medium, Packet, Switch, Turns};
 
 use crate::build::{Context, Schedules};
 use crate::host::{Host, HostScope};
@@ -27,6 +27,7 @@ pub struct Fabric<W> {
     pub(crate) schedules: Schedules,
     pub(crate) ledger: Ledger,
     pub(crate) watcher: W,
+    pub(crate) turns: Turns,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -41,9 +42,12 @@ impl<W: Watcher> Nodes for Fabric<W> {
             schedules,
             ledger,
             watcher,
+            turns,
         } = self;
         match &mut nodes[node as usize] {
-            NodeModel::Switch(switch) => visit_switch(switch, context, arrivals, visit, watcher),
+            NodeModel::Switch(switch) => {
+                visit_switch(switch, context, arrivals, visit, (turns, watcher));
+            }
             NodeModel::Host(host) => {
                 let mut scope = HostScope {
                     context,
@@ -66,8 +70,8 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
     const WATCHED: bool = W::WATCHED;
 
     #[inline]
-    fn send(&mut self, output: Output, packet: Packet) {
-        self.visit.send(output, packet);
+    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+        self.visit.send(output, at, packet);
     }
 
     fn note(&mut self, event: Event) {
@@ -80,21 +84,19 @@ fn visit_switch<W: Watcher>(
     context: &Context,
     arrivals: &Agenda<Packet>,
     visit: &mut Visit<'_, Packet>,
-    watcher: &mut W,
+    (turns, watcher): (&mut Turns, &mut W),
 ) {
     let end = visit.end();
     let mut links = Links { visit, watcher };
     switch.touch();
-    for (packet, input) in arrivals.iter() {
-        switch.merge_before(packet.at, &mut links);
-        switch.arrive(*packet, input, &context.routing, &mut links);
-    }
-    if let Some(next) = switch.advance_to(end, &mut links) {
+    let next = switch.visit(arrivals, end, &context.routing, turns, &mut links);
+    if let Some(next) = next {
         visit.wake(next);
     }
 }
 
 /// Serves departures, arrivals and timers in the order of time, and in this order at equal times.
+#[inline(never)]
 fn visit_host<W: Watcher>(
     host: &mut Host,
     scope: &mut HostScope<'_>,
@@ -184,7 +186,7 @@ impl<W: Watcher> Fabric<W> {
         let (model, mut scope) = self.node(node);
         match model {
             NodeModel::Switch(switch) => {
-                switch.arrive(packet, input, &scope.context.routing, medium);
+                switch.arrive(&packet, input, &scope.context.routing, medium);
             }
             NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
         }

@@ -76,13 +76,13 @@ struct Input {
 impl<W: Watcher> Medium for Links<W> {
     const WATCHED: bool = W::WATCHED;
 
-    fn send(&mut self, output: Output, packet: Packet) {
+    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
         let Output { node, input, .. } = output;
         let link = &mut self.inputs[node as usize][usize::from(input)];
         let sequence = link.sent;
         link.sent += 1;
-        link.under_way.push_back(packet);
-        let (at, what) = (packet.at, What::Arrival { input, sequence });
+        link.under_way.push_back(Packet { at, ..*packet });
+        let what = What::Arrival { input, sequence };
         self.heap.push(Reverse(Planned { at, node, what }));
     }
 

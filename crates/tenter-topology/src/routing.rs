@@ -58,6 +58,16 @@ pub enum RoutingError {
     },
 }
 
+/// Where a host is.
+#[derive(Clone, Copy, Debug)]
+struct HostPlace {
+    /// The switch it is on.
+    switch: u32,
+    group: u32,
+    /// Its port there.
+    port: u16,
+}
+
 /// For every switch and destination host, the egress ports on a shortest path, or those of its
 /// [static route](crate::StaticRoute).
 ///
@@ -65,15 +75,10 @@ pub enum RoutingError {
 /// lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
-    /// Per host: the switch it is on.
-    attachment: Vec<u32>,
-    /// Per host: its port there.
-    port_of_host: Vec<u16>,
-    /// Per host: its group.
-    group_of_host: Vec<u32>,
+    hosts: Vec<HostPlace>,
     groups: usize,
-    /// Per switch and group, switch-major: a list.
-    table: Vec<u32>,
+    /// Per switch and group, switch-major.
+    table: Vec<PortList>,
     lists: PortLists,
     /// Per pair of groups: switches on the longest path between them, which is a shortest one
     /// unless there are static routes.
@@ -97,12 +102,12 @@ impl Routing {
                 groups,
             });
         }
-        routing.table = vec![PortLists::EMPTY; graph.switches() * groups];
+        routing.table = vec![PortList::default(); graph.switches() * groups];
         routing.distances = vec![0; groups * groups];
         let leaders = routing.leaders();
         let mut search = Search::new(graph.switches());
         for (group, leader) in leaders.iter().enumerate() {
-            search.run(&graph, routing.attachment[*leader as usize]);
+            search.run(&graph, routing.attachment(*leader));
             for switch in 0..graph.switches() {
                 let previous = switch * groups + group.saturating_sub(1);
                 let list = search.candidates(&graph, switch);
@@ -113,7 +118,7 @@ impl Routing {
                 routing.override_group(topology, *leader, &mut search.distance)?;
             }
             for (other, host) in leaders.iter().enumerate() {
-                let links = search.distance[routing.attachment[*host as usize] as usize];
+                let links = search.distance[routing.attachment(*host) as usize];
                 routing.distances[other * groups + group] =
                     switches_on_path(topology, *host, *leader, links)?;
             }
@@ -125,12 +130,10 @@ impl Routing {
     /// Finds the switch and port of every host, and numbers the switches that have any.
     fn attach(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing {
-            attachment: Vec::with_capacity(topology.hosts),
-            port_of_host: Vec::with_capacity(topology.hosts),
-            group_of_host: Vec::with_capacity(topology.hosts),
+            hosts: Vec::with_capacity(topology.hosts),
             groups: 0,
             table: Vec::new(),
-            lists: PortLists::new(),
+            lists: PortLists::default(),
             distances: Vec::new(),
         };
         let mut group_of_switch = vec![None; topology.switches()];
@@ -146,9 +149,11 @@ impl Routing {
                 routing.groups += 1;
                 (routing.groups - 1) as u32
             });
-            routing.attachment.push(switch);
-            routing.port_of_host.push(peer.port);
-            routing.group_of_host.push(group);
+            routing.hosts.push(HostPlace {
+                switch,
+                group,
+                port: peer.port,
+            });
         }
         Ok(routing)
     }
@@ -163,7 +168,7 @@ impl Routing {
     ) -> Result<(), RoutingError> {
         let hosts = topology.hosts as u32;
         let destination = self.attachment(to);
-        let group = self.group_of_host[to as usize] as usize;
+        let group = self.group(to);
         let mut changed = false;
         let routes = topology.routes.iter();
         for route in routes.filter(|route| route.destination - hosts == destination) {
@@ -230,8 +235,8 @@ impl Routing {
     /// The first host of every group.
     fn leaders(&self) -> Vec<u32> {
         let mut leaders = Vec::with_capacity(self.groups);
-        for (host, group) in self.group_of_host.iter().enumerate() {
-            if *group as usize == leaders.len() {
+        for (host, place) in self.hosts.iter().enumerate() {
+            if place.group as usize == leaders.len() {
                 leaders.push(host as u32);
             }
         }
@@ -242,7 +247,7 @@ impl Routing {
     /// hosts.
     #[inline]
     pub fn attachment(&self, host: u32) -> u32 {
-        self.attachment[host as usize]
+        self.hosts[host as usize].switch
     }
 
     /// The equal-cost egress ports of `switch` (an index into the switches) towards `dst_host`,
@@ -251,12 +256,16 @@ impl Routing {
     /// One port when the host is on this switch; none from a switch that reaches no host at all.
     #[inline]
     pub fn candidates(&self, switch: u32, dst_host: u32) -> &[u16] {
-        let host = dst_host as usize;
-        if self.attachment[host] == switch {
-            return std::slice::from_ref(&self.port_of_host[host]);
+        let host = &self.hosts[dst_host as usize];
+        if host.switch == switch {
+            return std::slice::from_ref(&host.port);
         }
-        let entry = switch as usize * self.groups + self.group_of_host[host] as usize;
-        self.lists.get(self.table[entry])
+        self.lists
+            .get(self.table[switch as usize * self.groups + host.group as usize])
+    }
+
+    fn group(&self, host: u32) -> usize {
+        self.hosts[host as usize].group as usize
     }
 
     /// How many switches a path from host `a` to host `b` passes: 1 on one leaf, 3 over a spine. Of
@@ -267,8 +276,7 @@ impl Routing {
         if a == b {
             return 0;
         }
-        let group = |host: u32| self.group_of_host[host as usize] as usize;
-        u32::from(self.distances[group(a) * self.groups + group(b)])
+        u32::from(self.distances[self.group(a) * self.groups + self.group(b)])
     }
 
     /// The shortest path that takes the first candidate everywhere: the egress port of each switch
@@ -331,37 +339,31 @@ fn switches_on_path(
     Ok(links as u8 + 1)
 }
 
+/// A list of ports: its place among all of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct PortList {
+    first: u32,
+    count: u32,
+}
+
 /// Lists of ports, each kept once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct PortLists {
-    /// Where list `l` begins in `ports`; it ends where the next one begins.
-    starts: Vec<u32>,
     ports: Vec<u16>,
     /// Only looked up, never walked; empty once the table is complete.
-    known: HashMap<Box<[u16]>, u32>,
+    known: HashMap<Box<[u16]>, PortList>,
 }
 
 impl PortLists {
-    const EMPTY: u32 = 0;
-
-    fn new() -> PortLists {
-        PortLists {
-            starts: vec![0, 0],
-            ports: Vec::new(),
-            known: HashMap::new(),
-        }
-    }
-
     #[inline]
-    fn get(&self, list: u32) -> &[u16] {
-        let (start, end) = (self.starts[list as usize], self.starts[list as usize + 1]);
-        &self.ports[start as usize..end as usize]
+    fn get(&self, list: PortList) -> &[u16] {
+        &self.ports[list.first as usize..][..list.count as usize]
     }
 
-    /// The number of `list`; `guess` is tried before the hash.
-    fn intern(&mut self, list: &[u16], guess: u32) -> u32 {
+    /// Where `list` is kept; `guess` is tried before the hash.
+    fn intern(&mut self, list: &[u16], guess: PortList) -> PortList {
         if list.is_empty() {
-            return PortLists::EMPTY;
+            return PortList::default();
         }
         if self.get(guess) == list {
             return guess;
@@ -369,11 +371,13 @@ impl PortLists {
         if let Some(known) = self.known.get(list) {
             return *known;
         }
-        let number = (self.starts.len() - 1) as u32;
+        let place = PortList {
+            first: self.ports.len() as u32,
+            count: list.len() as u32,
+        };
         self.ports.extend_from_slice(list);
-        self.starts.push(self.ports.len() as u32);
-        self.known.insert(list.into(), number);
-        number
+        self.known.insert(list.into(), place);
+        place
     }
 }
 

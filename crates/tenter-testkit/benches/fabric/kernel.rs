@@ -181,11 +181,10 @@ fn derangement(hosts: u32) -> Vec<u32> {
 
 impl Wire {
     #[inline]
-    fn send(&mut self, mut packet: Packet, visit: &mut Visit<'_, Packet>) {
+    fn send(&mut self, packet: &Packet, visit: &mut Visit<'_, Packet>) {
         let start = self.free.max(packet.at);
         self.free = start + DURATION;
-        packet.at = start + LATENCY;
-        visit.send(self.output, packet);
+        visit.send(self.output, start + LATENCY, packet);
     }
 }
 
@@ -206,14 +205,14 @@ impl Nodes for Kernel {
                     let below = packet.destination.wrapping_sub(*first_host);
                     let up = per_leaf + (packet.hash & (u32::from(spines) - 1));
                     let port = if below < per_leaf { below } else { up };
-                    wires[port as usize].send(*packet, visit);
+                    wires[port as usize].send(packet, visit);
                 }
             }
             Node::Spine { wires } => {
                 let bits = hosts_per_leaf.trailing_zeros();
                 for (packet, _) in arrivals.iter() {
                     self.hops += 1;
-                    wires[(packet.destination >> bits) as usize].send(*packet, visit);
+                    wires[(packet.destination >> bits) as usize].send(packet, visit);
                 }
             }
             Node::Host(host) => {
@@ -246,7 +245,7 @@ impl Host {
                 kind: PacketKind::Middle,
                 flags: 0,
             };
-            self.wire.send(packet, visit);
+            self.wire.send(&packet, visit);
         }
         if self.left > 0 {
             visit.wake(self.wire.free);

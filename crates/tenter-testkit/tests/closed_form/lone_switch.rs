@@ -35,7 +35,7 @@ struct Log(Vec<Event>);
 impl Medium for Log {
     const WATCHED: bool = true;
 
-    fn send(&mut self, _: Output, _: Packet) {}
+    fn send(&mut self, _: Output, _: u64, _: &Packet) {}
 
     fn note(&mut self, event: Event) {
         if event.kind == EventKind::Sent {
@@ -113,7 +113,7 @@ impl LoneSwitch {
             kind: PacketKind::Middle,
             flags: Packet::class_flags(class) | Packet::ECN_CAPABLE,
         };
-        self.switch.offer(packet, 0, port, &mut self.log);
+        self.switch.offer(&packet, 0, port, &mut self.log);
     }
 
     /// A pause frame from the other end of a port's link takes effect.
@@ -131,7 +131,7 @@ impl LoneSwitch {
         };
         let input = self.switch.ports().len() as u16 + port;
         self.switch
-            .arrive(packet, input, &self.routing, &mut self.log);
+            .arrive(&packet, input, &self.routing, &mut self.log);
     }
 
     /// Everything before an instant happens.

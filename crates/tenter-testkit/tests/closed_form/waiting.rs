@@ -21,10 +21,10 @@ struct Waits {
 impl Medium for Waits {
     const WATCHED: bool = false;
 
-    fn send(&mut self, _: Output, packet: Packet) {
+    fn send(&mut self, _: Output, at: u64, _: &Packet) {
         // Without latency, and with cut-through, a packet is at the other end when it starts.
         let arrival = self.arrivals.pop_front();
-        let wait = packet.at - arrival.expect("no packet leaves before it came");
+        let wait = at - arrival.expect("no packet leaves before it came");
         self.sum += wait;
         self.longest = self.longest.max(wait);
         self.count += 1;
@@ -103,7 +103,7 @@ fn waits(arrivals: impl Iterator<Item = u64>) -> Waits {
             at: arrival,
             ..FRAME
         };
-        switch.offer(frame, 0, 0, &mut waits);
+        switch.offer(&frame, 0, 0, &mut waits);
     }
     switch.advance_to(u64::MAX / 2, &mut waits);
     waits

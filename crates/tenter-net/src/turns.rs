@@ -1,0 +1,103 @@
+//! The arrivals of a visit, sorted by the output port they go to.
+
+/// No arrival.
+const NONE: u32 = u32::MAX;
+
+/// Which arrivals of a visit each output port gets, in the order of time; kept from visit to visit
+/// for its memory.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    ports: Vec<u16>,
+    /// For each arrival the next one of the same port.
+    next: Vec<u32>,
+    /// For each port its first arrival.
+    first: Vec<u32>,
+    /// Ports with arrivals, one bit each.
+    fresh: Vec<u64>,
+}
+
+impl Turns {
+    /// Starts a visit of a switch with so many ports.
+    #[inline]
+    pub(crate) fn begin(&mut self, ports: usize) {
+        self.ports.clear();
+        if self.first.len() < ports {
+            self.first.resize(ports, NONE);
+            self.fresh.resize(ports.div_ceil(64), 0);
+        }
+    }
+
+    /// Notes the port of the next arrival.
+    #[inline]
+    pub(crate) fn push(&mut self, port: u16) {
+        self.ports.push(port);
+    }
+
+    /// The port of an arrival, by its place in the order of time.
+    #[inline]
+    pub(crate) fn port(&self, place: usize) -> u16 {
+        self.ports[place]
+    }
+
+    /// Sorts the arrivals by port.
+    #[inline]
+    pub(crate) fn link(&mut self) {
+        let count = self.ports.len();
+        if self.next.len() < count {
+            self.next.resize(count, NONE);
+        }
+        // From the last to the first, so that each is put before what follows it.
+        for (place, (&port, next)) in self.ports.iter().zip(&mut self.next).enumerate().rev() {
+            let port = usize::from(port);
+            *next = std::mem::replace(&mut self.first[port], place as u32);
+            self.fresh[port / 64] |= 1 << (port % 64);
+        }
+    }
+
+    /// Takes 64 ports of which those with arrivals have their bit set.
+    #[inline]
+    pub(crate) fn take_fresh(&mut self, word: usize) -> u64 {
+        std::mem::take(&mut self.fresh[word])
+    }
+
+    /// Takes the first arrival of a port.
+    #[inline]
+    pub(crate) fn take_first(&mut self, port: usize) -> Option<usize> {
+        let first = std::mem::replace(&mut self.first[port], NONE);
+        (first != NONE).then_some(first as usize)
+    }
+
+    /// The arrival that follows at the same port.
+    #[inline]
+    pub(crate) fn after(&self, place: usize) -> Option<usize> {
+        let next = self.next[place];
+        (next != NONE).then_some(next as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Turns;
+
+    #[test]
+    fn each_port_gets_its_arrivals_in_order() {
+        let mut turns = Turns::default();
+        for _ in 0..2 {
+            turns.begin(70);
+            for port in [3, 69, 3, 0, 69, 3] {
+                turns.push(port);
+            }
+            turns.link();
+            assert_eq!(turns.take_fresh(0), 0b1001);
+            assert_eq!(turns.take_fresh(1), 1 << 5);
+            let of = |turns: &mut Turns, port| {
+                let first = turns.take_first(port);
+                std::iter::successors(first, |&place| turns.after(place)).collect::<Vec<_>>()
+            };
+            assert_eq!(of(&mut turns, 0), [3]);
+            assert_eq!(of(&mut turns, 3), [0, 2, 5]);
+            assert_eq!(of(&mut turns, 69), [1, 4]);
+            assert!(of(&mut turns, 7).is_empty());
+        }
+    }
+}

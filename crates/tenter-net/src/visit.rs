@@ -1,0 +1,137 @@
+//! How a switch does all that happens to it in a window: port after port where that is exact, else
+//! in the order of time.
+//!
+//! Ports of one switch have nothing to do with each other except through the shared buffer. A visit
+//! first adds up what arrives in it. If all of that would find room on top of what the buffer holds
+//! at the start, whatever leaves meanwhile, then no frame is refused and no sender is paused in
+//! this visit, in any order; so each port may go through all of its window before the next one
+//! begins. The one thing that does depend on the order between ports, how full the buffer ever was,
+//! is then worked out from a journal, and only if it may have become fuller than ever.
+
+use tenter_engine::Agenda;
+use tenter_topology::Routing;
+
+use crate::class::CLASSES;
+use crate::medium::Medium;
+use crate::packet::Packet;
+use crate::port::Surroundings;
+use crate::switch::Switch;
+use crate::turns::Turns;
+
+const NEVER: u64 = u64::MAX;
+
+impl Switch {
+    /// Does everything that happens before `end`, with all that arrives until then; returns when
+    /// something next happens of its own.
+    #[inline]
+    pub fn visit<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        end: u64,
+        routing: &Routing,
+        turns: &mut Turns,
+        medium: &mut M,
+    ) -> Option<u64> {
+        if self.is_pausing() {
+            for (packet, input) in arrivals.iter() {
+                self.merge_before(packet.at, medium);
+                self.arrive(packet, input, routing, medium);
+            }
+            return self.advance_to(end, medium);
+        }
+        if self.route_all(arrivals, end, routing, turns, medium) {
+            self.serve_ports(arrivals, end, turns, medium)
+        } else {
+            self.serve_in_order(arrivals, end, turns, medium)
+        }
+    }
+
+    /// Finds the port of each arrival; says whether all are certain to be stored without any sender
+    /// being paused.
+    #[inline(never)]
+    fn route_all<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        end: u64,
+        routing: &Routing,
+        turns: &mut Turns,
+        medium: &mut M,
+    ) -> bool {
+        let ports = self.ports.len() as u16;
+        turns.begin(self.ports.len());
+        let shares = self.buffer.is_shared();
+        let mut arriving = 0;
+        let mut fullest = [None; CLASSES];
+        for (packet, input) in arrivals.iter() {
+            if input >= ports {
+                turns.push(input - ports);
+                continue;
+            }
+            let port = self.route(packet, input, routing, medium);
+            turns.push(port);
+            if shares {
+                arriving += u64::from(packet.frame_bytes);
+                let queue = self.rules.queue(packet);
+                let waiting = self.ports[usize::from(port)].bytes_in(queue);
+                let account = self.buffer.account((input, queue), waiting);
+                fullest[queue] = fullest[queue].max(Some(account));
+            }
+        }
+        !shares || self.buffer.certify(arriving, &fullest, end)
+    }
+
+    /// Port after port.
+    #[inline(never)]
+    fn serve_ports<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        end: u64,
+        turns: &mut Turns,
+        medium: &mut M,
+    ) -> Option<u64> {
+        turns.link();
+        let mut next = NEVER;
+        let mut around = Surroundings {
+            rules: &self.rules,
+            buffer: &mut self.buffer,
+        };
+        for (index, active) in self.active.iter_mut().enumerate() {
+            let mut ports = *active | turns.take_fresh(index);
+            *active = 0;
+            while ports != 0 {
+                let bit = ports & ports.wrapping_neg();
+                ports ^= bit;
+                let number = index * 64 + bit.trailing_zeros() as usize;
+                let port = &mut self.ports[number];
+                let first = turns.take_first(number);
+                port.serve(arrivals, (first, turns), end, &mut around, medium);
+                if let Some(departure) = port.next_departure() {
+                    *active |= bit;
+                    next = next.min(departure);
+                }
+            }
+        }
+        self.buffer.settle();
+        (next != NEVER).then_some(next)
+    }
+
+    /// Arrival after arrival, from a state in which no sender is paused.
+    fn serve_in_order<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        end: u64,
+        turns: &Turns,
+        medium: &mut M,
+    ) -> Option<u64> {
+        let ports = self.ports.len() as u16;
+        for (place, (packet, input)) in arrivals.iter().enumerate() {
+            self.merge_before(packet.at, medium);
+            if input >= ports {
+                self.obey(packet, input - ports, medium);
+            } else {
+                self.offer(packet, input, turns.port(place), medium);
+            }
+        }
+        self.advance_to(end, medium)
+    }
+}
