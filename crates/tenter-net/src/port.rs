@@ -137,7 +137,8 @@ impl Port {
             };
             place = place.and_then(|place| turns.after(place));
             if packet.kind == PacketKind::Pause {
-                self.transmitter.note(EventKind::Obeyed, until, packet, medium);
+                self.transmitter
+                    .note(EventKind::Obeyed, until, packet, medium);
                 self.obey(around.rules.queue(packet), packet.sequence, until);
                 around.buffer.note_obeyed(until);
             } else {

@@ -208,14 +208,6 @@ mod tests {
         ] {
             assert_eq!(time(kind), Time::from_us(77));
         }
-        // Four hosts of two: 6·(10 + 1), and twice 40 bytes at a byte a nanosecond and 2 us.
-        let scale_up = ScaleUp {
-            npus_per_host: 2,
-            rate: Rate::from_gbps(8),
-            latency: Time::from_us(2),
-        };
-        let hierarchical = CollectiveKind::AllReduceHierarchical { scale_up };
-        assert_eq!(time(hierarchical), Time::from_ns(66_000 + 2 * 2_040));
         // (40 + 1) + (20 + 1) + (10 + 1), once or twice.
         for kind in [
             CollectiveKind::AllGatherRecursiveDoubling,
@@ -252,6 +244,21 @@ mod tests {
             time(CollectiveKind::BroadcastParallel { root: 0 }),
             Time::from_us(561)
         );
+    }
+
+    #[test]
+    fn four_hosts_of_two() {
+        // 80 bytes as above: 6·(10 + 1) us across hosts, and twice 40 bytes at a byte a nanosecond
+        // and 2 us within them.
+        let scale_up = ScaleUp {
+            npus_per_host: 2,
+            rate: Rate::from_gbps(8),
+            latency: Time::from_us(2),
+        };
+        let kind = CollectiveKind::AllReduceHierarchical { scale_up };
+        let port_time = |bytes| Time::from_us(bytes);
+        let time = ideal_completion(&kind, 8, 80, &port_time, Time::from_us(1));
+        assert_eq!(time, Time::from_ns(66_000 + 2 * 2_040));
     }
 
     #[test]
