@@ -32,6 +32,9 @@ pub fn schema() -> String {
         "time": quantity(Time::unit_names(), "5us"),
         "rate": quantity(Rate::unit_names(), "400Gbps"),
         "size": quantity(Bytes::unit_names(), "128KiB"),
+        // Every kind of fabric has them.
+        "switch": switch(),
+        "load_balancing": load_balancing(),
     });
     format!("{document:#}\n")
 }
@@ -59,15 +62,14 @@ fn root() -> Value {
 }
 
 fn fabric() -> Value {
-    let [base, load_balancing, ecmp] = fabric::TABLES;
+    let [base, ..] = fabric::TABLES;
     let [single_switch, leaf_spine, of_pair, fat_tree, core, rail] = topologies::TABLES;
     let [explicit, node, link, route] = explicit_fabric::TABLES;
-    let load_balancing = Object::of(&[load_balancing, ecmp]).schema();
     let kind = |word: &'static str, table: &'static KeyTable| {
         Object::of(&[base, table])
             .fixed("kind", word)
-            .with("switch", switch())
-            .with("load_balancing", load_balancing.clone())
+            .with("switch", json!({"$ref": "#/$defs/switch"}))
+            .with("load_balancing", json!({"$ref": "#/$defs/load_balancing"}))
     };
     one_of([
         kind("single-switch", single_switch).schema(),
@@ -84,6 +86,11 @@ fn fabric() -> Value {
             .with("routes", Object::of(&[route]).schema())
             .schema(),
     ])
+}
+
+fn load_balancing() -> Value {
+    let [_, own, ecmp] = fabric::TABLES;
+    Object::of(&[own, ecmp]).schema()
 }
 
 fn switch() -> Value {

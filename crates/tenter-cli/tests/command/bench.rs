@@ -231,6 +231,21 @@ fn sizes_without_a_share_for_every_rank_send_nothing() {
 }
 
 #[test]
+fn a_table_ends_where_time_was_up() {
+    let workplace = Workplace::new("bench-limit");
+    let line = "bench all_reduce -b 1M -e 4M -f 2 --fabric single-switch-8 \
+                --set limits.time=100us --output out";
+    let answer = workplace.words(line).expect(1);
+    let log = parse(&answer.stdout);
+    assert_eq!(log.rows.len(), 1);
+    assert!((log.average - log.rows[0].in_place.busbw).abs() < 0.005);
+    for part in ["time limit of 100us", "`all_reduce` was not completed"] {
+        assert!(answer.stderr.contains(part), "{}", answer.stderr);
+    }
+    assert!(workplace.path("out/summary.json").is_file());
+}
+
+#[test]
 fn json_is_that_of_nccl_tests_and_overwrites_nothing() {
     let workplace = Workplace::new("bench-json");
     workplace.write("log.json", "mine");
