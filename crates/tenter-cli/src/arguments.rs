@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::bench::{Letters, parse_size};
+
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
 #[command(name = "tenter", version, disable_help_subcommand = false)]
@@ -16,10 +18,16 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run one trial of a scenario: print its summary, write its trial folder
     Run(Run),
+    /// Run a collective over sizes and print the table of nccl-tests: same letters, same columns
+    Bench(Box<Bench>),
+    /// List the fabrics that `--fabric` knows by name, or print one
+    Presets(Presets),
     /// Check a scenario and print all of its errors at once
     Validate(Validate),
     /// Print what a scenario means, what running it costs and what it takes to build it
     Explain(Explain),
+    /// Print the JSON Schema of scenarios, with which editors complete and check them
+    Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
 }
@@ -38,6 +46,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
+    /// Run so many seeds, from the scenario's (or `--seed`) on: mean, 95 % confidence interval,
+    /// worst and best of each job and size
+    #[arg(long, value_name = "N", conflicts_with = "watch")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) seeds: Option<u32>,
     /// Print the life of the packets between two hosts (`flow=host0-host9`) or at a port
     /// (`port=leaf0:8`)
     #[arg(long, value_name = "flow=A-B|port=NODE:PORT")]
@@ -48,6 +61,167 @@ pub(crate) struct Run {
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// The letters are those of nccl-tests.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_HELP)]
+pub(crate) struct Bench {
+    /// As the programs of nccl-tests are called
+    #[arg(value_name = "COLLECTIVE", help = COLLECTIVE_HELP)]
+    pub(crate) collective: String,
+    /// The fabric: a preset (`tenter presets` lists them) or a scenario file, without its jobs
+    #[arg(long, value_name = "PRESET|FILE", default_value = "rail-64")]
+    pub(crate) fabric: String,
+    #[command(flatten)]
+    pub(crate) scan: Scan,
+    /// Judged iterations of each size; with equal random streams they are all alike
+    #[arg(short = 'n', long = "iters", value_name = "COUNT", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) iterations: u32,
+    /// Iterations before them that are not judged
+    #[arg(
+        short = 'w',
+        long = "warmup_iters",
+        value_name = "COUNT",
+        default_value_t = 0
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub(crate) warm_up: u32,
+    #[command(flatten)]
+    pub(crate) ranks: Ranks,
+    /// Element type, which decides how sizes are rounded
+    #[arg(
+        short = 'd',
+        long = "datatype",
+        value_name = "TYPE",
+        default_value = "float"
+    )]
+    pub(crate) datatype: String,
+    /// Reduction; it is only printed
+    #[arg(short = 'o', long = "op", value_name = "OP", default_value = "sum")]
+    pub(crate) reduction: String,
+    /// Root, where the collective has one
+    #[arg(short = 'r', long = "root", value_name = "RANK", default_value = "0")]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) root: String,
+    /// Also write the JSON of nccl-tests there; a file that exists is left alone, and a number
+    /// added to the name
+    #[arg(short = 'J', long = "output_file", value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// By which algorithm, as scenarios call it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) algorithm: Option<String>,
+    /// Change a value of the fabric or the job, for instance `--set jobs[0].queue_pairs=4`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+    /// Seed of every random stream
+    #[arg(long, value_name = "N", value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    /// Folder for the trial, in place of an older trial there; by default a new one under `trials/`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Threads to simulate on, at most one per switch; the results are the same for any number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: u16,
+    /// Run even when the estimate of the memory exceeds what this machine has left
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) letters: Letters,
+}
+
+const COLLECTIVE_HELP: &str = "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv, gather, scatter or hypercube";
+
+const BENCH_HELP: &str = "\
+Out of place and in place are one run: the network does not see the difference. `#wrong` is N/A: no
+data are carried, only their sizes. Runs repeat exactly, so one iteration without warm-up is the
+default. Letters of nccl-tests that mean nothing here are refused with the reason.";
+
+/// Which sizes.
+#[derive(Debug, Args)]
+pub(crate) struct Scan {
+    /// First size; K, M and G are powers of 1024
+    #[arg(
+        short = 'b',
+        long = "minbytes",
+        value_name = "SIZE",
+        default_value = "32M"
+    )]
+    #[arg(value_parser = parse_size)]
+    pub(crate) min: u64,
+    /// Last size
+    #[arg(
+        short = 'e',
+        long = "maxbytes",
+        value_name = "SIZE",
+        default_value = "32M"
+    )]
+    #[arg(value_parser = parse_size)]
+    pub(crate) max: u64,
+    /// From one size to the next by multiplication
+    #[arg(
+        short = 'f',
+        long = "stepfactor",
+        value_name = "FACTOR",
+        conflicts_with = "step"
+    )]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..))]
+    pub(crate) factor: Option<u64>,
+    /// From one size to the next by addition, without -f
+    #[arg(
+        short = 'i',
+        long = "stepbytes",
+        value_name = "SIZE",
+        default_value = "1M"
+    )]
+    #[arg(value_parser = parse_size)]
+    pub(crate) step: u64,
+}
+
+/// Which ranks take part: all NICs, or NODES × THREADS × GPUS of them.
+#[derive(Debug, Args)]
+pub(crate) struct Ranks {
+    /// Nodes (one process each); 1 where -t or -g is given
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
+    pub(crate) nodes: Option<u32>,
+    /// Threads of each process
+    #[arg(short = 't', long = "nthreads", value_name = "COUNT")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) threads_per_node: Option<u32>,
+    /// GPUs of each thread, each with a NIC
+    #[arg(short = 'g', long = "ngpus", value_name = "COUNT")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) gpus: Option<u32>,
+    /// The order of the ranks: along the rails (the default on a rail fabric), or host by host
+    #[arg(long, value_enum)]
+    pub(crate) order: Option<RankOrder>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RankOrder {
+    /// NIC 0 of every server, then NIC 1 of every server, …
+    Rails,
+    /// In the order of the fabric's hosts
+    Hosts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Presets {
+    #[command(subcommand)]
+    pub(crate) command: Option<PresetsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PresetsCommand {
+    /// List the presets
+    List,
+    /// Print a preset: a scenario without jobs
+    Show {
+        /// Name of the preset, for instance `rail-64`
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -11,10 +11,14 @@
 //! terminal. It contains no model.
 
 mod arguments;
+mod bench;
 mod explain;
+mod fabric;
 mod failure;
+mod presets;
 mod progress;
 mod run;
+mod seeds;
 mod source;
 mod study;
 mod study_table;
@@ -47,7 +51,13 @@ fn answer(arguments: Arguments) -> ExitCode {
         }
         Some(Command::Run(run)) => run::run(&run),
         Some(Command::Explain(explain)) => explain::explain(&explain),
+        Some(Command::Bench(bench)) => bench::bench(&bench),
+        Some(Command::Presets(presets)) => presets::presets(&presets),
         Some(Command::Validate(validate)) => validate::validate(&validate),
+        Some(Command::Schema) => {
+            failure::print(&tenter_scenario::schema());
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Study(study)) => study::study(&study),
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report());
@@ -59,6 +69,7 @@ Tenter runs AI and HPC network fabrics packet by packet.
 
 Start with one of these:
   tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
+  tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
   tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
   tenter study list                          published results, reproduced side by side

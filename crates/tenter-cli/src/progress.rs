@@ -49,7 +49,9 @@ impl<'a, S> Watched<'a, S> {
 
     /// With the name of this trial before its progress.
     pub(crate) fn titled(mut self, title: &str) -> Self {
-        self.title = format!("{title}  ");
+        if !title.is_empty() {
+            self.title = format!("{title}  ");
+        }
         self
     }
 

@@ -1,16 +1,16 @@
 //! `tenter run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_explain::{idle_settings, memory_bytes};
 use tenter_record::{Names, Summary};
 use tenter_report::{
-    RunIdentity, TrialFolder, TrialReport, available_memory_bytes, binary_size, claim_free_folder,
-    peak_rss_bytes,
+    RunIdentity, TrialError, TrialFolder, TrialReport, available_memory_bytes, binary_size,
+    claim_free_folder, peak_rss_bytes,
 };
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
@@ -18,14 +18,17 @@ use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
 use crate::progress::{Watched, on_interrupt};
-use crate::{source, watch};
+use crate::{seeds, source, watch};
 
 /// The exit code of a run that was interrupted, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
 /// That of a run in which some job did not come to its end: a QP gave up, or time was up.
-const NOT_COMPLETE: u8 = 1;
+pub(crate) const NOT_COMPLETE: u8 = 1;
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    if let Some(count) = arguments.seeds {
+        return seeds::run(arguments, count);
+    }
     let loaded = source::read(&arguments.scenario)?;
     let options = Options {
         threads: arguments.threads,
@@ -73,8 +76,73 @@ pub(crate) fn check_memory(plan: &Plan, force: bool) -> Result<(), Failure> {
     }
 }
 
-fn unrunnable(error: &SimulationError) -> Failure {
+pub(crate) fn unrunnable(error: &SimulationError) -> Failure {
     Failure::input(error.to_string())
+}
+
+/// A trial that has come to its end, or was stopped.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    /// Whether the last of its files could be written.
+    pub(crate) written: Result<(), TrialError>,
+    /// What a command that runs nothing else ends with.
+    pub(crate) exit: ExitCode,
+}
+
+/// What a trial is carried out with.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) loaded: &'a Loaded,
+    /// Its folder.
+    pub(crate) path: &'a Path,
+    /// Whether the folder was made by this program a moment ago, and is nobody's trial.
+    pub(crate) is_claimed: bool,
+    /// What is said before its progress.
+    pub(crate) title: &'a str,
+    /// How long it took to read and build.
+    pub(crate) set_up_s: f64,
+    pub(crate) interrupted: Arc<AtomicBool>,
+}
+
+/// Runs a simulation that has been built and writes its folder.
+pub(crate) fn carry_out<D: Driver>(
+    simulation: &mut Simulation<D>,
+    circumstances: &Circumstances<'_>,
+) -> Result<Ended, Failure> {
+    let Circumstances { loaded, path, .. } = *circumstances;
+    let names = names(&loaded.plan);
+    let folder = TrialFolder::create(path, &loaded.effective, names, identity(&loaded.plan));
+    let mut folder = folder.map_err(|error| {
+        if circumstances.is_claimed {
+            discard(path);
+        }
+        Failure::input(error.to_string())
+    })?;
+    let interrupted = Arc::clone(&circumstances.interrupted);
+    let running = Instant::now();
+    let mut watched =
+        Watched::new(&mut folder, Arc::clone(&interrupted)).titled(circumstances.title);
+    let outcome = simulation.run(&mut watched);
+    drop(watched);
+    let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
+    outcome.summary.notes = idle_settings(&loaded.plan, &loaded.given)
+        .map_err(|error| Failure::input(error.to_string()))?;
+    let engine = &mut outcome.summary.engine;
+    engine.set_up_s = circumstances.set_up_s;
+    engine.wall_s = running.elapsed().as_secs_f64();
+    engine.peak_rss_bytes = peak_rss_bytes();
+    let written = folder.finish(&outcome.summary, &outcome.counts);
+    let exit = if outcome.summary.complete {
+        ExitCode::SUCCESS
+    } else if interrupted.load(Ordering::Relaxed) {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::from(NOT_COMPLETE)
+    };
+    Ok(Ended {
+        outcome,
+        written,
+        exit,
+    })
 }
 
 /// Runs a simulation that has been built, writes its folder and prints its summary.
@@ -85,65 +153,38 @@ fn conduct<D: Driver>(
     started: Instant,
     after: impl Fn(&D),
 ) -> Result<ExitCode, Failure> {
-    let set_up_s = started.elapsed().as_secs_f64();
     let path = folder_path(arguments, &loaded.plan)?;
-    let names = names(&loaded.plan);
-    let folder = TrialFolder::create(&path, &loaded.effective, names, identity(&loaded.plan));
-    let mut folder = folder.map_err(|error| {
-        if arguments.output.is_none() {
-            // It was made a moment ago, and is no trial.
-            discard(&path);
-        }
-        Failure::input(error.to_string())
-    })?;
-    let interrupted = on_interrupt();
-    let running = Instant::now();
-    let outcome = simulation.run(&mut Watched::new(&mut folder, Arc::clone(&interrupted)));
-    let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
-    outcome.summary.notes = idle_settings(&loaded.plan, &loaded.given)
-        .map_err(|error| Failure::input(error.to_string()))?;
-    let engine = &mut outcome.summary.engine;
-    engine.set_up_s = set_up_s;
-    engine.wall_s = running.elapsed().as_secs_f64();
-    engine.peak_rss_bytes = peak_rss_bytes();
+    let circumstances = Circumstances {
+        loaded,
+        path: &path,
+        is_claimed: arguments.output.is_none(),
+        title: "",
+        set_up_s: started.elapsed().as_secs_f64(),
+        interrupted: on_interrupt(),
+    };
+    let ended = carry_out(&mut simulation, &circumstances)?;
     after(simulation.driver());
-    finish(folder, &path, &outcome, loaded, arguments)?;
-    Ok(if outcome.summary.complete {
-        ExitCode::SUCCESS
-    } else if interrupted.load(Ordering::Relaxed) {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::from(NOT_COMPLETE)
-    })
-}
-
-fn finish(
-    folder: TrialFolder,
-    path: &std::path::Path,
-    outcome: &Outcome,
-    loaded: &Loaded,
-    arguments: &Run,
-) -> Result<(), Failure> {
-    let summary = &outcome.summary;
-    let written = folder.finish(summary, &outcome.counts);
+    let summary = &ended.outcome.summary;
     let fabric = describe(&loaded.plan);
     let report = TrialReport {
         summary,
         fabric: &fabric,
-        folder: Some(path),
+        folder: Some(&path),
     };
     print(&report.render(match arguments.format {
         OutputFormat::Table => tenter_report::Format::Table,
         OutputFormat::Json => tenter_report::Format::Json,
         OutputFormat::Csv => tenter_report::Format::Csv,
     }));
-    written.map_err(|error| Failure::other(error.to_string()))?;
+    ended
+        .written
+        .map_err(|error| Failure::other(error.to_string()))?;
     // The table has given the reason already.
     say_failures(summary, arguments.format != OutputFormat::Table);
-    Ok(())
+    Ok(ended.exit)
 }
 
-fn say_failures(summary: &Summary, with_reason: bool) {
+pub(crate) fn say_failures(summary: &Summary, with_reason: bool) {
     for job in &summary.jobs {
         if let Some(failure) = &job.job.failure {
             let reason = if with_reason {
@@ -160,7 +201,7 @@ fn say_failures(summary: &Summary, with_reason: bool) {
 }
 
 /// The folder asked for, or a new one under `trials/`.
-fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
+pub(crate) fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
     if let Some(path) = &arguments.output {
         return Ok(path.clone());
     }
@@ -175,8 +216,7 @@ fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failure> {
     } else {
         plan.name.clone()
     };
-    claim_free_folder(std::path::Path::new("trials"), &name)
-        .map_err(|error| Failure::input(error.to_string()))
+    claim_free_folder(Path::new("trials"), &name).map_err(|error| Failure::input(error.to_string()))
 }
 
 /// Removes a folder of this program's own under `trials/`, and `trials` unless it holds others.

@@ -2,36 +2,64 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
 
 use crate::arguments::Scenario;
 use crate::failure::{Failure, say};
 
+/// The text of a scenario file, to be resolved once or several times.
+pub(crate) struct Source {
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// Reads a file.
+    pub(crate) fn open(file: &Path) -> Result<Source, Failure> {
+        Ok(Source {
+            name: file.display().to_string(),
+            text: text(file)?,
+        })
+    }
+
+    /// Overrides and resolves it.
+    pub(crate) fn load(&self, overrides: &[String], seed: Option<u64>) -> Result<Loaded, Failure> {
+        let format = Format::of_name(&self.name);
+        load(&self.text, &self.name, format, overrides, seed)
+            .map_err(|problems| Failure::input(problems.render()))
+    }
+}
+
 /// Reads, overrides and resolves a scenario; prints its warnings.
 pub(crate) fn read(scenario: &Scenario) -> Result<Loaded, Failure> {
-    let name = scenario.file.display().to_string();
-    let bytes = bytes(scenario).map_err(|error| unreadable(scenario, &error))?;
-    let text = text_of(&bytes, &name).map_err(|problems| Failure::input(problems.render()))?;
-    let format = Format::of_name(&name);
-    let loaded = load(text, &name, format, &scenario.overrides, scenario.seed)
-        .map_err(|problems| Failure::input(problems.render()))?;
+    let source = Source::open(&scenario.file)?;
+    let loaded = source.load(&scenario.overrides, scenario.seed)?;
     say(&loaded.warnings.render_as("warning"));
     Ok(loaded)
 }
 
+/// The text of a scenario file.
+pub(crate) fn text(file: &Path) -> Result<String, Failure> {
+    let bytes = bytes(file).map_err(|error| unreadable(file, &error))?;
+    let text = text_of(&bytes, &file.display().to_string())
+        .map_err(|problems| Failure::input(problems.render()))?;
+    Ok(text.to_owned())
+}
+
 /// The file's bytes, or the first ones and one too many: a device may have no end.
-fn bytes(scenario: &Scenario) -> std::io::Result<Vec<u8>> {
+fn bytes(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(&scenario.file)?;
+    let file = File::open(file)?;
     file.take(MAX_SOURCE_BYTES as u64 + 1)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn unreadable(scenario: &Scenario, error: &std::io::Error) -> Failure {
-    let name = scenario.file.display();
-    let remedy = if scenario.file.is_dir() {
+fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
+    let name = file.display();
+    let remedy = if file.is_dir() {
         "it is a folder; name a scenario file in it".to_owned()
     } else if error.kind() == std::io::ErrorKind::NotFound {
         "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned()

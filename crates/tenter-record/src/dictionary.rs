@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
 use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
+use crate::seeds::SeedRow;
 use crate::summary::{EngineStats, Totals};
 
 /// A table (or a block of `summary.json`) and its columns, without the row type.
@@ -80,6 +81,8 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "\n### `{}`\n", entry.table);
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(SEEDS_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page
 }
 
@@ -129,12 +132,20 @@ const SUMMARY_INTRODUCTION: &str = "
 columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
 ";
 
+const SEEDS_INTRODUCTION: &str = "
+## `seeds.parquet`
+
+`tenter run --seeds N` leaves a folder with a trial folder for each seed, `seed-1`, `seed-2` and so on, and this table beside them.
+
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
-        let entries = tables().into_iter().chain(summary_blocks());
+        let seeds = TableEntry::of::<SeedRow>();
+        let entries = tables().into_iter().chain(summary_blocks()).chain([seeds]);
         entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
     }
 

@@ -10,6 +10,7 @@ pub mod dictionary;
 mod digest;
 mod percentile;
 mod rows;
+mod seeds;
 mod sink;
 mod summary;
 
@@ -17,5 +18,6 @@ pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use digest::Digest;
 pub use percentile::{Distribution, nearest_rank};
 pub use rows::{CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
+pub use seeds::SeedRow;
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

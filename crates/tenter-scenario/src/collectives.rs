@@ -2,13 +2,14 @@
 
 use tenter_units::Bytes;
 use tenter_workload::CollectiveRun;
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::collective::{CollectiveKind, ScaleUp};
 use tenter_workload::sizes::SizeList;
 
 use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
+use crate::topologies::{DELAYS, read_rate};
 use crate::tree::{Node, Value};
 
 const COLLECTIVE: KeyTable = KeyTable {
@@ -24,7 +25,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "algorithm",
             "a word",
             Depends("the usual one"),
-            "By which algorithm: all-to-all `parallel` or `pairwise`; all-reduce `ring`, `bidirectional-ring`, `halving-doubling` or `double-binary-tree`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`; reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
+            "By which algorithm: all-to-all `parallel` or `pairwise`; all-reduce `ring`, `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`; reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
         ),
         key(
             "size",
@@ -91,8 +92,42 @@ const CHUNKED: KeyTable = KeyTable {
     .from("NCCL's default buffer of 4 MiB in 8 slots")],
 };
 
+const HIERARCHICAL: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `algorithm: hierarchical`",
+    keys: &[
+        key(
+            "npus_per_host",
+            "count",
+            Default("8"),
+            "NPUs of each host, each with a NIC; ranks that follow each other share a host",
+        )
+        .from("usual servers"),
+        key(
+            "scale_up_rate",
+            "rate",
+            Default("3600Gbps"),
+            "What an NPU sends and receives within its host, each way",
+        )
+        .from("NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together"),
+        key(
+            "scale_up_latency",
+            "time",
+            Default("1us"),
+            "From the last byte sent within a host to its use at the receiver",
+        )
+        .from("assumed"),
+    ],
+};
+
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] = [&COLLECTIVE, &RANGE, &PERMUTATION, &ROOTED, &CHUNKED];
+pub(crate) const TABLES: [&KeyTable; 6] = [
+    &COLLECTIVE,
+    &RANGE,
+    &PERMUTATION,
+    &ROOTED,
+    &CHUNKED,
+    &HIERARCHICAL,
+];
 
 /// No collective moves more per rank.
 const SIZE_MAX: u64 = 1 << 40;
@@ -206,6 +241,17 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         section.extend(&CHUNKED);
         *chunk_bytes = section.take("chunk_size")?.size(&(1..=SIZE_MAX))?;
     }
+    if let Some(scale_up) = kind.scale_up_mut() {
+        section.extend(&HIERARCHICAL);
+        let npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX));
+        let rate = read_rate(section, "scale_up_rate");
+        let latency = section.time("scale_up_latency", DELAYS);
+        *scale_up = ScaleUp {
+            npus_per_host: npus_per_host?,
+            rate: rate?,
+            latency: latency?,
+        };
+    }
     Some(kind)
 }
 
@@ -215,6 +261,7 @@ fn skip_parameters(section: &mut Section<'_>) {
     section.skip(&PERMUTATION);
     section.skip(&ROOTED);
     section.skip(&CHUNKED);
+    section.skip(&HIERARCHICAL);
 }
 
 fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
@@ -307,6 +354,25 @@ mod tests {
             if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
                 assert!(CHUNKED.title.contains(&format!("{}`", member.algorithm)));
                 assert_eq!(*chunk_bytes, 512 << 10, "the default the table states");
+            }
+            if let Some(scale_up) = kind.scale_up_mut() {
+                assert!(
+                    HIERARCHICAL
+                        .title
+                        .contains(&format!("{}`", member.algorithm))
+                );
+                let rate = scale_up.rate.to_string().replace("3.6Tbps", "3600Gbps");
+                let stated = [
+                    scale_up.npus_per_host.to_string(),
+                    rate,
+                    scale_up.latency.to_string(),
+                ];
+                for (key, value) in HIERARCHICAL.keys.iter().zip(stated) {
+                    assert!(
+                        matches!(key.presence, Default(default) if default == value),
+                        "{value}"
+                    );
+                }
             }
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Field<'p> {
     pub(crate) at: Option<Location>,
     /// The value.
     pub(crate) node: Node,
+    /// What its table says may be written; empty where no table speaks of it.
+    form: &'static str,
 }
 
 impl<'p> Section<'p> {
@@ -52,6 +54,7 @@ impl<'p> Section<'p> {
             path: String::new(),
             at: node.at,
             node,
+            form: "",
         };
         field.section(table)
     }
@@ -84,6 +87,7 @@ impl<'p> Section<'p> {
             path: self.path_of(name),
             at,
             node,
+            form: key.form,
         })
     }
 
@@ -307,6 +311,7 @@ impl<'p> Field<'p> {
             path: path.to_owned(),
             at,
             node,
+            form: "",
         }
     }
 
@@ -365,6 +370,7 @@ impl<'p> Field<'p> {
             path: format!("{}[{index}]", self.path),
             at: node.at.or(self.at),
             node: node.clone(),
+            form: self.form,
         };
         Some(items.iter().enumerate().map(field).collect())
     }
@@ -485,6 +491,12 @@ impl<'p> Field<'p> {
     /// One of several words.
     pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
+        debug_assert!(
+            agrees(self.form, names()),
+            "the table of `{}` says other words than are read: {}",
+            self.path,
+            self.form
+        );
         let found = self
             .word()
             .and_then(|word| choices.iter().find(|(name, _)| *name == word));
@@ -508,6 +520,21 @@ impl<'p> Field<'p> {
         let what = format!("is {}, outside its range", quote(value));
         self.problem(&what, format!("choose from `{least}` to `{most}`"));
     }
+}
+
+/// Whether the words that a form lists are those that are read; `none` is read elsewhere, and a
+/// form without words leaves them to the meaning of its key.
+fn agrees<'w>(form: &str, mut read: impl Iterator<Item = &'w str> + Clone) -> bool {
+    let mut listed = form
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| !word.starts_with('{'));
+    let all_read = listed
+        .clone()
+        .all(|word| word == "none" || read.clone().any(|known| known == word));
+    let any = listed.next().is_some();
+    !any || (all_read && read.all(|word| form.contains(&format!("`{word}`"))))
 }
 
 /// The errors of other crates are written as `what is wrong; what to do`.
@@ -551,7 +578,7 @@ pub(crate) fn unplaced(node: Node) -> Node {
 }
 
 /// "did you mean …?" where a known word is near, else the known words.
-pub(crate) fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
+pub fn suggestion<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> String {
     let spelled = |word: &str| word.to_ascii_lowercase().replace('_', "-");
     let near = known
         .clone()

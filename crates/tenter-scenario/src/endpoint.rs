@@ -81,7 +81,7 @@ const NIC: KeyTable = KeyTable {
         .from("timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14"),
         key(
             "retry_count",
-            "count",
+            "count, may be 0",
             Default("7"),
             "Timeouts in a row without progress after which the QP gives up",
         )

@@ -29,7 +29,7 @@ const JOB: KeyTable = KeyTable {
         ),
         key("collectives", "list", Required, "What it runs, one after the other with a barrier in between"),
         key("iterations", "count", Default("1"), "How often the whole list is run and judged"),
-        key("warm_up", "count", Default("0"), "How often it is run before that without being judged"),
+        key("warm_up", "count, may be 0", Default("0"), "How often it is run before that without being judged"),
         key("start", "time", Default("0ns"), "When its first collective starts"),
         key(
             "gap",

@@ -47,6 +47,15 @@ pub struct Loaded {
     pub warnings: Diagnostics,
 }
 
+/// Keys that a command lays over a scenario, such as the jobs of a benchmark over any fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Laid<'a> {
+    /// What messages call the text.
+    pub source_name: &'a str,
+    /// A mapping in YAML; each of its keys replaces the scenario's, whole.
+    pub text: &'a str,
+}
+
 /// The bytes of a file as text.
 ///
 /// # Errors
@@ -75,25 +84,26 @@ pub fn load(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    check_length(text.len(), source_name)?;
-    let mut sources = vec![Source {
-        name: source_name.to_owned(),
-        text: text.to_owned(),
-    }];
-    for change in overrides {
-        if change.len() > MAX_OVERRIDE_BYTES {
-            let message = format!("an override is longer than {MAX_OVERRIDE_BYTES} bytes");
-            return Err(Diagnostics::of_input(
-                "--set",
-                message,
-                "put it into the file",
-            ));
-        }
-        sources.push(Source {
-            name: "--set".to_owned(),
-            text: change.clone(),
-        });
-    }
+    let nothing = Laid {
+        source_name: "",
+        text: "",
+    };
+    load_laid(text, source_name, format, nothing, overrides, seed)
+}
+
+/// As [`load`], with the keys of `laid` in place of the scenario's own; overrides come after them.
+///
+/// # Errors
+/// Every problem of the text, of what is laid over it and of the overrides, together.
+pub fn load_laid(
+    text: &str,
+    source_name: &str,
+    format: Format,
+    laid: Laid<'_>,
+    overrides: &[String],
+    seed: Option<u64>,
+) -> Result<Loaded, Diagnostics> {
+    let sources = sources(text, source_name, laid, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
     let root = match format {
         Format::Yaml => yaml::parse(text, 0, 0, &problems),
@@ -102,11 +112,17 @@ pub fn load(
     let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
-    if !matches!(root.value, Value::Map(_)) {
+    if !root.is_map() {
         report_no_scenario(&root, &problems);
         return Err(problems.into_diagnostics(sources));
     }
-    for (change, source) in overrides.iter().zip(1..) {
+    if let Some(Value::Map(entries)) = yaml::parse(laid.text, 1, 0, &problems).map(|n| n.value) {
+        for entry in entries {
+            root.remove(&[&entry.key]);
+            root.add(entry);
+        }
+    }
+    for (change, source) in overrides.iter().zip(2..) {
         overrides::apply(&mut root, change, source, &problems);
     }
     let given = given::paths(&root);
@@ -123,6 +139,33 @@ pub fn load(
         }
         None => Err(problems.into_diagnostics(sources)),
     }
+}
+
+/// The texts that problems may point into: the scenario, what is laid over it, each override.
+fn sources(
+    text: &str,
+    source_name: &str,
+    laid: Laid<'_>,
+    overrides: &[String],
+) -> Result<Vec<Source>, Diagnostics> {
+    check_length(text.len(), source_name)?;
+    let source = |name: &str, text: &str| Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let mut sources = vec![
+        source(source_name, text),
+        source(laid.source_name, laid.text),
+    ];
+    for change in overrides {
+        if change.len() > MAX_OVERRIDE_BYTES {
+            let message = format!("an override is longer than {MAX_OVERRIDE_BYTES} bytes");
+            let help = "put it into the file";
+            return Err(Diagnostics::of_input("--set", message, help));
+        }
+        sources.push(source("--set", change));
+    }
+    Ok(sources)
 }
 
 /// The text is no mapping, so there is no use in asking for its keys.

@@ -103,8 +103,20 @@ const ENGINE: KeyTable = KeyTable {
     )],
 };
 
+/// The table of the scenario itself, and those of its sections that are read here.
+pub(crate) const OWN_TABLES: [&KeyTable; 4] = [&SCENARIO, &OBSERVE, &LIMITS, &ENGINE];
+
 /// Every key of the format as Markdown tables, for the reference.
 pub fn key_reference() -> String {
+    all_tables()
+        .into_iter()
+        .map(KeyTable::markdown)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Every table, in the order of the reference.
+pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
@@ -119,11 +131,9 @@ pub fn key_reference() -> String {
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(collectives::TABLES);
-    let tables = own.chain(rest).chain([&OBSERVE, &LIMITS, &ENGINE]);
-    tables
-        .map(KeyTable::markdown)
-        .collect::<Vec<_>>()
-        .join("\n")
+    own.chain(rest)
+        .chain([&OBSERVE, &LIMITS, &ENGINE])
+        .collect()
 }
 
 /// A scenario, read; nothing in it has been put together yet.

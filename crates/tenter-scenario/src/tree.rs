@@ -76,6 +76,13 @@ impl Node {
         }
     }
 
+    /// Adds an entry to a mapping that does not have its key.
+    pub(crate) fn add(&mut self, entry: Entry) {
+        if let Value::Map(entries) = &mut self.value {
+            entries.push(entry);
+        }
+    }
+
     /// Takes a key out of the mapping that `path` leads to.
     pub(crate) fn remove(&mut self, path: &[&str]) {
         let ([key, rest @ ..], Value::Map(entries)) = (path, &mut self.value) else {

@@ -141,6 +141,8 @@ struct JobState {
     next_start: Option<u64>,
     /// Whether a collective runs.
     running: bool,
+    /// Whether it will not end within the hosts before time is up.
+    overdue: bool,
 }
 
 impl<D: Driver> Simulation<D> {
@@ -244,14 +246,15 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 RunOutcome::Edge(at) => self.now = at,
                 // Nothing moves any more; whatever comes next is at the next start of a collective.
                 RunOutcome::Empty => {
-                    self.finish_collectives();
-                    let Some(start) = self.next_start() else {
+                    self.finish_collectives(limit);
+                    let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
+                    let Some(start) = self.next_start().or(overdue) else {
                         return Ok(None);
                     };
                     self.idle_until(start.min(limit))?;
                 }
             }
-            self.finish_collectives();
+            self.finish_collectives(limit);
             if self.sampler.is_due(self.now) {
                 self.sample(self.now)?;
             }
@@ -316,7 +319,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let schedule = run.kind.schedule(plan.job.ranks(), run.size_bytes)?;
         let schedule: Arc<dyn tenter_workload::Schedule> = Arc::from(schedule);
         let more = number + 1 < plan.turns.len();
-        let gap = more.then(|| plan.job.gap.ps());
+        // Both ends of a hierarchical algorithm are outside the network.
+        let within = run.kind.within_hosts(run.size_bytes).ps();
+        let gap = more.then(|| plan.job.gap.ps().saturating_add(within));
         context
             .progress
             .begin(job, u64::from(schedule.transfer_count()), gap);
@@ -337,24 +342,32 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             if number > 0 {
                 host.reset(&context, job as u16);
             }
-            if let Some(at) = host.start(&context, job as u16, self.now) {
+            if let Some(at) = host.start(&context, job as u16, self.now.saturating_add(within)) {
                 self.driver.wake(usize::from(part), node, at);
             }
         }
         Ok(())
     }
 
-    /// Books every collective that has ended and says when the job's next one starts.
-    fn finish_collectives(&mut self) {
+    /// Books every collective that has ended and says when the job's next one starts. One whose
+    /// end within the hosts is later than `limit` goes on.
+    fn finish_collectives(&mut self, limit: u64) {
         self.context.progress.take_edge();
         for (index, state) in self.jobs.iter_mut().enumerate() {
             if !state.running || self.context.progress.missing(index) > 0 {
                 continue;
             }
-            state.running = false;
-            let end = self.context.progress.last_arrival(index);
-            self.accounts.end(index, state.turn, end);
             let plan = &self.context.jobs[index];
+            let run = &plan.turns[state.turn].run;
+            let within = run.kind.within_hosts(run.size_bytes).ps();
+            let last_arrival = self.context.progress.last_arrival(index);
+            let end = last_arrival.saturating_add(within);
+            if within > 0 && end > limit {
+                state.overdue = true;
+                continue;
+            }
+            state.running = false;
+            self.accounts.end(index, state.turn, end);
             if state.turn + 1 < plan.turns.len() {
                 state.turn += 1;
                 state.next_start = Some(end.saturating_add(plan.job.gap.ps()));

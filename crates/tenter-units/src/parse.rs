@@ -353,9 +353,17 @@ fn decimals(mut remainder: u64, worth: u64) -> String {
     text
 }
 
-/// `FromStr` and `Display` of a unit type over its [`Dimension`].
+/// `FromStr` and `Display` of a unit type over its [`Dimension`], and its units by name.
 macro_rules! read_and_print {
     ($type:ident, $count:ident, $dimension:expr, $others:expr) => {
+        impl $type {
+            /// The units that may stand in its text, in every spelling that is read.
+            pub fn unit_names() -> impl Iterator<Item = &'static str> {
+                let known = $dimension.units.iter().chain($dimension.spellings);
+                known.map(|(name, _)| *name)
+            }
+        }
+
         impl std::str::FromStr for $type {
             type Err = $crate::UnitError;
             fn from_str(text: &str) -> Result<$type, $crate::UnitError> {

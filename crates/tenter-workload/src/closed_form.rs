@@ -22,6 +22,7 @@ use crate::collective::CollectiveKind;
 /// | all-reduce, ring | 2(n−1)·(c + L) | a step waits for the arrival of the last |
 /// | all-reduce, bidirectional ring | ≥ 4(n−1)·c(S/2n) + L | each port sends 4(n−1) chunks |
 /// | | ≥ 2(n−1)·(c(S/2n) + L) | a step waits for the arrival of the last |
+/// | all-reduce, hierarchical | 2(N−1)·(c + L) + 2·w | as the ring, between N hosts |
 /// | all-gather, ring; reduce-scatter, ring | (n−1)·(c + L) | as all-reduce, once round |
 /// | all-reduce, halving-doubling | 2·Σ (c(S/2ʲ) + L), j = 1 … k | exchanges follow each other |
 /// | all-gather, recursive doubling | Σ (c(S/2ʲ) + L), j = k … 1 | exchanges follow each other |
@@ -44,6 +45,9 @@ use crate::collective::CollectiveKind;
 /// ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on somebody h−1 hops down has f = 2 ranks below
 /// (else 1).
 ///
+/// Within a host of g NPUs, of which there are N = n/g, w = (g−1)·S/g at the rate of the scale-up
+/// domain and its latency.
+///
 /// Where transfers of different steps share a port, how well they fill each other's pauses depends
 /// on how they meet there. The table then has lower bounds, and the larger of them is returned.
 ///
@@ -65,6 +69,12 @@ pub fn ideal_completion(
         | CollectiveKind::GatherParallel { .. }
         | CollectiveKind::ScatterParallel { .. } => times(share(), others).saturating_add(latency),
         CollectiveKind::AllReduceRing => times(share().saturating_add(latency), 2 * others),
+        CollectiveKind::AllReduceHierarchical { scale_up } => {
+            let hosts = ranks / scale_up.npus_per_host.max(1);
+            let steps = 2 * u64::from(hosts.saturating_sub(1));
+            let within = times(kind.within_hosts(size_bytes), 2);
+            times(share().saturating_add(latency), steps).saturating_add(within)
+        }
         CollectiveKind::AllReduceBidirectionalRing => {
             let chunk = port_time(size_bytes / parts / 2);
             let port = times(chunk, 4 * others).saturating_add(latency);
@@ -167,6 +177,8 @@ fn times(time: Time, count: u64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collective::ScaleUp;
+    use tenter_units::Rate;
 
     #[test]
     fn formulas_at_eight_ranks() {
@@ -232,6 +244,21 @@ mod tests {
             time(CollectiveKind::BroadcastParallel { root: 0 }),
             Time::from_us(561)
         );
+    }
+
+    #[test]
+    fn four_hosts_of_two() {
+        // 80 bytes as above: 6·(10 + 1) us across hosts, and twice 40 bytes at a byte a nanosecond
+        // and 2 us within them.
+        let scale_up = ScaleUp {
+            npus_per_host: 2,
+            rate: Rate::from_gbps(8),
+            latency: Time::from_us(2),
+        };
+        let kind = CollectiveKind::AllReduceHierarchical { scale_up };
+        let port_time = |bytes| Time::from_us(bytes);
+        let time = ideal_completion(&kind, 8, 80, &port_time, Time::from_us(1));
+        assert_eq!(time, Time::from_ns(66_000 + 2 * 2_040));
     }
 
     #[test]

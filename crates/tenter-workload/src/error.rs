@@ -72,6 +72,19 @@ pub enum WorkloadError {
         /// How many ranks there are; at least 2.
         ranks: u32,
     },
+    /// Ranks that do not fill hosts.
+    #[error(
+        "{collective}: {ranks} ranks do not fill two or more hosts with {npus_per_host} NPUs \
+         each; give another `npus_per_host`, or as many ranks as fill the hosts"
+    )]
+    HostsNotFull {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+        /// NPUs of each host.
+        npus_per_host: u32,
+    },
     /// A name that is no collective.
     #[error("there is no collective `{given}`{}; known are {known}", hint(*.suggestion))]
     UnknownCollective {

@@ -1,11 +1,13 @@
 //! What a user types, and what comes back: exit codes, streams and files of the `tenter` binary.
 
+mod bench;
 mod broken;
 mod explain;
 mod hostile;
 mod interrupt;
 mod pauses;
 mod run;
+mod seeds;
 mod validate;
 mod watch;
 mod workplace;

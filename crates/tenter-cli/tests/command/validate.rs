@@ -88,3 +88,16 @@ fn a_file_without_an_end_is_refused() {
     let answer = workplace.tenter(&["validate", "/dev/null"]);
     answer.expect_refusal(&["/dev/null", "the scenario is empty"]);
 }
+
+#[test]
+fn the_schema_is_printed_as_json() {
+    let workplace = Workplace::new("schema");
+    let schema = workplace.words("schema").expect(0).json();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    assert_eq!(schema["additionalProperties"], false);
+    let meaning = &schema["properties"]["seed"]["description"];
+    assert_eq!(meaning, "Seed of every random stream. Default: 1.");
+}

@@ -83,6 +83,11 @@ impl Workplace {
         Answer::of(&output)
     }
 
+    /// The same with the arguments in one line, between spaces.
+    pub(crate) fn words(&self, line: &str) -> Answer {
+        self.tenter(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
     /// A JSON file of the workplace.
     pub(crate) fn json(&self, name: &str) -> Value {
         let text = fs::read_to_string(self.path(name)).expect("the file is there");

@@ -119,9 +119,9 @@ fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
             PfcTrigger::Ingress
         },
         xon_offset_bytes: draw.below(3 * frame),
-        headroom: match draw.below(4) {
+        headroom: match draw.below(5) {
             0 => Headroom::Sonic,
-            1 => Headroom::Bytes(draw.below(20 * frame)),
+            1 | 2 => Headroom::Bytes(draw.below(10 * frame)),
             _ => Headroom::Model,
         },
         quanta: if draw.chance(50) {

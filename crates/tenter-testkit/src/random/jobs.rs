@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use super::draw::Draw;
 
@@ -97,6 +97,9 @@ fn collective(
         if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
             *chunk_bytes = UNIT.div_ceil(pieces);
         }
+        if let Some(own) = kind.scale_up_mut() {
+            name.push_str(&scale_up(draw, ranks, own));
+        }
         // A hypercube wants a power of two.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
             continue;
@@ -134,4 +137,17 @@ fn collective(
         }
         None => format!("{name}, size: {size}B"),
     }
+}
+
+/// Hosts of any size that the ranks fill, and their scale-up domain.
+fn scale_up(draw: &mut Draw, ranks: u64, own: &mut ScaleUp) -> String {
+    let fits = |npus: &u64| ranks.is_multiple_of(*npus);
+    let npus: Vec<u64> = (1..=ranks / 2).filter(fits).collect();
+    own.npus_per_host = npus[draw.below(npus.len() as u64) as usize] as u32;
+    format!(
+        ", npus_per_host: {}, scale_up_rate: {}Gbps, scale_up_latency: {}",
+        own.npus_per_host,
+        draw.within(10..=4_000),
+        draw.seldom_time(50, 15_000),
+    )
 }

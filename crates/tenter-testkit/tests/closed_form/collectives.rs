@@ -8,9 +8,9 @@
 //! All ranks do the same at the same instants here, so ACKs that leave together go to different
 //! ports, and arrive in the gaps that the receivers' own ACKs have left in the data.
 
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 use tenter_workload::closed_form::ideal_completion;
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use crate::trial::Trial;
 use crate::wire::{ACK_WIRE, FIRST_WIRE, MESSAGE, MTU, default_wire, wire};
@@ -177,6 +177,74 @@ fn rings_and_pairwise_exchanges() {
             let expected = ideal(&kind, ranks, step, NEAR + longest) - ACK;
             assert_eq!(trial.completion(0), expected, "{case}, stored");
         }
+    }
+}
+
+#[test]
+fn hierarchical() {
+    // Each NPU of a host has a ring of its own, whose steps are those of the ring above; before and
+    // after it are the phases within the hosts. Eight ranks in hosts of 2 with chunks of 1 MiB, of
+    // an 8-MiB buffer: 6·(21,393,920 + 8·1,720 + 650,000) − 1,720 ps, and twice 4 MiB at 100 GB/s
+    // and 2 us.
+    for (ranks, chunk) in SHAPES {
+        for npus in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
+            let size = u64::from(ranks) * chunk;
+            let mut kind = member("all-reduce", "hierarchical");
+            let scale_up = kind.scale_up_mut().expect("it tells hosts apart");
+            *scale_up = ScaleUp {
+                npus_per_host: npus,
+                rate: Rate::from_gbps(800),
+                latency: Time::from_us(2),
+            };
+            let set = [
+                "jobs[0].collectives[0].algorithm=hierarchical",
+                &*format!("jobs[0].collectives[0].npus_per_host={npus}"),
+                "jobs[0].collectives[0].scale_up_rate=800Gbps",
+                "jobs[0].collectives[0].scale_up_latency=2us",
+                // What is within the hosts must not be forgotten between collectives either.
+                "jobs[0].iterations=2",
+            ];
+            let trial = single_switch(ranks, "all-reduce", size, &set);
+            let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
+            let port_time = |_| Time::from_ps(step);
+            let latency = Time::from_ps(NEAR);
+            let expected = ideal_completion(&kind, ranks, size, &port_time, latency).ps() - ACK;
+            let case = format!("{ranks} ranks in hosts of {npus}, {chunk} B");
+            assert_eq!(trial.completion(0), expected, "{case}");
+            assert_eq!(trial.completion(1), expected, "{case}, again");
+            let collectives = &trial.outcome.collectives;
+            let end = collectives[0].end.expect("it was done");
+            assert_eq!(collectives[1].start, end + Time::from_us(10), "{case}");
+            if (ranks, npus, chunk) == (8, 2, 1 << 20) {
+                let within = 2 * (41_943_040 + 2_000_000);
+                assert_eq!(
+                    expected,
+                    6 * (21_393_920 + 8 * 1_720 + 650_000) - 1_720 + within
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_limit_within_the_hosts_stops_a_hierarchical_all_reduce() {
+    // In the first phase, in the last, and after it.
+    for (limit, done) in [("500us", false), ("1500us", false), ("3ms", true)] {
+        let set = [
+            "jobs[0].collectives[0].algorithm=hierarchical",
+            "jobs[0].collectives[0].npus_per_host=2",
+            "jobs[0].collectives[0].scale_up_latency=1ms",
+            &*format!("limits.time={limit}"),
+        ];
+        let trial = single_switch(4, "all-reduce", 4_096, &set);
+        let summary = &trial.outcome.summary;
+        assert_eq!(summary.complete, done, "{limit}");
+        assert_eq!(
+            summary.stopped.is_some(),
+            !done,
+            "{limit}: {:?}",
+            summary.stopped
+        );
     }
 }
 

@@ -9,6 +9,7 @@ mod all_gather_ring;
 mod all_reduce_bidirectional_ring;
 mod all_reduce_double_binary_tree;
 mod all_reduce_halving_doubling;
+mod all_reduce_hierarchical;
 mod all_reduce_ring;
 mod all_to_all_pairwise;
 mod all_to_all_parallel;
@@ -37,8 +38,12 @@ mod vectors;
 
 use std::fmt;
 
+use tenter_units::Time;
+
 use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
+
+pub use all_reduce_hierarchical::ScaleUp;
 
 /// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
 /// said.
@@ -63,6 +68,11 @@ pub enum CollectiveKind {
     AllReduceDoubleBinaryTree {
         /// Bytes of a chunk; the last one may be shorter.
         chunk_bytes: u64,
+    },
+    /// All-reduce within hosts, round rings across them, and within hosts again.
+    AllReduceHierarchical {
+        /// The hosts.
+        scale_up: ScaleUp,
     },
     /// All-gather round a ring.
     AllGatherRing,
@@ -213,13 +223,14 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 20] = [
+    pub const MEMBERS: [&'static CollectiveMember; 21] = [
         &all_to_all_parallel::MEMBER,
         &all_to_all_pairwise::MEMBER,
         &all_reduce_ring::MEMBER,
         &all_reduce_bidirectional_ring::MEMBER,
         &all_reduce_halving_doubling::MEMBER,
         &all_reduce_double_binary_tree::MEMBER,
+        &all_reduce_hierarchical::MEMBER,
         &all_gather_ring::MEMBER,
         &all_gather_recursive_doubling::MEMBER,
         &reduce_scatter_ring::MEMBER,
@@ -247,6 +258,7 @@ impl CollectiveKind {
             CollectiveKind::AllReduceDoubleBinaryTree { .. } => {
                 &all_reduce_double_binary_tree::MEMBER
             }
+            CollectiveKind::AllReduceHierarchical { .. } => &all_reduce_hierarchical::MEMBER,
             CollectiveKind::AllGatherRing => &all_gather_ring::MEMBER,
             CollectiveKind::AllGatherRecursiveDoubling => &all_gather_recursive_doubling::MEMBER,
             CollectiveKind::ReduceScatterRing => &reduce_scatter_ring::MEMBER,
@@ -344,11 +356,29 @@ impl CollectiveKind {
         }
     }
 
+    /// The NPUs of a host, where the algorithm tells hosts apart.
+    pub const fn scale_up_mut(&mut self) -> Option<&mut ScaleUp> {
+        match self {
+            CollectiveKind::AllReduceHierarchical { scale_up } => Some(scale_up),
+            _ => None,
+        }
+    }
+
+    /// What passes within the hosts before the first transfer can be sent, and once more after the
+    /// last has arrived; zero for all algorithms that do not tell hosts apart.
+    pub fn within_hosts(&self, size_bytes: u64) -> Time {
+        match self {
+            CollectiveKind::AllReduceHierarchical { scale_up } => scale_up.phase(size_bytes),
+            _ => Time::ZERO,
+        }
+    }
+
     /// The transfers of this algorithm over `ranks` ranks for a size of `size_bytes`, as nccl-tests
     /// counts sizes.
     ///
     /// # Errors
-    /// Fewer than 2 ranks, a size of 0, a root that is no rank, or more transfers than ids.
+    /// Fewer than 2 ranks, a size of 0, a number of ranks that does not suit the algorithm, a root
+    /// that is no rank, or more transfers than ids.
     pub fn schedule(
         &self,
         ranks: u32,
@@ -375,6 +405,9 @@ impl CollectiveKind {
                     size_bytes,
                     chunk_bytes,
                 )?,
+            ),
+            CollectiveKind::AllReduceHierarchical { scale_up } => Box::new(
+                all_reduce_hierarchical::AllReduceHierarchical::new(ranks, size_bytes, scale_up)?,
             ),
             CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
             CollectiveKind::AllGatherRecursiveDoubling => {

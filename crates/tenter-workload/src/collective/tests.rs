@@ -43,6 +43,9 @@ fn variants() -> Vec<CollectiveKind> {
             // Of 1,000 bytes in ten chunks, or halves in five.
             *chunk_bytes = 100;
         }
+        if let Some(scale_up) = other.scale_up_mut() {
+            scale_up.npus_per_host = 3;
+        }
         if other != member.default {
             variants.push(other);
         }
@@ -55,7 +58,7 @@ fn variants() -> Vec<CollectiveKind> {
 fn hinted_and_not(kind: &CollectiveKind, ranks: u32) -> Option<(Box<dyn Schedule>, Unhinted)> {
     let schedule = || match kind.schedule(ranks, 1_000) {
         Ok(schedule) => Some(schedule),
-        Err(WorkloadError::NotPowerOfTwo { .. }) => None,
+        Err(WorkloadError::NotPowerOfTwo { .. } | WorkloadError::HostsNotFull { .. }) => None,
         Err(error) => panic!("{error}"),
     };
     Some((schedule()?, Unhinted(schedule()?)))
@@ -170,7 +173,7 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("all-reduce", "rign"),
         "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling, \
-         double-binary-tree"
+         double-binary-tree, hierarchical"
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),

@@ -365,6 +365,40 @@ fn double_tree(case: Case) {
     all_reduce(case, &kind, 2 * chunks);
 }
 
+/// All-reduce within hosts, across them and within them again. The first and the last are carried
+/// out here, as no transfer carries them: an NPU first adds up its part of the buffers of its host,
+/// and in the end gives the others what it has of it.
+fn hierarchical(case: Case) {
+    let ranks = case.ranks;
+    for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
+        let mut kind = CollectiveKind::parse("all-reduce", "hierarchical").unwrap();
+        kind.scale_up_mut().unwrap().npus_per_host = npus_per_host;
+        let hosts = ranks / npus_per_host;
+        let owner = |chunk: u32| chunk / hosts;
+        let of_host = |rank: u32| {
+            let first = rank / npus_per_host * npus_per_host;
+            first..first + npus_per_host
+        };
+        let reduced = |rank: u32, chunk: u32| {
+            let added = of_host(rank).map(|other| value(other, chunk)).sum();
+            if owner(chunk) == rank % npus_per_host {
+                added
+            } else {
+                0
+            }
+        };
+        let mut memory = InPlace::of_chunks(matrix(ranks, ranks, reduced));
+        let bytes = case.run(&kind, &mut memory);
+        assert_eq!(bytes, 2 * u64::from(hosts - 1) * case.size);
+        let held = memory.held;
+        memory.held = matrix(ranks, ranks, |rank, chunk| {
+            let from = of_host(rank).start + owner(chunk);
+            held[from as usize][chunk as usize]
+        });
+        check_all_reduced(case, &kind, &memory);
+    }
+}
+
 fn everything(case: Case) {
     rings(case);
     butterflies(case);
@@ -375,6 +409,7 @@ fn everything(case: Case) {
     broadcast(case);
     reduce(case);
     double_tree(case);
+    hierarchical(case);
 }
 
 #[test]

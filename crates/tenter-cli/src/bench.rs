@@ -1,0 +1,420 @@
+//! `tenter bench`: the table of nccl-tests for a simulated fabric.
+
+mod collectives;
+mod layout;
+mod letters;
+mod sizes;
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime};
+
+use serde_json::json;
+use tenter_record::{CollectiveRow, Summary};
+use tenter_report::{BenchReport, BenchRow, BenchStep, claim_free_folder, duration_s, si};
+use tenter_scenario::{Loaded, Plan, suggestion};
+use tenter_sim::{Options, Simulation};
+use tenter_workload::collective::CollectiveKind;
+
+use crate::arguments::Bench;
+use crate::fabric::Fabric;
+use crate::failure::{Failure, print, say};
+use crate::progress::on_interrupt;
+use crate::run::{self, Circumstances, Ended};
+use collectives::Collective;
+use layout::Layout;
+use sizes::{Sized, Step};
+
+pub(crate) use letters::Letters;
+pub(crate) use sizes::parse as parse_size;
+
+/// What a benchmark comes to before it is run.
+struct Prepared {
+    report: BenchReport,
+    algorithm: String,
+    fabric: String,
+    sizes: Vec<Sized>,
+    loaded: Loaded,
+}
+
+pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let prepared = prepare(arguments)?;
+    if let Some(folder) = arguments.json.as_deref().and_then(Path::parent)
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let folder = folder.display();
+        let message = format!("-J: there is no folder {folder}; make it, or name another file");
+        return Err(Failure::input(message));
+    }
+    say(&prepared.loaded.warnings.render_as("warning"));
+    let Some((ended, path)) = simulate(&prepared, arguments, started)? else {
+        print(&prepared.report.header());
+        let rows = rows(&prepared, None);
+        let mut text = table(&prepared.report, &rows);
+        text.push_str(
+            "# Nothing was sent: no size has a share for every rank, so there is no trial folder\n",
+        );
+        print(&text);
+        write_json(arguments, &prepared, &rows, started_at, None)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let summary = &ended.outcome.summary;
+    let rows = rows(&prepared, Some(summary));
+    let mut text = table(&prepared.report, &rows);
+    let engine = &summary.engine;
+    let hops = si(engine.packet_hops as f64);
+    let hops = hops.trim_end();
+    let wall = duration_s(engine.wall_s);
+    let _ = writeln!(
+        text,
+        "# Simulated {hops} packet-hops in {wall}, digest {}",
+        engine.digest
+    );
+    let _ = writeln!(text, "# Trial folder: {}", path.display());
+    for warning in &summary.warnings {
+        let _ = writeln!(text, "# Warning: {warning}");
+    }
+    print(&text);
+    write_json(
+        arguments,
+        &prepared,
+        &rows,
+        started_at,
+        Some((summary, &path)),
+    )?;
+    ended
+        .written
+        .map_err(|error| Failure::other(error.to_string()))?;
+    if let Some(stopped) = &summary.stopped {
+        say(&format!("error: stopped: {stopped}\n"));
+    }
+    run::say_failures(summary, true);
+    Ok(ended.exit)
+}
+
+/// Checks everything that was typed, and lays the job over the fabric.
+fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
+    let refused = |message: String| Failure::input(message);
+    arguments.letters.check().map_err(refused)?;
+    let collective = Collective::of_name(&arguments.collective).map_err(refused)?;
+    let element_bytes = collectives::element_bytes(&arguments.datatype).map_err(refused)?;
+    collectives::check_reduction(&arguments.reduction).map_err(refused)?;
+    let algorithm = algorithm(arguments, collective).map_err(refused)?;
+    let scan = &arguments.scan;
+    let step = scan.factor.map_or(Step::Bytes(scan.step), Step::Factor);
+    let asked = sizes::scan(scan.min, scan.max, step).map_err(refused)?;
+    let fabric = Fabric::find(&arguments.fabric)?;
+    let alone = fabric.alone(&arguments.overrides)?;
+    let within_hosts = hierarchical(collective, algorithm);
+    let layout = Layout::of(&arguments.ranks, &alone.plan, within_hosts).map_err(refused)?;
+    let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
+    let cut = |&size: &u64| sizes::cut(size, collective.share, layout.ranks(), element_bytes);
+    let sizes: Vec<Sized> = asked.iter().map(cut).collect();
+    let mut keys = format!(
+        "name: bench-{}-{}\n",
+        collective.name,
+        quotable(&fabric.name)
+    );
+    keys.push_str(&job(
+        arguments, collective, algorithm, &layout, root, &sizes,
+    ));
+    let loaded = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
+    Ok(Prepared {
+        report: report(
+            arguments,
+            collective,
+            algorithm,
+            &layout,
+            root,
+            &loaded.plan,
+        ),
+        algorithm: algorithm.to_owned(),
+        fabric: fabric.name,
+        sizes,
+        loaded,
+    })
+}
+
+/// Whether the algorithm wants the ranks of a server to follow each other.
+fn hierarchical(collective: &Collective, algorithm: &str) -> bool {
+    let kind = CollectiveKind::parse(collective.scenario, algorithm);
+    kind.is_ok_and(|mut kind| kind.scale_up_mut().is_some())
+}
+
+fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
+    let Some(given) = &arguments.algorithm else {
+        return Ok(collective.algorithm);
+    };
+    let known: Vec<&str> = CollectiveKind::algorithms_of(collective.scenario).collect();
+    if known.contains(&given.as_str()) {
+        return Ok(given);
+    }
+    Err(format!(
+        "{} has no algorithm `{given}`; {}",
+        collective.name,
+        suggestion(given, known.into_iter())
+    ))
+}
+
+/// The root, where there is one.
+fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option<u32>, String> {
+    let given = arguments.root.as_str();
+    if !collective.shown.root {
+        if given == "0" {
+            return Ok(None);
+        }
+        return Err(format!("{} has no root; leave `-r` out", collective.name));
+    }
+    if matches!(given, "all" | "-1") {
+        return Err("`-r all`: give one root at a time, such as `-r 0`".to_owned());
+    }
+    match given.parse() {
+        Ok(root) if root < ranks => Ok(Some(root)),
+        _ => Err(format!(
+            "`-r {given}` is no rank; choose from 0 to {}",
+            ranks - 1
+        )),
+    }
+}
+
+/// A name as a word of YAML, whatever the file was called.
+fn quotable(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(plain).collect()
+}
+
+/// The job, as a scenario has it.
+fn job(
+    arguments: &Bench,
+    collective: &Collective,
+    algorithm: &str,
+    layout: &Layout,
+    root: Option<u32>,
+    sizes: &[Sized],
+) -> String {
+    let listed = |items: Vec<String>| items.join(", ");
+    let hosts = listed(layout.hosts.iter().map(ToString::to_string).collect());
+    // What has no bytes is not run, and a job must run something.
+    let mut bytes: Vec<String> = sent(sizes)
+        .map(|(_, sized)| format!("{}B", sized.bytes))
+        .collect();
+    if bytes.is_empty() {
+        bytes.push("1B".to_owned());
+    }
+    let mut more = root.map_or_else(String::new, |root| format!("root: {root}, "));
+    if hierarchical(collective, algorithm) {
+        let _ = write!(more, "npus_per_host: {}, ", layout.per_node);
+    }
+    format!(
+        "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
+         collectives: [{{collective: {}, algorithm: {algorithm}, {more}sizes: [{}]}}]\n",
+        collective.name,
+        arguments.iterations,
+        arguments.warm_up,
+        collective.scenario,
+        listed(bytes),
+    )
+}
+
+/// The sizes that are run, with their rows.
+fn sent(sizes: &[Sized]) -> impl Iterator<Item = (usize, &Sized)> {
+    sizes
+        .iter()
+        .enumerate()
+        .filter(|(_, sized)| sized.bytes > 0)
+}
+
+fn report(
+    arguments: &Bench,
+    collective: &Collective,
+    algorithm: &str,
+    layout: &Layout,
+    root: Option<u32>,
+    plan: &Plan,
+) -> BenchReport {
+    let scan = &arguments.scan;
+    let shown = collective.shown;
+    BenchReport {
+        program: format!("{}_perf", collective.name),
+        about: vec![
+            format!(
+                "tenter {}, simulated: {}",
+                env!("CARGO_PKG_VERSION"),
+                run::describe(plan)
+            ),
+            format!(
+                "Fabric {}, algorithm {algorithm}, seed {}",
+                arguments.fabric, plan.seed
+            ),
+        ],
+        threads: layout.threads_per_node,
+        gpus: layout.gpus,
+        min_bytes: scan.min,
+        max_bytes: scan.max,
+        step: scan
+            .factor
+            .map_or(BenchStep::Bytes(scan.step), BenchStep::Factor),
+        warm_up: arguments.warm_up,
+        iterations: arguments.iterations,
+        devices: layout.devices(plan),
+        datatype: arguments.datatype.clone(),
+        redop: if shown.redop {
+            arguments.reduction.clone()
+        } else {
+            "none".to_owned()
+        },
+        root: root.map_or(-1, i64::from),
+    }
+}
+
+/// Runs the job and writes its trial folder, printing the header before; nothing where no size has
+/// anything to send.
+fn simulate(
+    prepared: &Prepared,
+    arguments: &Bench,
+    started: Instant,
+) -> Result<Option<(Ended, PathBuf)>, Failure> {
+    if sent(&prepared.sizes).next().is_none() {
+        return Ok(None);
+    }
+    let loaded = &prepared.loaded;
+    let options = Options {
+        threads: arguments.threads,
+    };
+    run::check_memory(&loaded.plan, arguments.force)?;
+    let mut simulation =
+        Simulation::new(&loaded.plan, options).map_err(|error| run::unrunnable(&error))?;
+    let path = match &arguments.output {
+        Some(path) => path.clone(),
+        None => claim_free_folder(Path::new("trials"), &loaded.plan.name)
+            .map_err(|error| Failure::input(error.to_string()))?,
+    };
+    let circumstances = Circumstances {
+        loaded,
+        path: &path,
+        is_claimed: arguments.output.is_none(),
+        title: "",
+        set_up_s: started.elapsed().as_secs_f64(),
+        interrupted: on_interrupt(),
+    };
+    print(&prepared.report.header());
+    let ended = run::carry_out(&mut simulation, &circumstances)?;
+    Ok(Some((ended, path)))
+}
+
+/// One row per size, up to the first whose iterations were not all done.
+fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
+    let job = &prepared.loaded.plan.jobs[0];
+    let judged: Vec<&CollectiveRow> = summary
+        .iter()
+        .flat_map(|summary| &summary.jobs[0].collectives)
+        .filter(|row| !row.warm_up)
+        .collect();
+    let mut next = 0;
+    let row = |sized: &Sized| {
+        if sized.bytes == 0 {
+            return Some(row_of(sized, 0.0, 1.0, 1.0));
+        }
+        let index = next;
+        next += 1;
+        let iterations = judged.iter().filter(|row| row.index as usize == index);
+        let times: Option<Vec<f64>> = iterations
+            .map(|row| row.completion_time.map(|time| time.as_ns() / 1e3))
+            .collect();
+        let times = times.filter(|times| times.len() == prepared.report.iterations as usize)?;
+        let mean_us = times.iter().sum::<f64>() / times.len() as f64;
+        let kind = &job.sequence[index].kind;
+        let (algbw, busbw) = (
+            kind.algbw_factor(job.ranks()),
+            kind.busbw_factor(job.ranks()),
+        );
+        Some(row_of(sized, mean_us, algbw, busbw))
+    };
+    prepared.sizes.iter().map_while(row).collect()
+}
+
+fn row_of(sized: &Sized, time_us: f64, algbw_factor: f64, busbw_factor: f64) -> BenchRow {
+    let algbw = if time_us > 0.0 {
+        sized.bytes as f64 * algbw_factor / (time_us * 1e3)
+    } else {
+        0.0
+    };
+    BenchRow {
+        size_bytes: sized.bytes,
+        count: sized.count,
+        time_us,
+        algbw,
+        busbw: algbw * busbw_factor,
+    }
+}
+
+/// The rows and what stands below them.
+fn table(report: &BenchReport, rows: &[BenchRow]) -> String {
+    let mut text: String = rows.iter().map(|row| report.row(row)).collect();
+    text.push_str(&report.footer(rows));
+    text
+}
+
+/// Writes the JSON if it was asked for, and says where.
+fn write_json(
+    arguments: &Bench,
+    prepared: &Prepared,
+    rows: &[BenchRow],
+    started: SystemTime,
+    trial: Option<(&Summary, &Path)>,
+) -> Result<(), Failure> {
+    let Some(asked) = &arguments.json else {
+        return Ok(());
+    };
+    let typed: Vec<String> = std::env::args().collect();
+    let more = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "fabric": prepared.fabric,
+        "algorithm": prepared.algorithm,
+        "seed": prepared.loaded.plan.seed,
+        "digest": trial.map(|(summary, _)| &summary.engine.digest),
+        "trial": trial.map(|(_, path)| path.display().to_string()),
+    });
+    let text = prepared.report.json(rows, &typed, started, &more);
+    let path = write_beside(asked, &text).map_err(|error| {
+        Failure::input(format!(
+            "-J {}: {error}; check the path and its permissions",
+            asked.display()
+        ))
+    })?;
+    print(&format!("# JSON: {}\n", path.display()));
+    Ok(())
+}
+
+/// Writes a file of that name, or with `.0`, `.1`, … after it where there is one already, as
+/// nccl-tests does.
+fn write_beside(asked: &Path, text: &str) -> std::io::Result<PathBuf> {
+    let mut path = asked.to_owned();
+    for number in 0_u64.. {
+        let created = OpenOptions::new().write(true).create_new(true).open(&path);
+        match created {
+            Ok(mut file) => {
+                file.write_all(text.as_bytes())?;
+                break;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let mut name = asked.as_os_str().to_owned();
+                name.push(format!(".{number}"));
+                path = PathBuf::from(name);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(path)
+}

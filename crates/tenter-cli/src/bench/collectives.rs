@@ -1,0 +1,226 @@
+//! The collectives, element types and reductions of nccl-tests by their names.
+
+use tenter_scenario::suggestion;
+
+/// What a size is the size of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// The buffer of every rank.
+    Whole,
+    /// All shares of the ranks together; each has its own.
+    PerRank,
+}
+
+/// What stands in the columns `redop` and `root`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// Whether a reduction is named; `none` otherwise.
+    pub(super) redop: bool,
+    /// Whether there is a root; -1 otherwise.
+    pub(super) root: bool,
+}
+
+/// A program of nccl-tests.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Collective {
+    /// Its name, without `_perf`.
+    pub(super) name: &'static str,
+    /// The collective in scenarios.
+    pub(super) scenario: &'static str,
+    /// The algorithm unless one is given: the one closest to what NCCL does between NICs.
+    pub(super) algorithm: &'static str,
+    pub(super) share: Share,
+    pub(super) shown: Shown,
+}
+
+const fn collective(
+    name: &'static str,
+    scenario: &'static str,
+    algorithm: &'static str,
+    share: Share,
+    shown: (bool, bool),
+) -> Collective {
+    let (redop, root) = shown;
+    Collective {
+        name,
+        scenario,
+        algorithm,
+        share,
+        shown: Shown { redop, root },
+    }
+}
+
+/// The programs of nccl-tests, but for those of the device API.
+const COLLECTIVES: [Collective; 10] = [
+    collective(
+        "all_reduce",
+        "all-reduce",
+        "ring",
+        Share::Whole,
+        (true, false),
+    ),
+    collective(
+        "all_gather",
+        "all-gather",
+        "ring",
+        Share::PerRank,
+        (false, false),
+    ),
+    collective(
+        "reduce_scatter",
+        "reduce-scatter",
+        "ring",
+        Share::PerRank,
+        (true, false),
+    ),
+    collective(
+        "alltoall",
+        "all-to-all",
+        "parallel",
+        Share::PerRank,
+        (false, false),
+    ),
+    collective(
+        "broadcast",
+        "broadcast",
+        "ring",
+        Share::Whole,
+        (false, true),
+    ),
+    collective("reduce", "reduce", "tree", Share::Whole, (true, true)),
+    collective("sendrecv", "send-recv", "ring", Share::Whole, (true, false)),
+    collective(
+        "gather",
+        "gather",
+        "parallel",
+        Share::PerRank,
+        (false, true),
+    ),
+    collective(
+        "scatter",
+        "scatter",
+        "parallel",
+        Share::PerRank,
+        (false, true),
+    ),
+    collective(
+        "hypercube",
+        "hypercube",
+        "recursive-doubling",
+        Share::PerRank,
+        (false, false),
+    ),
+];
+
+impl Collective {
+    /// The collective of a name as nccl-tests, its programs or scenarios have it.
+    pub(super) fn of_name(name: &str) -> Result<&'static Collective, String> {
+        let bare = name.strip_suffix("_perf").unwrap_or(name);
+        let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+        let found = COLLECTIVES
+            .iter()
+            .find(|known| letters(known.scenario) == letters(bare));
+        found.ok_or_else(|| {
+            let names = COLLECTIVES.iter().map(|known| known.name);
+            format!(
+                "nccl-tests has no collective `{name}`; {}",
+                suggestion(name, names)
+            )
+        })
+    }
+}
+
+/// Element types of NCCL and their bytes.
+const TYPES: [(&str, u64); 12] = [
+    ("int8", 1),
+    ("uint8", 1),
+    ("int32", 4),
+    ("uint32", 4),
+    ("int64", 8),
+    ("uint64", 8),
+    ("half", 2),
+    ("float", 4),
+    ("double", 8),
+    ("bfloat16", 2),
+    ("f8e4m3", 1),
+    ("f8e5m2", 1),
+];
+
+/// Reductions of NCCL.
+const REDUCTIONS: [&str; 6] = ["sum", "prod", "max", "min", "avg", "mulsum"];
+
+/// What there is to say about `all`.
+const ONE_AT_A_TIME: &str = "the network carries bytes and does not know them apart, so every table would be the same; give one";
+
+/// The bytes of an element type.
+pub(super) fn element_bytes(name: &str) -> Result<u64, String> {
+    if name == "all" {
+        return Err(format!("`-d all`: {ONE_AT_A_TIME}, such as `-d float`"));
+    }
+    let found = TYPES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, bytes)| *bytes).ok_or_else(|| {
+        let names = TYPES.iter().map(|(known, _)| *known);
+        format!(
+            "NCCL has no type `{name}` (-d); {}",
+            suggestion(name, names)
+        )
+    })
+}
+
+/// Refuses what is no reduction.
+pub(super) fn check_reduction(name: &str) -> Result<(), String> {
+    if name == "all" {
+        return Err(format!("`-o all`: {ONE_AT_A_TIME}, such as `-o sum`"));
+    }
+    if REDUCTIONS.contains(&name) {
+        return Ok(());
+    }
+    Err(format!(
+        "NCCL has no reduction `{name}` (-o); {} (the trial folder is named with `--output`)",
+        suggestion(name, REDUCTIONS.into_iter())
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenter_workload::collective::CollectiveKind;
+
+    #[test]
+    fn every_collective_exists_with_its_algorithm() {
+        for collective in &COLLECTIVES {
+            assert!(
+                CollectiveKind::algorithms_of(collective.scenario)
+                    .any(|name| name == collective.algorithm),
+                "{collective:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_taken_in_every_spelling() {
+        for name in [
+            "alltoall",
+            "all_to_all",
+            "all-to-all",
+            "alltoall_perf",
+            "AllToAll",
+        ] {
+            assert_eq!(
+                Collective::of_name(name).map(|found| found.name),
+                Ok("alltoall")
+            );
+        }
+        let error = Collective::of_name("allreduc").expect_err("misspelt");
+        assert!(error.contains("did you mean `all_reduce`?"), "{error}");
+    }
+
+    #[test]
+    fn types_and_reductions_are_those_of_nccl() {
+        assert_eq!(element_bytes("half"), Ok(2));
+        assert!(element_bytes("all").is_err_and(|error| error.contains("give one")));
+        assert!(element_bytes("flot").is_err_and(|error| error.contains("`float`")));
+        assert!(check_reduction("avg").is_ok());
+        assert!(check_reduction("trials").is_err_and(|error| error.contains("--output")));
+    }
+}

@@ -1,0 +1,187 @@
+//! Which NIC each rank has.
+
+use tenter_report::BenchDevice;
+use tenter_scenario::Plan;
+use tenter_topology::TopologySpec;
+
+use crate::arguments::{RankOrder, Ranks};
+
+/// The ranks of a benchmark.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) threads_per_node: u32,
+    pub(super) gpus: u32,
+    /// Ranks of each node.
+    pub(super) per_node: u32,
+    /// The host of each rank.
+    pub(super) hosts: Vec<u32>,
+    /// Process and device of each rank.
+    places: Vec<(u32, u32)>,
+}
+
+impl Layout {
+    /// All NICs of a fabric, or as many as were asked for. `within_hosts` says that the ranks of a
+    /// server must follow each other.
+    pub(super) fn of(ranks: &Ranks, plan: &Plan, within_hosts: bool) -> Result<Layout, String> {
+        let nics = plan.topology.hosts as u32;
+        let rail = match &plan.topology_spec {
+            TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server)),
+            _ => None,
+        };
+        if ranks.order == Some(RankOrder::Rails) && rail.is_none() {
+            return Err("`--order rails` needs a fabric of kind `rail`".to_owned());
+        }
+        let threads_per_node = ranks.threads_per_node.unwrap_or(1);
+        let gpus = ranks.gpus.unwrap_or(1);
+        let asked = [ranks.nodes, ranks.threads_per_node, ranks.gpus];
+        let all = asked.iter().all(Option::is_none);
+        let (nodes, per_node) = match rail {
+            Some(rail) if all => rail,
+            None if all => (nics, 1),
+            _ => (
+                ranks.nodes.unwrap_or(1),
+                threads_per_node.saturating_mul(gpus),
+            ),
+        };
+        check_counts(nodes, per_node, nics, rail)?;
+        if within_hosts && ranks.order == Some(RankOrder::Rails) {
+            return Err("a hierarchical algorithm needs `--order hosts`".to_owned());
+        }
+        if within_hosts && rail.is_none() && all {
+            return Err(
+                "a hierarchical algorithm needs servers; give `--nodes` and `-g`, or a fabric of kind `rail`"
+                    .to_owned(),
+            );
+        }
+        let along_rails = rail.is_some() && ranks.order != Some(RankOrder::Hosts) && !within_hosts;
+        let place = |rank: u32| {
+            if along_rails {
+                (rank % nodes, rank / nodes)
+            } else {
+                (rank / per_node, rank % per_node)
+            }
+        };
+        let places: Vec<(u32, u32)> = (0..nodes * per_node).map(place).collect();
+        // The hosts of a server follow each other; elsewhere nodes follow each other.
+        let stride = rail.map_or(per_node, |(_, nics_per_server)| nics_per_server);
+        let hosts = places.iter().map(|(node, device)| node * stride + device);
+        Ok(Layout {
+            threads_per_node,
+            gpus,
+            per_node,
+            hosts: hosts.collect(),
+            // Every rank is a process of its own where nobody said otherwise.
+            places: if all {
+                (0..nodes * per_node).map(|rank| (rank, 0)).collect()
+            } else {
+                places
+            },
+        })
+    }
+
+    pub(super) fn ranks(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// The ranks for the header of the table.
+    pub(super) fn devices(&self, plan: &Plan) -> Vec<BenchDevice> {
+        let ranks = self.hosts.iter().zip(&self.places);
+        let device = |(&host, &(process, device)): (&u32, &(u32, u32))| {
+            let node = &plan.topology.nodes[host as usize];
+            let cable = &plan.topology.cables[node.ports[0].cable as usize];
+            BenchDevice {
+                process,
+                host: node.name.clone(),
+                device,
+                about: format!("NIC {}", cable.rate),
+            }
+        };
+        ranks.map(device).collect()
+    }
+}
+
+fn check_counts(
+    nodes: u32,
+    per_node: u32,
+    nics: u32,
+    rail: Option<(u32, u32)>,
+) -> Result<(), String> {
+    let ranks = u64::from(nodes) * u64::from(per_node);
+    if ranks < 2 {
+        let help = "give `--nodes` or `-g`, or leave both out for all NICs";
+        return Err(format!("a collective needs 2 ranks or more; {help}"));
+    }
+    if ranks > u64::from(nics) {
+        return Err(format!(
+            "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs; ask for fewer, or for a larger fabric"
+        ));
+    }
+    match rail {
+        Some((servers, nics_per_server)) if nodes > servers || per_node > nics_per_server => {
+            Err(format!(
+                "{nodes} nodes with {per_node} GPUs do not fit {servers} servers with {nics_per_server} NICs; ask for at most `--nodes {servers} -g {nics_per_server}`"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::Fabric;
+
+    fn plan(preset: &str) -> Plan {
+        let fabric = Fabric::find(preset).expect("a preset");
+        fabric.alone(&[]).expect("presets are valid").plan
+    }
+
+    fn layout(
+        preset: &str,
+        ranks: [Option<u32>; 3],
+        order: Option<RankOrder>,
+    ) -> Result<Layout, String> {
+        let [nodes, threads_per_node, gpus] = ranks;
+        let ranks = Ranks {
+            nodes,
+            threads_per_node,
+            gpus,
+            order,
+        };
+        Layout::of(&ranks, &plan(preset), false)
+    }
+
+    #[test]
+    fn all_nics_along_the_rails() {
+        let all = layout("rail-64", [None; 3], None).expect("fits");
+        assert_eq!(all.hosts[..9], [0, 8, 16, 24, 32, 40, 48, 56, 1]);
+        let by_host = layout("rail-64", [None; 3], Some(RankOrder::Hosts)).expect("fits");
+        assert!(by_host.hosts.iter().copied().eq(0..64));
+        let devices = all.devices(&plan("rail-64"));
+        assert_eq!(devices[1].host, "server1/nic0");
+        assert_eq!((devices[1].process, devices[1].device), (1, 0));
+        assert_eq!(devices[1].about, "NIC 400Gbps");
+    }
+
+    #[test]
+    fn some_nics_of_some_servers() {
+        let some = layout("rail-64", [Some(2), None, Some(2)], None).expect("fits");
+        assert_eq!(some.hosts, [0, 8, 1, 9]);
+        assert_eq!(some.places, [(0, 0), (1, 0), (0, 1), (1, 1)]);
+        let one = layout("rail-64", [None, Some(2), Some(4)], None).expect("fits");
+        assert!(one.hosts.iter().copied().eq(0..8));
+        let leaf = layout("leaf-spine-64", [Some(2), None, Some(3)], None).expect("fits");
+        assert!(leaf.hosts.iter().copied().eq(0..6));
+        assert_eq!(leaf.places[4], (1, 1));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = |preset, ranks, order| layout(preset, ranks, order).expect_err("too much");
+        assert!(refused("rail-64", [Some(9), None, Some(8)], None).contains("72 ranks"));
+        assert!(refused("rail-64", [Some(1), None, Some(9)], None).contains("--nodes 8 -g 8"));
+        assert!(refused("rail-64", [Some(1), None, None], None).contains("2 ranks"));
+        let order = Some(RankOrder::Rails);
+        assert!(refused("leaf-spine-64", [None; 3], order).contains("kind `rail`"));
+    }
+}

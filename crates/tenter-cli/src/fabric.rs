@@ -1,0 +1,64 @@
+//! `--fabric`: a preset or a scenario file, to be given jobs by a command.
+
+use tenter_scenario::{Format, Laid, Loaded, Preset, load_laid};
+
+use crate::failure::Failure;
+use crate::source;
+
+/// A fabric that a command was pointed at.
+pub(crate) struct Fabric {
+    /// What messages and trial folders call it: the preset, or the stem of the file.
+    pub(crate) name: String,
+    /// What problems are reported in.
+    source_name: String,
+    text: String,
+    format: Format,
+}
+
+impl Fabric {
+    /// The preset of that name, or else the file.
+    pub(crate) fn find(given: &str) -> Result<Fabric, Failure> {
+        let file = std::path::Path::new(given);
+        let text = match Preset::of_name(given) {
+            Ok(preset) => preset.text.to_owned(),
+            Err(help) if !file.exists() => {
+                return Err(Failure::input(format!(
+                    "there is no preset and no file `{given}`; {help}"
+                )));
+            }
+            Err(_) => source::text(file)?,
+        };
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Fabric {
+            name: stem.into_owned(),
+            source_name: given.to_owned(),
+            text,
+            format: Format::of_name(given),
+        })
+    }
+
+    /// The fabric with keys of the scenario in place of its own.
+    pub(crate) fn with(
+        &self,
+        keys: &str,
+        overrides: &[String],
+        seed: Option<u64>,
+    ) -> Result<Loaded, Failure> {
+        let laid = Laid {
+            source_name: "jobs of this command",
+            text: keys,
+        };
+        let (text, name) = (&self.text, &self.source_name);
+        load_laid(text, name, self.format, laid, overrides, seed)
+            .map_err(|problems| Failure::input(problems.render()))
+    }
+
+    /// The fabric with a job that fits any, for whoever only wants to know what it is.
+    pub(crate) fn alone(&self, overrides: &[String]) -> Result<Loaded, Failure> {
+        let keys = "jobs: [{collectives: [{collective: send-recv, size: 1B}]}]";
+        // An override of a job means the command's own.
+        let of_fabric = |change: &&String| !change.trim_start().starts_with("jobs");
+        let overrides: Vec<String> = overrides.iter().filter(of_fabric).cloned().collect();
+        self.with(keys, &overrides, None)
+    }
+}

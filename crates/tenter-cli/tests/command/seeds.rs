@@ -1,0 +1,151 @@
+//! `tenter run --seeds`: a trial per seed, and the table of all.
+
+use tenter_record::SeedRow;
+use tenter_report::{read_rows, read_summary};
+
+use crate::workplace::Workplace;
+
+/// Two leaves with two uplinks each: which flows share an uplink depends on the seed.
+const HASHED: &str = "
+name: hashed
+seed: 11
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 4}
+jobs:
+  - name: training
+    iterations: 2
+    warm_up: 1
+    collectives:
+      - {collective: all-to-all, sizes: [64KiB, 1MiB]}
+";
+
+#[test]
+fn each_seed_is_a_trial_and_the_table_sums_them_up() {
+    let workplace = Workplace::new("seeds-table");
+    workplace.write("hashed.yaml", HASHED);
+    let answer = workplace
+        .words("run hashed.yaml --seeds 4 -o out")
+        .expect(0);
+    assert_eq!(answer.stderr, "");
+    for part in [
+        "hashed, seeds 11 to 14",
+        "training: 8 ranks",
+        "JCT",
+        "1 MiB",
+        "± 95 %",
+        "trials   out",
+    ] {
+        assert!(answer.stdout.contains(part), "{part}\n{}", answer.stdout);
+    }
+    let expected = ["seed-11", "seed-12", "seed-13", "seed-14", "seeds.parquet"];
+    assert_eq!(crate::workplace::entries(&workplace.path("out")), expected);
+    let rows: Vec<SeedRow> = read_rows(&workplace.path("out")).expect("the table");
+    // The job and its two sizes.
+    assert_eq!(rows.len(), 3);
+    let mut times = Vec::new();
+    for seed in 11..15 {
+        let folder = workplace.path(&format!("out/seed-{seed}"));
+        let summary = read_summary(&folder).expect("a trial");
+        assert_eq!(summary.seed, seed);
+        let judged = summary.jobs[0].collectives.iter();
+        let judged = judged.filter(|row| row.index == 1 && !row.warm_up);
+        let sum: f64 = judged
+            .map(|row| row.completion_time.expect("done").as_ns())
+            .sum();
+        times.push(sum / 2.0);
+    }
+    let row = &rows[2];
+    assert_eq!((row.size_bytes, row.seeds), (Some(1 << 20), 4));
+    let mean = times.iter().sum::<f64>() / 4.0;
+    assert!((row.mean - mean).abs() < 1e-6);
+    let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 3.0;
+    // Student's t with three degrees of freedom.
+    let ci95 = 3.182_446 * (variance / 4.0).sqrt();
+    assert!(ci95 > 0.0, "seeds differ: {times:?}");
+    assert!((row.ci95.expect("four seeds") - ci95).abs() < 1e-3);
+    let (worst, time) = times
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(b.1))
+        .expect("four seeds");
+    assert!((row.worst - time).abs() < 1e-6);
+    assert_eq!(row.worst_seed, 11 + worst as u64);
+    // A trial is the one that a run with its seed leaves.
+    let single = workplace
+        .words("run hashed.yaml --seed 13 -o single --format json")
+        .expect(0);
+    let digest = single.json()["engine"]["digest"].clone();
+    assert_eq!(
+        workplace.json("out/seed-13/summary.json")["engine"]["digest"],
+        digest
+    );
+}
+
+#[test]
+fn json_and_csv_have_the_same_rows() {
+    let workplace = Workplace::new("seeds-formats");
+    workplace.write("hashed.yaml", HASHED);
+    let json = workplace
+        .words("run hashed.yaml --seeds 2 --format json")
+        .expect(0)
+        .json();
+    assert_eq!(json["trials"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["trials"][1]["trial"], "trials/hashed/seed-12");
+    assert_eq!(json["seeds"][0]["job_name"], "training");
+    assert!(json["seeds"][0]["collective"].is_null());
+    let csv = workplace
+        .words("run hashed.yaml --seeds 2 --format csv")
+        .expect(0)
+        .stdout;
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(csv.starts_with("job,job_name,collective_index,"));
+    assert!(workplace.path("trials/hashed-2/seeds.parquet").is_file());
+}
+
+#[test]
+fn a_seed_that_is_not_done_is_said_and_left_out() {
+    let workplace = Workplace::new("seeds-limit");
+    workplace.write("hashed.yaml", HASHED);
+    let answer = workplace
+        .words("run hashed.yaml --seeds 2 --set limits.time=30us -o out")
+        .expect(1);
+    assert!(
+        answer.stdout.contains("seeds 11 to 12"),
+        "{}",
+        answer.stdout
+    );
+    assert!(workplace.path("out/seed-12/manifest.json").is_file());
+    let rows: Vec<SeedRow> = read_rows(&workplace.path("out")).expect("the table");
+    assert!(
+        rows.iter().all(|row| row.index.is_some()),
+        "the job was not done: {rows:?}"
+    );
+}
+
+#[test]
+fn folders_and_numbers_that_do_not_fit_are_refused() {
+    let workplace = Workplace::new("seeds-refused");
+    workplace.write("hashed.yaml", HASHED);
+    workplace.write("mine/notes.txt", "mine");
+    workplace
+        .words("run hashed.yaml --seeds 2 -o mine")
+        .expect_refusal(&["mine holds something else"]);
+    workplace
+        .words("run hashed.yaml --seeds 1")
+        .expect_refusal(&["1"]);
+    workplace
+        .words("run hashed.yaml --seeds 2 --seed 18446744073709551615")
+        .expect_refusal(&["no 2 seeds"]);
+    workplace
+        .words("run hashed.yaml --seeds 2 --watch flow=host0-host1")
+        .expect_refusal(&["cannot be used with"]);
+    assert_eq!(workplace.entries(), ["hashed.yaml", "mine"]);
+    // An older answer is replaced.
+    workplace
+        .words("run hashed.yaml --seeds 3 -o out")
+        .expect(0);
+    workplace
+        .words("run hashed.yaml --seeds 2 -o out")
+        .expect(0);
+    let rows: Vec<SeedRow> = read_rows(&workplace.path("out")).expect("the table");
+    assert_eq!(rows[0].seeds, 2);
+}

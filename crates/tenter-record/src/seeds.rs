@@ -1,0 +1,43 @@
+//! The table of several trials of one scenario that differ in their seeds.
+
+use crate::column::rows;
+
+rows! {
+    /// One job, or one collective of it, over trials with several seeds. A trial in which it was
+    /// not done is not among them.
+    pub struct SeedRow in "seeds" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Name of the job.
+        job_name: String => "job_name", "";
+        /// Index of the collective in the job's run order; missing, like the three that follow, in
+        /// the row of the job itself.
+        index: Option<u32> => "collective_index", "";
+        /// The operation, `all-to-all` or `all-reduce` for instance.
+        collective: Option<String> => "collective", "";
+        /// How it is carried out, `ring` or `parallel` for instance.
+        algorithm: Option<String> => "algorithm", "";
+        /// Size of the collective as nccl-tests counts it.
+        size_bytes: Option<u64> => "size_bytes", "bytes";
+        /// Ranks that take part.
+        ranks: u32 => "ranks", "";
+        /// Seeds whose trials count.
+        seeds: u32 => "seeds", "";
+        /// Mean over the seeds of the job's completion time, or of the collective's, which is
+        /// itself the mean over the iterations of a trial, warm-up left out.
+        mean: f64 => "time_mean_ns", "ns";
+        /// Half the width of the 95 % confidence interval of that mean, by Student's t
+        /// distribution; missing for a single seed.
+        ci95: Option<f64> => "time_ci95_ns", "ns";
+        /// The longest of these times.
+        worst: f64 => "time_worst_ns", "ns";
+        /// The seed that had it, the first of several.
+        worst_seed: u64 => "worst_seed", "";
+        /// The shortest.
+        best: f64 => "time_best_ns", "ns";
+        /// The seed that had it, the first of several.
+        best_seed: u64 => "best_seed", "";
+        /// Bus bandwidth at the mean time; missing in the row of a job.
+        busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
+    }
+}

@@ -1,0 +1,252 @@
+//! Several trials of one scenario that differ in their seeds: what their times come to.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use tenter_record::{CollectiveRow, JobSummary, Names, SeedRow, Summary};
+use tenter_units::Time;
+
+use crate::numbers::{binary_size, decimals_for};
+use crate::statistics::Spread;
+use crate::text_table::{TextColumn, TextTable};
+use crate::{ParquetTable, TrialError};
+
+/// The file of the table, in the folder that holds the trial folders.
+pub const SEEDS_FILE: &str = "seeds.parquet";
+
+/// One row per job, and one per collective and size of it, in the order of the scenario; nothing
+/// for what was done in no trial.
+pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
+    let Some(first) = trials.first() else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    for (position, job) in first.jobs.iter().enumerate() {
+        let of_job = |trial: &Summary| -> Option<f64> {
+            let jct = trial.jobs[position].job.jct?;
+            Some(jct.as_ns())
+        };
+        let blank = SeedRow {
+            job: job.job.job,
+            job_name: job.job.name.clone(),
+            ranks: job.job.ranks,
+            ..SeedRow::default()
+        };
+        rows.extend(row(trials, of_job, blank.clone()));
+        let mut seen = Vec::new();
+        for collective in &job.collectives {
+            if seen.contains(&collective.index) {
+                continue;
+            }
+            seen.push(collective.index);
+            let of_collective =
+                |trial: &Summary| mean_of_iterations(&trial.jobs[position], collective.index);
+            let blank = SeedRow {
+                index: Some(collective.index),
+                collective: Some(collective.collective.clone()),
+                algorithm: Some(collective.algorithm.clone()),
+                size_bytes: Some(collective.size_bytes),
+                ..blank.clone()
+            };
+            let found = row(trials, of_collective, blank);
+            rows.extend(found.map(|row| with_bandwidth(row, collective)));
+        }
+    }
+    rows
+}
+
+/// The mean time of a collective's judged iterations in nanoseconds; nothing when one of them was
+/// not done.
+fn mean_of_iterations(job: &JobSummary, index: u32) -> Option<f64> {
+    let judged = job.collectives.iter();
+    let judged = judged.filter(|row| row.index == index && !row.warm_up);
+    let times: Option<Vec<f64>> = judged
+        .map(|row| row.completion_time.map(Time::as_ns))
+        .collect();
+    let times = times.filter(|times| !times.is_empty())?;
+    Some(times.iter().sum::<f64>() / times.len() as f64)
+}
+
+fn row(
+    trials: &[Summary],
+    time: impl Fn(&Summary) -> Option<f64>,
+    blank: SeedRow,
+) -> Option<SeedRow> {
+    let times = trials.iter();
+    let times: Vec<(f64, u64)> = times
+        .filter_map(|trial| Some((time(trial)?, trial.seed)))
+        .collect();
+    let spread = Spread::of(&times)?;
+    Some(SeedRow {
+        seeds: times.len() as u32,
+        mean: spread.mean,
+        ci95: spread.ci95,
+        worst: spread.greatest.0,
+        worst_seed: spread.greatest.1,
+        best: spread.least.0,
+        best_seed: spread.least.1,
+        ..blank
+    })
+}
+
+/// Bandwidth is inverse to time, whatever the factor of the collective.
+fn with_bandwidth(row: SeedRow, of_trial: &CollectiveRow) -> SeedRow {
+    let scaled = of_trial.busbw_gbytes_per_s.zip(of_trial.completion_time);
+    let busbw = scaled.map(|(busbw, time)| busbw * time.as_ns() / row.mean);
+    SeedRow {
+        busbw_gbytes_per_s: busbw,
+        ..row
+    }
+}
+
+/// Writes `seeds.parquet` into a folder.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_seed_rows(folder: &Path, rows: &[SeedRow]) -> Result<(), TrialError> {
+    let mut table = ParquetTable::create(&folder.join(SEEDS_FILE), Arc::new(Names::default()))?;
+    table.append(rows)?;
+    table.finish()
+}
+
+/// The rows for people: a block for each job, a table for each collective.
+pub fn seed_table(rows: &[SeedRow]) -> String {
+    let mut text = String::new();
+    for job in rows.chunk_by(|a, b| a.job == b.job) {
+        let (jct, collectives): (Vec<&SeedRow>, Vec<&SeedRow>) =
+            job.iter().partition(|row| row.index.is_none());
+        let ranks = job[0].ranks;
+        let _ = writeln!(text, "\n{}: {ranks} ranks\n", job[0].job_name);
+        let _ = write!(text, "{}", times(&jct, false));
+        for group in collectives
+            .chunk_by(|a, b| (&a.collective, &a.algorithm) == (&b.collective, &b.algorithm))
+        {
+            let name = |word: &Option<String>| word.clone().unwrap_or_default();
+            let (collective, algorithm) = (name(&group[0].collective), name(&group[0].algorithm));
+            let _ = writeln!(text, "\n  {collective}, {algorithm}");
+            let _ = write!(text, "{}", times(group, true));
+        }
+    }
+    text
+}
+
+fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
+    let mut columns = vec![if of_sizes {
+        TextColumn::number("size", "")
+    } else {
+        TextColumn::name("")
+    }];
+    columns.extend([
+        TextColumn::number("seeds", ""),
+        TextColumn::number("mean", "ms"),
+        TextColumn::number("± 95 %", "ms"),
+        TextColumn::number("worst", "ms"),
+        TextColumn::number("seed", ""),
+        TextColumn::number("best", "ms"),
+        TextColumn::number("seed", ""),
+    ]);
+    if of_sizes {
+        columns.push(TextColumn::number("busbw", "GB/s"));
+    }
+    let least = rows
+        .iter()
+        .map(|row| row.best)
+        .fold(f64::INFINITY, f64::min);
+    let decimals = decimals_for(least / 1e6, 4).clamp(3, 6);
+    let ms = |time_ns: f64| format!("{:.decimals$}", time_ns / 1e6);
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        let first = row.size_bytes.map_or_else(|| "JCT".to_owned(), binary_size);
+        let mut cells = vec![
+            first,
+            row.seeds.to_string(),
+            ms(row.mean),
+            row.ci95.map_or_else(|| "-".to_owned(), ms),
+            ms(row.worst),
+            row.worst_seed.to_string(),
+            ms(row.best),
+            row.best_seed.to_string(),
+        ];
+        if let Some(busbw) = row.busbw_gbytes_per_s {
+            cells.push(format!("{busbw:.2}"));
+        }
+        table.push(cells);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_record::JobRow;
+
+    use super::*;
+
+    /// A trial whose collective of 1 MiB takes so many microseconds in each iteration.
+    fn trial(seed: u64, times_us: &[u64], jct_us: Option<u64>) -> Summary {
+        let collective = |(iteration, &us): (usize, &u64)| CollectiveRow {
+            iteration: iteration as u32,
+            warm_up: iteration == 0,
+            collective: "all-reduce".to_owned(),
+            algorithm: "ring".to_owned(),
+            size_bytes: 1 << 20,
+            ranks: 4,
+            completion_time: (us > 0).then_some(Time::from_us(us)),
+            busbw_gbytes_per_s: (us > 0).then(|| 100.0 / us as f64),
+            ..CollectiveRow::default()
+        };
+        Summary {
+            seed,
+            jobs: vec![JobSummary {
+                job: JobRow {
+                    name: "training".to_owned(),
+                    ranks: 4,
+                    jct: jct_us.map(Time::from_us),
+                    ..JobRow::default()
+                },
+                collectives: times_us.iter().enumerate().map(collective).collect(),
+            }],
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn iterations_are_averaged_first_and_warm_up_is_left_out() {
+        let trials = [
+            trial(5, &[90, 10, 30], Some(100)),
+            trial(6, &[90, 20, 40], Some(120)),
+        ];
+        let rows = seed_rows(&trials);
+        assert_eq!(rows.len(), 2);
+        let (jct, collective) = (&rows[0], &rows[1]);
+        assert_eq!((jct.index, jct.seeds), (None, 2));
+        // Means of 20 and 30 us; t of one degree of freedom is 12.706, and the mean's standard
+        // error is 5 us.
+        assert!((collective.mean - 25_000.0).abs() < 1e-6);
+        assert!((collective.ci95.expect("two seeds") - 63_531.0).abs() < 1.0);
+        assert_eq!((collective.worst_seed, collective.best_seed), (6, 5));
+        // 100/us at 25 us.
+        assert!((collective.busbw_gbytes_per_s.expect("a time") - 4.0).abs() < 1e-9);
+        let text = seed_table(&rows);
+        for part in [
+            "training: 4 ranks",
+            "JCT",
+            "0.1100",
+            "all-reduce, ring",
+            "1 MiB",
+            "4.00",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_done_does_not_count() {
+        let trials = [trial(1, &[1, 0], None), trial(2, &[1, 7], Some(9))];
+        let rows = seed_rows(&trials);
+        assert_eq!(rows.len(), 2);
+        assert!(rows.iter().all(|row| row.seeds == 1 && row.ci95.is_none()));
+        assert!(rows.iter().all(|row| row.worst_seed == 2));
+        assert!(seed_rows(&[]).is_empty());
+    }
+}

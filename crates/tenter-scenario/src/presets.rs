@@ -1,0 +1,86 @@
+//! Presets: fabrics by name, each a scenario without jobs. The texts are in `presets/`.
+
+/// A fabric and its endpoints, ready to be given jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What users call it.
+    pub name: &'static str,
+    /// The file: a scenario without `jobs`, in YAML.
+    pub text: &'static str,
+}
+
+/// A preset from its file.
+macro_rules! preset {
+    ($name:literal) => {
+        Preset {
+            name: $name,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../presets/",
+                $name,
+                ".yaml"
+            )),
+        }
+    };
+}
+
+/// Every preset, smaller fabrics first.
+pub const PRESETS: [Preset; 5] = [
+    preset!("single-switch-8"),
+    preset!("leaf-spine-64"),
+    preset!("rail-64"),
+    preset!("fat-tree-128"),
+    preset!("leaf-spine-512"),
+];
+
+impl Preset {
+    /// The preset of that name.
+    ///
+    /// # Errors
+    /// No such preset; the text says what comes nearest, or which there are.
+    pub fn of_name(name: &str) -> Result<Preset, String> {
+        let found = PRESETS.into_iter().find(|preset| preset.name == name);
+        found.ok_or_else(|| {
+            let names = PRESETS.iter().map(|preset| preset.name);
+            crate::decode::suggestion(name, names)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, Laid, load_laid};
+
+    const JOBS: Laid<'_> = Laid {
+        source_name: "test",
+        text: "jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]",
+    };
+
+    #[test]
+    fn every_preset_is_a_fabric_of_its_size() {
+        for preset in PRESETS {
+            let loaded = load_laid(preset.text, preset.name, Format::Yaml, JOBS, &[], None)
+                .unwrap_or_else(|errors| panic!("{errors}"));
+            assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+            let plan = loaded.plan;
+            assert_eq!(plan.name, preset.name);
+            let size = preset.name.rsplit('-').next().expect("a name has parts");
+            assert_eq!(plan.topology.hosts.to_string(), size);
+            let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
+            assert!(plan.switch.classes.iter().any(lossless), "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_nearest() {
+        assert_eq!(
+            Preset::of_name("rail-64").map(|found| found.name),
+            Ok("rail-64")
+        );
+        assert_eq!(
+            Preset::of_name("rail64"),
+            Err("did you mean `rail-64`?".to_owned())
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! The JSON Schema of the format, for editors: made from the key tables that the reader goes by.
+//!
+//! ```text
+//!   KeyTable: names, forms, presence, meaning ──┐
+//!   forms ("time", "`a` or `b`", "0 to 63") ────┼──▶ properties ──▶ objects ──▶ schema
+//!   which table belongs where ──────────────────┘
+//! ```
+//!
+//! The schema is no stricter than the reader: whatever is read passes, as long as it is written as
+//! the reference writes it. What depends on several values (a pool that does not exist, a size that
+//! does not fit) only the reader finds.
+
+mod form;
+mod object;
+
+use serde_json::{Value, json};
+use tenter_units::{Bytes, Rate, Time};
+use tenter_workload::collective::CollectiveKind;
+
+use crate::keys::KeyTable;
+use crate::{addresses, classes, collectives, endpoint, explicit_fabric, fabric, jobs};
+use crate::{congestion, load_balancing, scenario, switch, topologies};
+use object::{Object, list, one_of};
+
+/// The JSON Schema (draft 2020-12) of a scenario, as indented text.
+pub fn schema() -> String {
+    let mut document = root();
+    document["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    document["title"] = json!("Tenter scenario");
+    document["description"] = json!("The fabric, the NICs, and the jobs that run on them.");
+    document["$defs"] = json!({
+        "time": quantity(Time::unit_names(), "5us"),
+        "rate": quantity(Rate::unit_names(), "400Gbps"),
+        "size": quantity(Bytes::unit_names(), "128KiB"),
+        // Every kind of fabric has them.
+        "switch": switch(),
+        "load_balancing": load_balancing(),
+    });
+    format!("{document:#}\n")
+}
+
+/// A decimal number with one of several units.
+fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
+    let units: Vec<&str> = units.collect();
+    json!({
+        "type": "string",
+        "pattern": format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*({})\\s*$", units.join("|")),
+        "examples": [example],
+    })
+}
+
+fn root() -> Value {
+    let [scenario, observe, limits, engine] = scenario::OWN_TABLES;
+    Object::of(&[scenario])
+        .with("fabric", fabric())
+        .with("endpoint", endpoint())
+        .with("jobs", job())
+        .with("observe", Object::of(&[observe]).schema())
+        .with("limits", Object::of(&[limits]).schema())
+        .with("engine", Object::of(&[engine]).schema())
+        .schema()
+}
+
+fn fabric() -> Value {
+    let [base] = fabric::TABLES;
+    let [single_switch, leaf_spine, of_pair, fat_tree, core, rail] = topologies::TABLES;
+    let [explicit, node, link, route] = explicit_fabric::TABLES;
+    let kind = |word: &'static str, table: &'static KeyTable| {
+        Object::of(&[base, table])
+            .fixed("kind", word)
+            .with("switch", json!({"$ref": "#/$defs/switch"}))
+            .with("load_balancing", json!({"$ref": "#/$defs/load_balancing"}))
+    };
+    one_of([
+        kind("single-switch", single_switch).schema(),
+        kind("leaf-spine", leaf_spine)
+            .with("overrides", Object::of(&[of_pair]).schema())
+            .schema(),
+        kind("fat-tree", fat_tree)
+            .with("core", Object::of(&[core]).schema())
+            .schema(),
+        kind("rail", rail).schema(),
+        kind("explicit", explicit)
+            .with("nodes", Object::of(&[node]).schema())
+            .with("links", Object::of(&[link]).schema())
+            .with("routes", Object::of(&[route]).schema())
+            .schema(),
+    ])
+}
+
+fn load_balancing() -> Value {
+    let [own, ecmp, spray, adaptive, flowlet] = load_balancing::TABLES;
+    let kind = |word, table| Object::of(&[own, table]).fixed("kind", word).schema();
+    let usual = Object::of(&[own, ecmp]).fixed_or_left_out("kind", "ecmp");
+    one_of([
+        usual.schema(),
+        kind("weighted-ecmp", ecmp),
+        kind("random-spray", spray),
+        kind("round-robin-spray", spray),
+        kind("adaptive", adaptive),
+        kind("flowlet", flowlet),
+    ])
+}
+
+fn switch() -> Value {
+    let [own, buffer, pool] = switch::TABLES;
+    let [class, lossless, ecn] = classes::TABLES;
+    let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
+    let class = Object::of(&[class])
+        .with("lossless", Object::of(&[lossless]).schema())
+        .with("ecn", Object::of(&[ecn]).schema());
+    Object::of(&[own])
+        .with("buffer", buffer.schema())
+        .with("classes", class.schema())
+        .schema()
+}
+
+fn endpoint() -> Value {
+    let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
+    let [addresses, of_nic] = addresses::TABLES;
+    let [repeat, ..] = congestion::TABLES;
+    let nic = Object::of(&[nic])
+        .with("acknowledge", Object::of(&[acknowledge]).schema())
+        .with("receive_buffer", Object::of(&[receive_buffer]).schema())
+        .with("loss_recovery", Object::of(&[repeat]).schema())
+        .with("congestion_control", congestion_control());
+    let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
+    Object::of(&[own])
+        .with("nic", nic.schema())
+        .with("host", Object::of(&[host]).schema())
+        .with("addresses", addresses.schema())
+        .schema()
+}
+
+fn congestion_control() -> Value {
+    let [_, own, dcqcn, reaction, timely, swift] = congestion::TABLES;
+    one_of([
+        Object::of(&[own, dcqcn, reaction])
+            .fixed("kind", "dcqcn")
+            .schema(),
+        Object::of(&[own, timely]).fixed("kind", "timely").schema(),
+        Object::of(&[own, swift]).fixed("kind", "swift").schema(),
+    ])
+}
+
+fn job() -> Value {
+    let [own] = jobs::TABLES;
+    let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
+    Object::of(&[own])
+        .with("collectives", one_of(collectives))
+        .schema()
+}
+
+/// One collective by one algorithm, with the keys that the two have.
+fn collective(kind: &CollectiveKind) -> Value {
+    let [own, range, permutation, rooted, chunked, hierarchical] = collectives::TABLES;
+    let mut kind = kind.clone();
+    let mut tables = vec![own];
+    if matches!(kind, CollectiveKind::Permutation { .. }) {
+        tables.push(permutation);
+    }
+    if kind.root_mut().is_some() {
+        tables.push(rooted);
+    }
+    if kind.chunk_bytes_mut().is_some() {
+        tables.push(chunked);
+    }
+    if kind.scale_up_mut().is_some() {
+        tables.push(hierarchical);
+    }
+    let object = Object::of(&tables)
+        .fixed("collective", kind.name())
+        .with("sizes", Object::of(&[range]).schema());
+    let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
+    if usual {
+        object.fixed_or_left_out("algorithm", kind.algorithm())
+    } else {
+        object.fixed("algorithm", kind.algorithm())
+    }
+    .schema()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+
+use super::*;
+use crate::diagnostics::Problems;
+use crate::scenario::all_tables;
+use crate::tree::{self, Node};
+use crate::{Format, load, yaml};
+
+fn document() -> Value {
+    serde_json::from_str(&schema()).expect("the schema is JSON")
+}
+
+#[test]
+fn every_key_of_every_table_is_in_the_schema() {
+    let text = schema();
+    for table in all_tables() {
+        for key in table.keys {
+            assert!(
+                text.contains(&format!("\"{}\": {{", key.name)),
+                "{}",
+                key.name
+            );
+            // Fixed words keep the meaning, too: what is said of a key is said in the schema.
+            let meaning = serde_json::to_string(key.meaning).expect("text");
+            assert!(
+                text.contains(meaning.trim_matches('"')),
+                "{}: {meaning}",
+                table.title
+            );
+        }
+    }
+}
+
+#[test]
+fn forms_become_types() {
+    let inner = json!({"type": "object"});
+    let cases = [
+        ("time, 2us or more", json!({"$ref": "#/$defs/time"})),
+        (
+            "`none`, `pfc` or `pfc+ecn`",
+            json!({"enum": ["none", "pfc", "pfc+ecn"]}),
+        ),
+        ("`true` or `false`", json!({"enum": [true, false]})),
+        (
+            "0 to 63",
+            json!({"type": "integer", "minimum": 0, "maximum": 63}),
+        ),
+        (
+            "bytes, 316 to 65535",
+            json!({"type": "integer", "minimum": 316, "maximum": 65535}),
+        ),
+        (
+            "whole number, 2 or more",
+            json!({"type": "integer", "minimum": 2}),
+        ),
+        ("256 or 4096", json!({"enum": [256, 4096]})),
+        (
+            "list of `a`, `b`",
+            json!({"type": "array", "items": {"enum": ["a", "b"]}}),
+        ),
+        (
+            "list",
+            json!({"type": "array", "items": {"type": "object"}}),
+        ),
+        (
+            "mapping or `none`",
+            json!({"anyOf": [{"type": "object"}, {"enum": ["none"]}]}),
+        ),
+    ];
+    for (form, expected) in cases {
+        assert_eq!(form::schema(form, Some(&inner)), Some(expected), "{form}");
+    }
+    assert_eq!(form::schema("a mood", None), None);
+    assert_eq!(form::schema("mapping", None), None, "of which kind?");
+}
+
+#[test]
+fn variants_have_their_keys_only() {
+    let document = document();
+    let fabrics = document["properties"]["fabric"]["oneOf"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(fabrics.len(), 5);
+    for fabric in fabrics {
+        let keys = fabric["properties"].as_object().expect("an object");
+        let kind = &keys["kind"]["const"];
+        assert_eq!(keys.contains_key("leaves"), kind == "leaf-spine", "{kind}");
+        assert_eq!(keys.contains_key("servers"), kind == "rail", "{kind}");
+        assert!(keys.contains_key("flow_control"), "{kind}");
+    }
+    let collectives = &document["properties"]["jobs"]["items"]["properties"]["collectives"];
+    let collectives = collectives["items"]["oneOf"].as_array().expect("a list");
+    assert_eq!(collectives.len(), CollectiveKind::MEMBERS.len());
+    let broadcast = |algorithm: &str| {
+        let found = collectives.iter().find(|one| {
+            let keys = &one["properties"];
+            keys["collective"]["const"] == "broadcast" && keys["algorithm"]["const"] == algorithm
+        });
+        found.expect("a member")["properties"]
+            .as_object()
+            .expect("an object")
+    };
+    assert!(broadcast("parallel").contains_key("root"));
+    assert!(!broadcast("parallel").contains_key("chunk_size"));
+    assert!(broadcast("ring").contains_key("chunk_size"));
+}
+
+/// A tree as the YAML reader of an editor gives it to the validator.
+fn as_an_editor_reads(node: &Node) -> Value {
+    match &node.value {
+        tree::Value::Scalar { text, quoted } => {
+            let plain = (!quoted)
+                .then(|| serde_json::from_str::<Value>(text).ok())
+                .flatten();
+            plain.unwrap_or_else(|| json!(text))
+        }
+        tree::Value::List(items) => items.iter().map(as_an_editor_reads).collect(),
+        tree::Value::Map(entries) => {
+            let entries = entries.iter();
+            Value::Object(
+                entries
+                    .map(|entry| (entry.key.clone(), as_an_editor_reads(&entry.node)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// Every YAML file called a scenario under a folder of the repository, without those that are
+/// broken on purpose.
+fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is part of the repository") {
+        let path = entry.expect("an entry can be read").path();
+        if path.is_dir() && !path.ends_with("broken") {
+            scenarios(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "yaml") {
+            found.push(path);
+        }
+    }
+}
+
+fn validator() -> Validator {
+    let document = document();
+    jsonschema::draft202012::meta::validate(&document).expect("the schema is a schema");
+    jsonschema::draft202012::new(&document).expect("the schema can be used")
+}
+
+fn complaints(validator: &Validator, text: &str) -> Vec<String> {
+    let node = yaml::parse(text, 0, 0, &Problems::default()).expect("YAML");
+    let value = as_an_editor_reads(&node);
+    let errors = validator.iter_errors(&value);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+#[test]
+fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = Vec::new();
+    for folder in ["scenarios", "studies", "presets"] {
+        scenarios(&root.join(folder), &mut paths);
+    }
+    assert!(paths.len() >= 30, "{paths:?}");
+    let validator = validator();
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("a file can be read");
+        let found = complaints(&validator, &text);
+        if path
+            .parent()
+            .is_some_and(|folder| folder.ends_with("presets"))
+        {
+            let missing = [": \"jobs\" is a required property".to_owned()];
+            assert_eq!(found, missing, "{}", path.display());
+            continue;
+        }
+        assert!(found.is_empty(), "{}: {found:#?}", path.display());
+        let loaded = load(&text, "", Format::Yaml, &[], None).expect("it loads");
+        let found = complaints(&validator, &loaded.effective);
+        assert!(found.is_empty(), "{}: {found:#?}", path.display());
+    }
+}
+
+#[test]
+fn what_the_reader_refuses_at_sight_fails() {
+    let validator = validator();
+    let base = "fabric: {kind: single-switch, hosts: 4}\n\
+                jobs: [{collectives: [{collective: all-to-all, size: 16MiB}]}]\n";
+    assert_eq!(complaints(&validator, base), Vec::<String>::new());
+    for (from, to) in [
+        ("hosts: 4", "hosts: 4, hostz: 5"),
+        ("hosts: 4", "leaves: 4"),
+        ("hosts: 4", "hosts: four"),
+        ("hosts: 4", "hosts: 4, rate: 400"),
+        ("hosts: 4", "hosts: 4, rate: 400ns"),
+        ("hosts: 4", "hosts: 4, switch: {classes: [{class: 9}]}"),
+        ("single-switch", "single-swich"),
+        ("16MiB", "16"),
+        ("all-to-all", "all-to-al"),
+        ("16MiB", "16MiB, algorithm: ring"),
+        ("16MiB", "16MiB, root: 0"),
+        ("jobs:", "seeds: 3\njobs:"),
+        ("jobs:", "schema_version: 2\njobs:"),
+        ("jobs:", "endpoint: {nic: {mtu: 1500}}\njobs:"),
+    ] {
+        let text = base.replace(from, to);
+        assert!(!complaints(&validator, &text).is_empty(), "{text}");
+        assert!(load(&text, "", Format::Yaml, &[], None).is_err(), "{text}");
+    }
+}

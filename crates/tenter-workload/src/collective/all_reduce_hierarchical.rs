@@ -1,0 +1,226 @@
+//! All-reduce, hierarchical: reduce-scatter within each host, rings across hosts, all-gather within
+//! each host.
+//!
+//! Origin: "Massively Distributed SGD: ImageNet/ResNet-50 Training in a Flash" (Mikami and others,
+//! 2018) and NCCL, whose rings enter and leave a host through one NIC per NPU. What moves within a
+//! host does so over its scale-up domain, whose time is a formula and not simulated.
+
+use tenter_units::{Rate, Time};
+
+use super::chunks::Chunks;
+use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+
+/// The NPUs of a host and what connects them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaleUp {
+    /// NPUs of each host, at least 1; ranks that follow each other share a host.
+    pub npus_per_host: u32,
+    /// What an NPU sends and receives into the domain, each way.
+    pub rate: Rate,
+    /// From the last byte sent within the domain to its use at the receiver.
+    pub latency: Time,
+}
+
+impl ScaleUp {
+    /// Eight NPUs with `NVLink` of the fourth generation: 900 GB/s both ways together (NVIDIA H100
+    /// data sheet). The latency is assumed.
+    const DEFAULT: ScaleUp = ScaleUp {
+        npus_per_host: 8,
+        rate: Rate::from_gbps(3_600),
+        latency: Time::from_us(1),
+    };
+
+    /// How long the reduce-scatter within a host takes, or the all-gather: each NPU sends the
+    /// others their parts of its buffer, all at once, over a switch that makes nobody wait. Zero
+    /// for a single NPU. Saturates at [`Time::MAX`].
+    pub(super) fn phase(self, size_bytes: u64) -> Time {
+        if self.npus_per_host < 2 {
+            return Time::ZERO;
+        }
+        let npus = u128::from(self.npus_per_host);
+        let bits = 8 * (npus - 1) * u128::from(size_bytes).div_ceil(npus);
+        let rate = u128::from(self.rate.bits_per_second().max(1));
+        let ps = (bits * 1_000_000_000_000).div_ceil(rate);
+        Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)).saturating_add(self.latency)
+    }
+}
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "all-reduce",
+    algorithm: "hierarchical",
+    summary: "reduce-scatter within hosts, a ring per NPU across them, all-gather within hosts",
+    model_page: "docs/models/collective-all-reduce-hierarchical.md",
+    // 2n(n−1) ≤ 2³²−1, with one NPU in each host.
+    ranks_max: 46_341,
+    // That of all-reduce, whatever the algorithm.
+    busbw: Factor::TwiceAllButOwn,
+    default: CollectiveKind::AllReduceHierarchical {
+        scale_up: ScaleUp::DEFAULT,
+    },
+};
+
+/// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that of
+/// all NPUs i, over part i of the buffer.
+///
+/// Part i is chunks i·N to (i+1)·N − 1, with N hosts. In step s host h sends chunk i·N + (h − s)
+/// mod N to host h + 1. Transfer id = step · n + source.
+#[derive(Debug)]
+pub(super) struct AllReduceHierarchical {
+    chunks: Chunks,
+    npus: u32,
+    hosts: u32,
+}
+
+impl AllReduceHierarchical {
+    /// # Errors
+    /// A number of ranks that does not fill two hosts or more.
+    pub(super) fn new(
+        ranks: u32,
+        size_bytes: u64,
+        scale_up: ScaleUp,
+    ) -> Result<AllReduceHierarchical, WorkloadError> {
+        let npus = scale_up.npus_per_host;
+        if npus == 0 || !ranks.is_multiple_of(npus) || ranks / npus < 2 {
+            let collective = MEMBER.to_string();
+            return Err(WorkloadError::HostsNotFull {
+                collective,
+                ranks,
+                npus_per_host: npus,
+            });
+        }
+        Ok(AllReduceHierarchical {
+            chunks: Chunks::new(size_bytes, ranks),
+            npus,
+            hosts: ranks / npus,
+        })
+    }
+
+    fn steps(&self) -> u32 {
+        2 * (self.hosts - 1)
+    }
+
+    /// The rank of the same NPU in the next host.
+    fn next(&self, rank: u32) -> u32 {
+        (rank + self.npus) % self.ranks()
+    }
+
+    /// Chunks of the part that a rank's ring carries.
+    fn part(&self, rank: u32) -> std::ops::Range<u32> {
+        let first = rank % self.npus * self.hosts;
+        first..first + self.hosts
+    }
+}
+
+impl Schedule for AllReduceHierarchical {
+    fn ranks(&self) -> u32 {
+        self.npus * self.hosts
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.steps() * self.ranks()
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let (step, src) = (id / self.ranks(), id % self.ranks());
+        let within = (src / self.npus + 2 * self.hosts - step) % self.hosts;
+        let chunk = self.part(src).start + within;
+        Transfer {
+            src,
+            dst: self.next(src),
+            bytes: self.chunks.bytes(chunk),
+            chunk,
+            channel: 0,
+            step,
+            reduce: step < self.hosts - 1,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        out.push(rank);
+    }
+
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        let (step, src) = (id / self.ranks(), id % self.ranks());
+        if step + 1 < self.steps() {
+            out.push((step + 1) * self.ranks() + self.next(src));
+        }
+    }
+
+    fn dependencies(&self, id: u32) -> u32 {
+        u32::from(id >= self.ranks())
+    }
+
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let step = match scope {
+            QueuePairScope::RankPair => nth,
+            QueuePairScope::Chunk => {
+                let within = to.lane - self.part(src).start;
+                // A chunk comes by again after a round.
+                (src / self.npus + self.hosts - within) % self.hosts + nth * self.hosts
+            }
+        };
+        (step < self.steps()).then(|| step * self.ranks() + src)
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let dst = self.next(rank);
+        let lanes = match scope {
+            QueuePairScope::RankPair => 0..1,
+            // The two rounds together touch every chunk.
+            QueuePairScope::Chunk => self.part(rank),
+        };
+        out.extend(lanes.map(|lane| Destination { dst, lane }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale_up(npus_per_host: u32) -> ScaleUp {
+        ScaleUp {
+            npus_per_host,
+            rate: Rate::from_gbps(8),
+            latency: Time::from_us(3),
+        }
+    }
+
+    #[test]
+    fn two_hosts_of_two_by_hand() {
+        let rings = AllReduceHierarchical::new(4, 16, scale_up(2)).unwrap();
+        let sent = |id| {
+            let t = rings.transfer(id);
+            (t.step, t.src, t.dst, t.chunk, t.bytes, t.reduce)
+        };
+        // NPU 0 of both hosts has chunks 0 and 1, NPU 1 chunks 2 and 3.
+        assert_eq!(sent(0), (0, 0, 2, 0, 4, true));
+        assert_eq!(sent(1), (0, 1, 3, 2, 4, true));
+        assert_eq!(sent(2), (0, 2, 0, 1, 4, true));
+        // Host 1 has added up chunk 0 and sends it back.
+        assert_eq!(sent(6), (1, 2, 0, 0, 4, false));
+        assert_eq!(rings.transfer_count(), 8);
+    }
+
+    #[test]
+    fn a_phase_by_hand() {
+        // Three parts of 250 bytes at a byte a nanosecond, and 3 us.
+        assert_eq!(scale_up(4).phase(1_000), Time::from_ns(750 + 3_000));
+        assert_eq!(scale_up(1).phase(1_000), Time::ZERO);
+        assert_eq!(scale_up(2).phase(u64::MAX), Time::MAX);
+    }
+
+    #[test]
+    fn hosts_that_are_not_full_are_refused() {
+        for (ranks, npus) in [(9, 2), (4, 4), (4, 8), (4, 0)] {
+            let refused = AllReduceHierarchical::new(ranks, 1, scale_up(npus));
+            assert!(matches!(refused, Err(WorkloadError::HostsNotFull { .. })));
+        }
+        let refused = AllReduceHierarchical::new(9, 1, scale_up(2)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "all-reduce (hierarchical): 9 ranks do not fill two or more hosts with 2 NPUs each; \
+             give another `npus_per_host`, or as many ranks as fill the hosts"
+        );
+    }
+}
