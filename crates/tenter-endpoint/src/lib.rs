@@ -3,12 +3,15 @@
 //! A [`Nic`] holds queue pairs. The workload posts work requests (so many bytes) to a send queue
 //! pair; the NIC cuts them into RDMA write messages and packets, interleaves its queue pairs packet
 //! by packet, and reports when a request has arrived ([`Delivery`]) and when it has been
-//! acknowledged ([`Acknowledged`]). Lost packets are recovered by go-back-N.
+//! acknowledged ([`Acknowledged`]). What is done about lost packets is chosen in [`loss_recovery`],
+//! how senders slow down in [`congestion_control`].
 //!
 //! Like a switch, a NIC knows no engine: it is told what happens and when, and puts its packets
 //! onto a [`Medium`](tenter_net::Medium). The driver serves it in the order *departures, arrivals,
 //! timers* at equal times.
 
+pub mod congestion_control;
+pub mod loss_recovery;
 mod message;
 mod nic;
 mod pauses;
@@ -23,4 +26,6 @@ pub use nic::{Directory, Nic, NicClasses, NicCounters, QueuePairError};
 pub use receive::{Delivery, ReplyPath};
 pub use receive_buffer::ReceiveBufferCounters;
 pub use send::{Acknowledged, SendPeer, WorkRequest};
-pub use spec::{AckPolicy, NicAddress, NicSpec, ROCE_UDP_PORT, ReceiveBufferSpec};
+pub use spec::{
+    AckPolicy, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
+};

@@ -1,27 +1,40 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
+mod limited;
+mod out_of_turn;
+
+use std::collections::VecDeque;
+
 use tenter_engine::Ring;
 use tenter_net::{
     ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
     PauseRecord, SENT_UNIT_PS, Transmitter,
 };
+use tenter_units::Rate;
 
+use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
+use crate::nic::limited::Limits;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
-use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
+use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, WorkRequest};
 use crate::spec::NicSpec;
 use crate::timers::Timers;
 
 /// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
 const FEW_SLOTS: usize = 16;
 
-/// Knows who is at the other end of a receive slot; asked once per slot, when its first packet
-/// arrives.
+/// Knows who is at the other end of a receive slot, and what it sends.
 pub trait Directory {
-    /// The way back from a receive slot of a host.
+    /// The way back from a receive slot of a host; asked once per slot, when its first packet
+    /// arrives.
     fn reply_path(&self, host: u32, slot: u32) -> ReplyPath;
+
+    /// Payload bytes of the n-th transfer through a receive slot of a host, counted as
+    /// [`Delivery::nth`] is; `None` where there is none. Asked only where a packet is given up for
+    /// lost.
+    fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64>;
 }
 
 /// What a NIC counts, under the names NIC drivers use for it.
@@ -31,13 +44,17 @@ pub struct NicCounters {
     pub received_frames: u64,
     /// Their frame bytes.
     pub received_bytes: u64,
-    /// Data packets accepted in order.
+    /// Data packets accepted.
     pub data_packets: u64,
     /// Their frame bytes.
     pub data_bytes: u64,
     /// Data packets dropped because one before them was missing.
     pub out_of_sequence: u64,
-    /// Data packets dropped because they had been accepted before.
+    /// Of the data packets accepted, those before which one was missing.
+    pub out_of_order: u64,
+    /// Data packets given up for lost.
+    pub given_up: u64,
+    /// Data packets dropped because they had been accepted before, or given up.
     pub duplicate_request: u64,
     /// Data packets sent that had been sent before.
     pub retransmitted_packets: u64,
@@ -49,6 +66,10 @@ pub struct NicCounters {
     pub packet_seq_err: u64,
     /// Timeouts of the oldest unacknowledged packet.
     pub local_ack_timeout_err: u64,
+    /// Congestion notifications sent.
+    pub np_cnp_sent: u64,
+    /// Congestion notifications received.
+    pub rp_cnp_handled: u64,
 }
 
 /// A queue pair that gave up.
@@ -90,6 +111,10 @@ pub struct Nic {
     classes: NicClasses,
     pauses: Box<Pauses>,
     receive_buffer: Option<Box<ReceiveBuffer>>,
+    /// Congestion control, notifications and repairs, where there are any.
+    limits: Option<Box<Limits>>,
+    /// Transfers that the packet just served delivers beside the one it returned.
+    delivered: VecDeque<Delivery>,
     counters: NicCounters,
 }
 
@@ -100,17 +125,20 @@ pub struct NicClasses {
     pub data: u8,
     /// The class of acknowledgements and connection set-up.
     pub control: u8,
+    /// The class of congestion notifications.
+    pub notification: u8,
     /// The classes that pause frames can stop, one bit each.
     pub lossless: u8,
 }
 
 impl Nic {
-    /// The NIC of a host, with room for so many send and receive queue pairs.
+    /// The NIC of a host on a line of this rate, with room for so many send and receive queue
+    /// pairs.
     pub fn new(
         host: u32,
         spec: &NicSpec,
         classes: NicClasses,
-        transmitter: Transmitter,
+        (transmitter, line): (Transmitter, Rate),
         slots: (usize, usize),
     ) -> Nic {
         let quantum_ps = transmitter.pause_time(1);
@@ -122,6 +150,8 @@ impl Nic {
             classes,
             pauses: Box::default(),
             receive_buffer,
+            limits: Limits::new(spec, line, slots.0),
+            delivered: VecDeque::new(),
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
             message_end: (0, 0),
@@ -226,7 +256,7 @@ impl Nic {
         let cut = self.cut;
         self.expect_answer(request.posted);
         self.send[slot as usize].post(&mut self.requests, slot, request, cut);
-        self.join_round(spec, slot);
+        self.join_round(spec, slot, request.posted);
     }
 
     /// Reads one word of every queue pair that the visit is about to need: for packets that have
@@ -243,7 +273,7 @@ impl Nic {
         let mut seen = 0;
         for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
             let slot = packet.queue_pair as usize;
-            seen ^= if packet.kind.is_data() || packet.kind == PacketKind::ConnectRequest {
+            seen ^= if packet.kind.is_for_receiver() {
                 self.receive[slot].expected
             } else {
                 self.send[slot].acknowledged ^ self.requests.touch(packet.queue_pair)
@@ -258,6 +288,9 @@ impl Nic {
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
     pub fn next_departure(&self, now: u64) -> Option<u64> {
+        if let Some(limits) = &self.limits {
+            return self.next_departure_limited(limits, now);
+        }
         let free_at = self.transmitter.free_at().max(now);
         let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
         let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
@@ -271,6 +304,10 @@ impl Nic {
     /// Sends one frame, whose first bit leaves at `now`.
     #[inline]
     pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        if self.limits.is_some() {
+            self.depart_limited(spec, now, medium);
+            return;
+        }
         if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
             self.depart_control(now, medium);
             return;
@@ -278,14 +315,8 @@ impl Nic {
         let Some(&slot) = self.round.front() else {
             return;
         };
+        let sent = self.next_data(spec, slot, now);
         let queue_pair = &mut self.send[slot as usize];
-        if queue_pair.outstanding() == 0 {
-            queue_pair.last_progress = now;
-        }
-        let kit = (spec, self.cut);
-        let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
-        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
-        self.counters.retransmitted_packets += u64::from(sent.repeats);
         let armed = queue_pair.timer_armed;
         let stays = queue_pair.has_packet(spec.window_packets);
         if !stays {
@@ -304,11 +335,35 @@ impl Nic {
         }
     }
 
+    /// The next data packet of a queue pair, whose first bit leaves at `now`.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a hundredth of it"
+    )]
+    #[inline(always)]
+    fn next_data(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Sent {
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.outstanding() == 0 {
+            queue_pair.last_progress = now;
+        }
+        let kit = (spec, self.cut);
+        let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
+        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
+        sent
+    }
+
     /// Sends the first acknowledgement or connection set-up that waits.
     #[inline(never)]
     fn depart_control(&mut self, now: u64, medium: &mut impl Medium) {
         if let Some(mut packet) = self.control.pop() {
-            packet.sent = (now / SENT_UNIT_PS) as u32;
+            let answers = matches!(
+                packet.kind,
+                PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
+            );
+            if !answers {
+                packet.sent = (now / SENT_UNIT_PS) as u32;
+            }
             packet.flags |= Packet::class_flags(self.classes.control);
             self.transmitter.transmit(&packet, now, medium);
         }
@@ -387,9 +442,10 @@ impl Nic {
     ) -> Option<Delivery> {
         if packet.has(Packet::CONGESTION_EXPERIENCED) {
             self.counters.marked_packets += 1;
+            self.notify(spec, packet, directory);
         }
         if packet.kind.is_data() {
-            return self.take_data(packet, directory, medium);
+            return self.take_data(spec, packet, directory, medium);
         }
         self.note(EventKind::Accepted, packet, medium);
         match packet.kind {
@@ -397,8 +453,11 @@ impl Nic {
             PacketKind::Nak => self.take_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
-                self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, 0);
+                self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, (0, 0));
             }
+            PacketKind::Cnp => self.take_notification(packet),
+            PacketKind::SelectiveNak => self.take_selective_nak(spec, packet),
+            PacketKind::EndOfData => return self.take_end_of_data(packet, directory),
             _ => self.take_connect_reply(spec, packet.queue_pair, packet.at),
         }
         None
@@ -407,6 +466,7 @@ impl Nic {
     #[inline]
     fn take_data<M: Medium>(
         &mut self,
+        spec: &NicSpec,
         packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
@@ -418,42 +478,42 @@ impl Nic {
         }
         let verdict = queue_pair.take(packet);
         if verdict != Verdict::Accepted {
-            self.discard(packet, verdict, medium);
-            return None;
+            return self.take_out_of_turn(spec, packet, verdict, directory, medium);
         }
+        self.accept(packet, medium)
+    }
+
+    /// Counts a packet that was expected next and has been accepted, and answers it.
+    #[inline]
+    fn accept<M: Medium>(&mut self, packet: &Packet, medium: &mut M) -> Option<Delivery> {
+        let slot = packet.queue_pair;
         self.counters.data_packets += 1;
         self.counters.data_bytes += u64::from(packet.frame_bytes);
         if packet.flags & (Packet::ACK_REQUEST | Packet::END_OF_TRANSFER) == 0 {
             self.note(EventKind::Accepted, packet, medium);
             return None;
         }
-        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
+        let queue_pair = &mut self.receive[slot as usize];
         let ends = packet.has(Packet::END_OF_TRANSFER);
         let delivery = ends.then(|| queue_pair.deliver(slot, packet.at));
         if packet.has(Packet::ACK_REQUEST) {
-            self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
+            self.acknowledge(packet);
         }
         self.note(EventKind::Accepted, packet, medium);
         delivery
     }
 
-    /// Takes a data packet that is not the one expected next.
-    fn discard<M: Medium>(&mut self, packet: &Packet, verdict: Verdict, medium: &mut M) {
+    /// Acknowledges, in answer to a packet, everything before the one that is expected.
+    fn acknowledge(&mut self, packet: &Packet) {
         let queue_pair = &self.receive[packet.queue_pair as usize];
-        let (reply, expected) = (queue_pair.reply, queue_pair.expected);
-        if let Verdict::OutOfSequence { first } = verdict {
-            self.counters.out_of_sequence += 1;
-            if first {
-                self.counters.nak_sent += 1;
-                self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, expected);
-            }
-        } else {
-            self.counters.duplicate_request += 1;
-            if packet.has(Packet::ACK_REQUEST) {
-                self.reply(reply, PacketKind::Ack, ACK_FRAME_BYTES, expected);
-            }
-        }
-        self.note(EventKind::Discarded, packet, medium);
+        let answer = (queue_pair.expected, packet.sent);
+        self.reply(queue_pair.reply, PacketKind::Ack, ACK_FRAME_BYTES, answer);
+    }
+
+    /// The next of the transfers that the packet just served has delivered beside the one that was
+    /// returned.
+    pub fn next_delivery(&mut self) -> Option<Delivery> {
+        self.delivered.pop_front()
     }
 
     fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
@@ -464,14 +524,20 @@ impl Nic {
         queue_pair.reply
     }
 
-    fn reply(&mut self, path: ReplyPath, kind: PacketKind, frame_bytes: u16, sequence: u32) {
+    fn reply(
+        &mut self,
+        path: ReplyPath,
+        kind: PacketKind,
+        frame_bytes: u16,
+        (sequence, sent): (u32, u32),
+    ) {
         self.control.push(Packet {
             at: 0,
             queue_pair: path.slot,
             sequence,
             destination: path.destination,
             hash: path.hash,
-            sent: 0,
+            sent,
             frame_bytes,
             kind,
             flags: 0,
@@ -497,6 +563,9 @@ impl Nic {
         done: &mut Vec<Acknowledged>,
     ) {
         let slot = packet.queue_pair;
+        if self.limits.is_some() {
+            self.take_feedback(packet);
+        }
         let pending = &mut self.pending;
         self.send[slot as usize].acknowledge(
             &mut self.requests,
@@ -509,11 +578,12 @@ impl Nic {
             },
         );
         // A queue pair that has gone back may learn that all it was to send again has arrived.
+        let window = self.window(spec, slot);
         let queue_pair = &self.send[slot as usize];
-        if queue_pair.in_round && !queue_pair.may_send(spec.window_packets) {
+        if queue_pair.in_round && !queue_pair.may_send(window) {
             self.leave_round(slot);
         }
-        self.join_round(spec, slot);
+        self.join_round(spec, slot, packet.at);
     }
 
     fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
@@ -522,7 +592,7 @@ impl Nic {
         self.take_acknowledgement(spec, packet, done);
         let cut = self.cut;
         self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
-        self.join_round(spec, slot);
+        self.join_round(spec, slot, packet.at);
     }
 
     fn take_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
@@ -532,17 +602,32 @@ impl Nic {
             queue_pair.connection = Connection::Ready;
             queue_pair.retries = 0;
             queue_pair.last_progress = now;
-            self.join_round(spec, slot);
+            self.join_round(spec, slot, now);
         }
     }
 
-    /// Puts a queue pair that may send at the end of the round.
-    fn join_round(&mut self, spec: &NicSpec, slot: u32) {
+    /// Packets that a queue pair may have unacknowledged.
+    fn window(&self, spec: &NicSpec, slot: u32) -> Option<u32> {
+        match &self.limits {
+            None => spec.window_packets,
+            Some(limits) => limits.window(slot),
+        }
+    }
+
+    /// Puts a queue pair that may send at the end of the round, or lets it wait until its rate
+    /// allows the next packet.
+    fn join_round(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+        let window = self.window(spec, slot);
         let queue_pair = &mut self.send[slot as usize];
-        if queue_pair.in_round || !queue_pair.may_send(spec.window_packets) {
+        if queue_pair.in_round || !queue_pair.may_send(window) {
             return;
         }
         queue_pair.in_round = true;
+        if let Some(limits) = &mut self.limits
+            && limits.holds_back(slot, queue_pair, now)
+        {
+            return;
+        }
         self.round.push(slot);
     }
 
@@ -625,12 +710,27 @@ impl Nic {
             self.control
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
-            let oldest = queue_pair.acknowledged;
-            queue_pair.rewind(&mut self.requests, (slot, oldest), self.cut);
-            self.join_round(spec, slot);
+            self.repeat_oldest(spec, slot, now);
         }
         let deadline = now + spec.retransmission_timeout.ps();
         self.timeouts.push(deadline, slot);
+    }
+
+    /// Sends again what has to be after a timeout.
+    fn repeat_oldest(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
+        let oldest = queue_pair.acknowledged;
+        match (&spec.loss_recovery, &mut self.limits) {
+            (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
+                limits.repair(slot, queue_pair, (oldest, oldest.wrapping_add(1)));
+            }
+            // It cannot know what has arrived; the receiver must learn what was all.
+            (LossRecovery::None, _) => queue_pair.repairs = true,
+            _ => {
+                queue_pair.rewind(&mut self.requests, (slot, oldest), self.cut);
+            }
+        }
+        self.join_round(spec, slot, now);
     }
 
     fn fail(&mut self, slot: u32, now: u64) {
@@ -648,8 +748,12 @@ impl Nic {
         }
     }
 
-    /// Takes a queue pair out of the round, wherever it stands there.
+    /// Takes a queue pair out of the round, wherever it stands there. One that waits for its rate
+    /// is passed over when its time has come.
     fn leave_round(&mut self, slot: u32) {
+        if self.send[slot as usize].paced {
+            return;
+        }
         self.send[slot as usize].in_round = false;
         for _ in 0..self.round.len() {
             if let Some(other) = self.round.pop().filter(|other| *other != slot) {

@@ -40,13 +40,12 @@ pub struct Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Accepted,
+    /// Accepted, and a later one had arrived before it.
+    ClosesGap,
     /// Received before; the acknowledgement must have been lost.
     Duplicate,
-    /// A packet before it is missing; the first of its kind since the gap opened asks for that
-    /// packet.
-    OutOfSequence {
-        first: bool,
-    },
+    /// A packet before it is missing.
+    Ahead,
 }
 
 /// The receiving side of a queue pair: one cache line, for in an all-to-all each packet belongs to
@@ -56,14 +55,19 @@ pub(crate) enum Verdict {
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
     latency_sum: u64,
+    /// The sender is told of no mark before, in ps.
+    pub(crate) next_cnp_at: u64,
     pub(crate) expected: u32,
+    /// The sequence number of the first packet of the transfer that is being received.
+    pub(crate) first: u32,
     accepted: u32,
     latency_min: u32,
     latency_max: u32,
     delivered: u32,
     pub(crate) reply: ReplyPath,
     pub(crate) open: bool,
-    gap_reported: bool,
+    /// Whether a packet is missing and a later one has arrived.
+    pub(crate) gap: bool,
 }
 
 const _: () = assert!(size_of::<ReceiveQueuePair>() == 64);
@@ -73,14 +77,16 @@ impl Default for ReceiveQueuePair {
         ReceiveQueuePair {
             accepted_bytes: 0,
             latency_sum: 0,
+            next_cnp_at: 0,
             expected: 0,
+            first: 0,
             accepted: 0,
             latency_min: u32::MAX,
             latency_max: 0,
             delivered: 0,
             reply: ReplyPath::default(),
             open: false,
-            gap_reported: false,
+            gap: false,
         }
     }
 }
@@ -91,35 +97,36 @@ impl ReceiveQueuePair {
         self.reply = reply;
     }
 
-    /// Go-back-N: only the packet expected next is accepted.
+    /// Accepts the packet that is expected next.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {
         let ahead = packet.sequence.wrapping_sub(self.expected);
         if ahead == 0 {
-            self.accept(packet);
-            return Verdict::Accepted;
+            self.accept(packet.frame_bytes, latency(packet));
+            return if self.gap {
+                Verdict::ClosesGap
+            } else {
+                Verdict::Accepted
+            };
         }
         if ahead > u32::MAX / 2 {
             return Verdict::Duplicate;
         }
-        let first = !self.gap_reported;
-        self.gap_reported = true;
-        Verdict::OutOfSequence { first }
+        Verdict::Ahead
     }
 
+    /// Books the packet that is expected next.
     #[inline]
-    fn accept(&mut self, packet: &Packet) {
+    pub(crate) fn accept(&mut self, frame_bytes: u16, latency: u32) {
         self.expected = self.expected.wrapping_add(1);
-        self.gap_reported = false;
-        let latency = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
         self.latency_min = self.latency_min.min(latency);
         self.latency_max = self.latency_max.max(latency);
         self.latency_sum += u64::from(latency);
         self.accepted += 1;
-        self.accepted_bytes += u64::from(packet.frame_bytes);
+        self.accepted_bytes += u64::from(frame_bytes);
     }
 
-    /// Closes the transfer whose last packet has just been accepted.
+    /// Closes the transfer whose last packet has just been accepted or given up.
     pub(crate) fn deliver(&mut self, slot: u32, now: u64) -> Delivery {
         let delivery = Delivery {
             slot,
@@ -127,15 +134,19 @@ impl ReceiveQueuePair {
             at: now,
             accepted_frames: self.accepted,
             accepted_bytes: self.accepted_bytes,
-            latency_min: self.latency_min,
+            // Nothing was accepted where the longest is shorter.
+            latency_min: self.latency_min.min(self.latency_max),
             latency_max: self.latency_max,
             latency_sum: self.latency_sum,
         };
         *self = ReceiveQueuePair {
+            next_cnp_at: self.next_cnp_at,
             expected: self.expected,
+            first: self.expected,
             delivered: self.delivered + 1,
             reply: self.reply,
             open: self.open,
+            gap: self.gap,
             ..ReceiveQueuePair::default()
         };
         delivery
@@ -149,4 +160,10 @@ impl ReceiveQueuePair {
     pub(crate) fn reset_delivered(&mut self) {
         self.delivered = 0;
     }
+}
+
+/// From the first bit of a packet to its arrival, in units of [`SENT_UNIT_PS`].
+#[inline]
+pub(crate) fn latency(packet: &Packet) -> u32 {
+    ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent)
 }

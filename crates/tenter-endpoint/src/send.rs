@@ -89,6 +89,10 @@ pub(crate) struct SendQueuePair {
     starts_message: bool,
     pub(crate) retries: u8,
     pub(crate) connection: Connection,
+    /// Whether it waits until its rate allows the next packet.
+    pub(crate) paced: bool,
+    /// Whether it has something to send again that is not the rest of a request.
+    pub(crate) repairs: bool,
 }
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
@@ -120,6 +124,8 @@ impl Default for SendQueuePair {
             starts_message: false,
             retries: 0,
             connection: Connection::default(),
+            paced: false,
+            repairs: false,
         }
     }
 }
@@ -156,11 +162,13 @@ impl SendQueuePair {
         self.connection == Connection::Ready && self.has_packet(window)
     }
 
-    /// Whether there is a packet to send and the window lets it out.
+    /// Whether there is a packet to send and the window lets it out. What is sent again is within
+    /// the window.
     #[inline]
     pub(crate) fn has_packet(&self, window: Option<u32>) -> bool {
-        self.next_sequence != self.posted_sequence
-            && window.is_none_or(|window| self.outstanding() < window)
+        (self.next_sequence != self.posted_sequence
+            && window.is_none_or(|window| self.outstanding() < window))
+            || self.repairs
     }
 
     /// Packets sent and not acknowledged.

@@ -2,6 +2,9 @@
 
 use tenter_units::{Rate, Time};
 
+use crate::congestion_control::CongestionControl;
+use crate::loss_recovery::LossRecovery;
+
 /// How many data packets one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
@@ -46,6 +49,22 @@ pub struct NicSpec {
     pub control_class: Option<u8>,
     /// A receive side slower than the wire, with its buffer; `None`: what arrives is taken at once.
     pub receive_buffer: Option<ReceiveBufferSpec>,
+    /// What senders and receivers do about lost packets.
+    pub loss_recovery: LossRecovery,
+    /// How senders slow down when the network is congested; `None`: they do not.
+    pub congestion_control: Option<CongestionControl>,
+    /// How receivers tell senders of marked packets; `None`: they do not.
+    pub notification: Option<NotificationSpec>,
+}
+
+/// The notification point of DCQCN: a receiver that gets a marked packet sends a congestion
+/// notification packet (CNP) to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotificationSpec {
+    /// At most one notification for each QP in this time.
+    pub interval: Time,
+    /// The class of notifications.
+    pub class: u8,
 }
 
 /// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.

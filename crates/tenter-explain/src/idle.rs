@@ -201,7 +201,11 @@ fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
 
 fn reads_addresses(switch: &SwitchSpec) -> bool {
     match &switch.load_balancing {
-        LoadBalancing::Ecmp(ecmp) => ecmp.fields.source_address || ecmp.fields.destination_address,
+        LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => {
+            ecmp.fields.source_address || ecmp.fields.destination_address
+        }
+        // They look at a hash of all fields, if only where ports are equal.
+        _ => true,
     }
 }
 

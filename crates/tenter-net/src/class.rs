@@ -1,5 +1,7 @@
 //! Traffic classes: the eight priorities of IEEE 802.1Q.
 
+use tenter_units::Rate;
+
 /// How many classes there are.
 pub const CLASSES: usize = 8;
 
@@ -100,4 +102,7 @@ pub struct EcnSpec {
     pub max_bytes: u64,
     /// Pmax in parts per million.
     pub max_probability_ppm: u32,
+    /// The line rate that `min_bytes` and `max_bytes` are meant for: at ports of other rates they
+    /// are in proportion. `None`: they are the same at all.
+    pub scale_from: Option<Rate>,
 }

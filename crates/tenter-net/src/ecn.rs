@@ -4,14 +4,38 @@ use tenter_engine::mix64;
 
 use crate::class::EcnSpec;
 use crate::packet::Packet;
+use crate::transmitter::Transmitter;
 
 const PER_MILLION: u64 = 1_000_000;
+/// A quantum of pause time, in bits, times the ps of a second.
+const QUANTUM_BIT_PS: u128 = 512 * 1_000_000_000_000;
 
 impl EcnSpec {
-    /// Whether a frame is marked that is put into a queue at `now` and makes it hold `queue_bytes`.
+    /// The bytes of a queue as they count against the thresholds: those of one that takes as long
+    /// to drain at the rate these are meant for. A quantum lasts `quantum_ps` on the queue's line.
+    #[inline]
+    pub(crate) fn counted(&self, queue_bytes: u64, quantum_ps: impl FnOnce() -> u64) -> u64 {
+        let Some(rate) = self.scale_from else {
+            return queue_bytes;
+        };
+        let bits = u128::from(queue_bytes) * u128::from(rate.bits_per_second());
+        (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
+    }
+
+    /// Whether a frame that arrives now is marked: it is put into the queue of a wire, and makes it
+    /// hold `queue_bytes`.
     ///
     /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
-    pub(crate) fn marks(&self, packet: &Packet, queue_bytes: u64, seed: u32, now: u64) -> bool {
+    #[inline(never)]
+    pub(crate) fn marks(
+        &self,
+        packet: &Packet,
+        queue_bytes: u64,
+        seed: u32,
+        wire: &Transmitter,
+    ) -> bool {
+        let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1));
+        let now = packet.at;
         if !packet.has(Packet::ECN_CAPABLE) || queue_bytes <= self.min_bytes {
             return false;
         }
@@ -25,5 +49,29 @@ impl EcnSpec {
         let span = u128::from(self.max_bytes - self.min_bytes);
         let probability = u128::from(self.max_probability_ppm) * above;
         u128::from(draw) * u128::from(PER_MILLION) * span < probability << 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::Rate;
+
+    use crate::class::EcnSpec;
+
+    #[test]
+    fn thresholds_scale_with_the_line_on_request() {
+        let mut spec = EcnSpec {
+            min_bytes: 400_000,
+            max_bytes: 1_600_000,
+            max_probability_ppm: 200_000,
+            scale_from: Some(Rate::from_gbps(100)),
+        };
+        // 512 bits last 1,280 ps at 400G: 1.6 MB there are 400 kB at 100G.
+        assert_eq!(spec.counted(1_600_000, || 1_280), 400_000);
+        // 51,200 ps at 10G: 40 kB.
+        assert_eq!(spec.counted(40_000, || 51_200), 400_000);
+        assert_eq!(spec.counted(400_000, || 5_120), 400_000);
+        spec.scale_from = None;
+        assert_eq!(spec.counted(1_600_000, || 1_280), 1_600_000);
     }
 }

@@ -14,6 +14,9 @@ pub const ACK_FRAME_BYTES: u16 = 66;
 /// Frame bytes of a connection manager's request or reply: a datagram (DETH 8) with a 256-byte
 /// management payload.
 pub const CONNECT_FRAME_BYTES: u16 = 326;
+/// Frame bytes of a congestion notification packet: a data packet without payload, with 16 reserved
+/// bytes (InfiniBand Architecture Specification, Annex A17).
+pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a pause frame (IEEE 802.1Qbb): the smallest frame there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
 /// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet that waits
@@ -43,6 +46,12 @@ pub enum PacketKind {
     /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
     /// MAC control frame: it never leaves its link.
     Pause,
+    /// Tells a sender that packets of its queue pair were marked.
+    Cnp,
+    /// Asks for the packets from `sequence` to the one before `sent` again, and for no others.
+    SelectiveNak,
+    /// Says that everything before `sequence` has been sent and nothing will be sent again.
+    EndOfData,
 }
 
 impl PacketKind {
@@ -50,6 +59,12 @@ impl PacketKind {
     #[inline]
     pub fn is_data(self) -> bool {
         self as u8 <= PacketKind::Only as u8
+    }
+
+    /// Whether it goes to a receive slot; everything else goes to a send slot.
+    #[inline]
+    pub fn is_for_receiver(self) -> bool {
+        self.is_data() || matches!(self, PacketKind::ConnectRequest | PacketKind::EndOfData)
     }
 }
 
@@ -59,8 +74,8 @@ impl PacketKind {
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
-    /// The queue pair at the destination NIC: a receive slot for data, a send slot for everything
-    /// else.
+    /// The queue pair at the destination NIC: a receive slot for what a sender says, a send slot
+    /// for what a receiver says.
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK).
     pub sequence: u32,
@@ -68,7 +83,8 @@ pub struct Packet {
     pub destination: u32,
     /// Hash of its 5-tuple, without any switch's seed.
     pub hash: u32,
-    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³².
+    /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
+    /// says the same of the packet that it answers, and a selective NAK something else.
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,
@@ -89,6 +105,8 @@ impl Packet {
     pub const ECN_CAPABLE: u8 = 4;
     /// A switch has marked it: congestion experienced.
     pub const CONGESTION_EXPERIENCED: u8 = 8;
+    /// The receiver shall ask again for everything that is missing.
+    pub const REPORT_REQUEST: u8 = 16;
 
     /// The flags that say which class a packet belongs to (0 to 7).
     #[inline]

@@ -205,7 +205,7 @@ impl Port {
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
         let ecn = rules.ecn[number].as_ref();
-        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, now));
+        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, &self.transmitter));
         queue.counters.marked_frames += u64::from(marked);
         let stored = queue.push(packet);
         stored.store_from(input);
@@ -330,6 +330,19 @@ impl Port {
         medium: &mut impl Medium,
     ) {
         self.transmitter.pause(class, quanta, now, medium);
+    }
+
+    /// How long a frame that came at `now`, to which the port has been brought, would wait if
+    /// frames left in the order of arrival, in ps; gaps and preambles are left out, and what is
+    /// more than 16 MB is not told apart.
+    pub(crate) fn backlog(&self, now: u64) -> u64 {
+        let bytes = self.bytes.min(1 << 24) as u32;
+        self.transmitter.free_at().saturating_sub(now) + self.transmitter.time_of(bytes)
+    }
+
+    /// The rate of its wire, rounded down.
+    pub(crate) fn megabits_per_second(&self) -> u64 {
+        self.transmitter.megabits_per_second()
     }
 
     /// Its transmitter.

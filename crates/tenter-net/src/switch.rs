@@ -4,7 +4,7 @@ use tenter_topology::Routing;
 
 use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
 use crate::departures::Departures;
-use crate::load_balancing::LoadBalancing;
+use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
@@ -23,7 +23,7 @@ pub struct Switch {
     node: u32,
     /// Its number among the switches.
     index: u32,
-    load_balancing: LoadBalancing,
+    pub(crate) balancer: Balancer,
     pub(crate) ports: Vec<Port>,
     /// Frames and frame bytes that arrived, per port, without pause frames.
     received: Vec<(u64, u64)>,
@@ -53,7 +53,7 @@ impl Switch {
         Switch {
             node,
             index,
-            load_balancing: spec.load_balancing.clone(),
+            balancer: Balancer::new(&spec.load_balancing, ports.len()),
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
             departures: Departures::new(ports.len()),
@@ -137,6 +137,9 @@ impl Switch {
         if usize::from(input) >= self.ports.len() {
             self.obey(packet, input - self.ports.len() as u16, medium);
         } else {
+            if self.balancer.is_exact() && !self.buffer.is_armed() {
+                self.bring_to(packet.at, medium);
+            }
             let port = self.route(packet, input, routing, medium);
             self.offer(packet, input, port, medium);
         }
@@ -157,9 +160,7 @@ impl Switch {
         self.note(EventKind::Arrived, packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let seed = self.rules.seed;
-        let chosen = self
-            .load_balancing
-            .choose(packet.hash, seed, candidates.len());
+        let chosen = self.balancer.choose(packet, candidates, seed, &self.ports);
         candidates[chosen]
     }
 
@@ -297,12 +298,24 @@ impl Switch {
         }
     }
 
-    /// Does what comes before an arrival at `now`: departures up to and including that instant, and
-    /// repetitions of pauses before it. Only needed while senders are paused.
-    #[inline]
-    pub fn merge_before<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    /// Does what comes before an arrival at `now` in the order of time: departures up to and
+    /// including that instant, repetitions of pauses before it, and refreshes of what the load
+    /// balancer knows.
+    pub(crate) fn bring_before<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.refresh_quality_before(now, medium);
         if self.buffer.is_armed() {
             self.merge(now, now, medium);
+        }
+    }
+
+    /// Refreshes what the load balancer knows of the ports as often as it must be before `end`.
+    fn refresh_quality_before<M: Medium>(&mut self, end: u64, medium: &mut M) {
+        while let Some(at) = self.balancer.next_refresh().filter(|at| *at < end) {
+            self.merge(at, at, medium);
+            if !self.buffer.is_armed() {
+                self.bring_to(at, medium);
+            }
+            self.balancer.refresh(&self.ports, at);
         }
     }
 
@@ -331,21 +344,35 @@ impl Switch {
         }
     }
 
+    /// Does what is due at `now`, for an engine with explicit timers: refreshes what the load
+    /// balancer knows, and repeats pauses.
+    pub fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        if self.balancer.next_refresh() == Some(now) {
+            self.balancer.refresh(&self.ports, now);
+        }
+        if self.buffer.next_refresh() == now {
+            self.refresh(now, medium);
+        }
+    }
+
     /// Repeats the pauses that are due at `now`.
-    pub fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.buffer.refresh(now);
         self.send_due(now, medium);
     }
 
-    /// When a pause must next be repeated, if any lasts.
-    pub fn next_refresh(&self) -> Option<u64> {
-        let next = self.buffer.next_refresh();
+    /// When a pause must next be repeated, or the load balancer refreshed, if any must.
+    pub fn next_timer(&self) -> Option<u64> {
+        let pause = self.buffer.next_refresh();
+        let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
+        let next = pause.min(quality);
         (next != u64::MAX).then_some(next)
     }
 
     /// Does everything that happens before `end`; returns when something next happens of its own.
     #[inline]
     pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
+        self.refresh_quality_before(end, medium);
         self.merge(end - 1, end, medium);
         if !self.buffer.is_armed() {
             self.bring_to(end - 1, medium);
@@ -355,7 +382,7 @@ impl Switch {
 
     /// When something next happens of its own.
     fn next_event(&self) -> Option<u64> {
-        let mut next = self.next_refresh();
+        let mut next = self.next_timer();
         for (index, &word) in self.active.iter().enumerate() {
             let mut ports = word;
             while ports != 0 {

@@ -106,6 +106,16 @@ impl Transmitter {
         self.serialisation.of(64, 0).0.ps() * u64::from(quanta)
     }
 
+    /// How long so many bytes take, in ps, to within a picosecond in 64 bytes.
+    pub(crate) fn time_of(&self, bytes: u32) -> u64 {
+        self.serialisation.of(64, 0).0.ps() * u64::from(bytes) / 64
+    }
+
+    /// The rate of the wire, rounded down.
+    pub(crate) fn megabits_per_second(&self) -> u64 {
+        512_000_000 / self.serialisation.of(64, 0).0.ps()
+    }
+
     /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
     /// free.
     #[inline]

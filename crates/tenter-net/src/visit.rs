@@ -32,9 +32,9 @@ impl Switch {
         turns: &mut Turns,
         medium: &mut M,
     ) -> Option<u64> {
-        if self.is_pausing() {
+        if self.is_pausing() || self.balancer.reads_queues() {
             for (packet, input) in arrivals.iter() {
-                self.merge_before(packet.at, medium);
+                self.bring_before(packet.at, medium);
                 self.arrive(packet, input, routing, medium);
             }
             return self.advance_to(end, medium);
@@ -125,7 +125,7 @@ impl Switch {
     ) -> Option<u64> {
         let ports = self.ports.len() as u16;
         for (place, (packet, input)) in arrivals.iter().enumerate() {
-            self.merge_before(packet.at, medium);
+            self.bring_before(packet.at, medium);
             if input >= ports {
                 self.obey(packet, input - ports, medium);
             } else {

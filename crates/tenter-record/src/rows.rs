@@ -198,6 +198,10 @@ rows! {
         rx_dropped_bytes: u64 => "rx_dropped_bytes", "bytes";
         /// Most bytes ever waiting in the receive buffer of the NIC.
         rx_high_water_bytes: u64 => "rx_high_water_bytes", "bytes";
+        /// Congestion notifications (CNPs) that the NIC sent.
+        tx_cnp_frames: u64 => "tx_cnp_frames", "frames";
+        /// Congestion notifications that the NIC received.
+        rx_cnp_frames: u64 => "rx_cnp_frames", "frames";
         /// Frames dropped at this port for want of room in its queue.
         dropped_frames: u64 => "dropped_frames", "frames";
         /// Bytes of the frames dropped.

@@ -51,7 +51,7 @@ rows! {
         tx_frames: u64 => "tx_frames", "frames";
         /// Bytes of those frames.
         tx_bytes: u64 => "tx_bytes", "bytes";
-        /// Data frames the NICs accepted in order.
+        /// Data frames the NICs accepted.
         rx_frames: u64 => "rx_frames", "frames";
         /// Bytes of those frames.
         rx_bytes: u64 => "rx_bytes", "bytes";
@@ -83,6 +83,12 @@ rows! {
         control_wire: f64 => "control_wire_percent", "%";
         /// Of them, those of pause frames.
         pause_wire: f64 => "pause_wire_percent", "%";
+        /// Congestion notifications (CNPs) the receivers sent.
+        cnp_frames: u64 => "cnp_frames", "frames";
+        /// Data frames that the receivers gave up for lost, where nothing is sent again.
+        given_up_frames: u64 => "given_up_frames", "frames";
+        /// Data frames the NICs accepted before one that had been sent earlier.
+        out_of_order_frames: u64 => "out_of_order_frames", "frames";
         /// Pause frames that stopped a class.
         xoff_frames: u64 => "xoff_frames", "frames";
         /// Pause frames that let a class go on.

@@ -232,6 +232,7 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     let places = [
         (lossless, "of lossless classes in switches"),
         (totals.nic_dropped_frames, "in the receive buffers of NICs"),
+        (totals.given_up_frames, "that nobody sends again"),
     ];
     let places = places.iter().filter(|(frames, _)| *frames > 0);
     let places: Vec<String> = places
@@ -288,12 +289,16 @@ fn write_marks(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     if totals.marked_frames == 0 {
         return Ok(());
     }
-    writeln!(
+    write!(
         out,
         "marks    {} marked by switches, {:.2} % of the data frames that arrived",
         counted(totals.marked_frames, "frame"),
         totals.rx_marked
-    )
+    )?;
+    if totals.cnp_frames > 0 {
+        write!(out, ", {}", counted(totals.cnp_frames, "notification"))?;
+    }
+    writeln!(out)
 }
 
 fn write_engine(engine: &EngineStats, out: &mut impl fmt::Write) -> fmt::Result {

@@ -63,7 +63,11 @@ impl Around<'_> {
         let mut data: Vec<u8> = self.addresses.iter().map(NicAddress::class).collect();
         data.sort_unstable();
         data.dedup();
-        let classes = draft.classes(&data, nic.control_class, self.problems, effective)?;
+        let notification = nic.notification.map(|notification| notification.class);
+        let mut control: Vec<u8> = nic.control_class.into_iter().chain(notification).collect();
+        control.sort_unstable();
+        control.dedup();
+        let classes = draft.classes(&data, &control, self.problems, effective)?;
         let frame = longest_frame(nic.mtu_bytes);
         let mut spec = draft.spec(&classes, draft.pools_before(), frame, load_balancing);
         let senders = Senders {
@@ -88,7 +92,26 @@ impl Around<'_> {
         }
         self.check_receive_buffer(&spec, frame);
         self.check_receive_refresh(&spec, frame);
+        self.check_marks(&spec, &data);
         Some(spec)
+    }
+
+    /// Whether there is anything that receivers could tell senders of.
+    fn check_marks(&self, spec: &SwitchSpec, data: &[u8]) {
+        let queues = spec.queue_of_class();
+        let marks = |class: &u8| {
+            let queue = queues[usize::from(*class)];
+            spec.classes[usize::from(queue)].ecn.is_some()
+        };
+        if self.endpoint.nic.notification.is_none() || data.iter().any(marks) {
+            return;
+        }
+        let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
+        let help =
+            "mark it: `fabric.flow_control: ecn`, or `ecn` of its class in `fabric.switch.classes`";
+        let at = self.endpoint.congestion_control_at;
+        self.warnings
+            .push(at, message.to_owned(), Some(help.to_owned()));
     }
 
     /// What the switch that needs most has to keep outside its pools.

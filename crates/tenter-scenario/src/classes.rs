@@ -1,7 +1,7 @@
 //! The classes of a switch: how each is scheduled, limited, paused and marked.
 
 use tenter_net::{EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
-use tenter_units::Bytes;
+use tenter_units::{Bytes, Rate};
 
 use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::Location;
@@ -130,6 +130,12 @@ const ECN: KeyTable = KeyTable {
             Required,
             "Probability of a mark at `kmax`; from `kmin` on it rises to it linearly",
         ),
+        key(
+            "scale_from",
+            "rate or `none`",
+            Default("none"),
+            "The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in proportion",
+        ),
     ],
 };
 
@@ -156,6 +162,7 @@ const fn ecn(min_bytes: u64, max_bytes: u64, max_probability_ppm: u32) -> EcnSpe
         min_bytes,
         max_bytes,
         max_probability_ppm,
+        scale_from: None,
     }
 }
 
@@ -429,8 +436,15 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
     let max_field = own.take("kmax");
     let max_bytes = max_field.as_ref().and_then(|field| field.size(&sizes));
     let ppm = own.take("pmax").and_then(|field| read_probability(&field));
+    let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+    let scale_from = own
+        .take("scale_from")
+        .and_then(|field| field.or_none(|field| field.quantity("a rate", &rates)));
     section.put("ecn", own.finish());
-    let spec = ecn(min_bytes?, max_bytes?, ppm?);
+    let spec = EcnSpec {
+        scale_from: scale_from?,
+        ..ecn(min_bytes?, max_bytes?, ppm?)
+    };
     if spec.min_bytes > spec.max_bytes {
         let help = "give `kmax` at least as much as `kmin`";
         max_field?.problem("is less than `kmin`", help.to_owned());
@@ -442,18 +456,23 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
 /// A preset, written out.
 fn written(spec: EcnSpec) -> Node {
     let size = |bytes| Node::plain(Bytes::new(bytes).to_string());
-    let ppm = spec.max_probability_ppm;
-    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
-    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
     Node::mapping([
         ("kmin", size(spec.min_bytes)),
         ("kmax", size(spec.max_bytes)),
-        ("pmax", Node::plain(decimal)),
+        ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
+        ("scale_from", Node::plain("none")),
     ])
 }
 
+/// Parts per million as [`read_probability`] reads them.
+pub(crate) fn decimal(ppm: u32) -> String {
+    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
+    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
+    decimal.to_owned()
+}
+
 /// A decimal from 0 to 1, in parts per million.
-fn read_probability(field: &Field<'_>) -> Option<u32> {
+pub(crate) fn read_probability(field: &Field<'_>) -> Option<u32> {
     let word = field.word().unwrap_or_default();
     let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,9 +1,12 @@
 //! The `endpoint` section: NIC, host and addresses.
 
+use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{AckPolicy, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::addresses::{self, AddressPlan};
+use crate::congestion;
 use crate::decode::{Field, Read, Section};
 use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
@@ -131,6 +134,19 @@ const NIC: KeyTable = KeyTable {
             Default("none"),
             "A receive side slower than the wire, and the buffer before it; `none` takes whatever arrives",
         ),
+        key(
+            "loss_recovery",
+            "`go-back-n`, `selective-repeat`, `none` or mapping",
+            Default("go-back-n"),
+            "What is done about lost packets; `none` sends nothing again and counts what is missing, as a traffic tester does",
+        )
+        .from("the InfiniBand Architecture Specification"),
+        key(
+            "congestion_control",
+            "`none`, `dcqcn`, `timely`, `swift` or mapping",
+            Default("none"),
+            "How senders slow down when the network is congested",
+        ),
     ],
 };
 
@@ -222,6 +238,8 @@ pub(crate) struct Endpoint {
     pub(crate) nic: NicSpec,
     /// Where the receive buffer is described, for what shows only with the fabric.
     pub(crate) receive_buffer_at: Option<Location>,
+    /// Where congestion control is, for the same reason.
+    pub(crate) congestion_control_at: Option<Location>,
     pub(crate) addresses: AddressPlan,
 }
 
@@ -234,8 +252,10 @@ pub(crate) fn longest_frame(mtu: u32) -> u64 {
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
     let mut receive_buffer_at = None;
+    let mut congestion_control_at = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
         receive_buffer_at = section.place("receive_buffer");
+        congestion_control_at = section.place("congestion_control");
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
         nic
@@ -256,6 +276,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
             ..nic??
         },
         receive_buffer_at,
+        congestion_control_at,
         addresses: addresses?,
     })
 }
@@ -286,6 +307,8 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         Some(dscp.map(|dscp| dscp >> 3))
     });
     let receive_buffer = read_receive_buffer(section, mtu_bytes);
+    let loss_recovery = congestion::read_recovery(section);
+    let (congestion_control, notification) = congestion::read_control(section).unzip();
     let nic = NicSpec {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
@@ -303,8 +326,11 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         clock_offset_max_ppm: clock_offset_max_ppm?,
         control_class: control_class?,
         receive_buffer: receive_buffer?,
+        loss_recovery: loss_recovery?,
+        congestion_control: congestion_control?,
+        notification: notification?,
     };
-    check_window(&window_field?, &nic);
+    check_windows(section, &window_field?, &nic);
     Some(nic)
 }
 
@@ -409,21 +435,35 @@ fn read_acknowledge(section: &mut Section<'_>) -> Option<AckPolicy> {
 }
 
 /// A window that closes before the first acknowledgement is due never opens again.
-fn check_window(field: &Field<'_>, nic: &NicSpec) {
-    let Some(window) = nic.window_packets else {
-        return;
-    };
+fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
     let message_packets = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
     let due = match nic.acknowledge {
         AckPolicy::PerMessage => message_packets,
         AckPolicy::EveryPackets(every) => message_packets.min(u64::from(every)),
     };
-    if u64::from(window) < due {
-        let what = format!(
+    let what = |window: u32| {
+        format!(
             "is {window} packets, but the first acknowledgement comes after {due}: every QP would wait for ever"
-        );
+        )
+    };
+    if let Some(window) = nic.window_packets
+        && u64::from(window) < due
+    {
         let help = format!("give a window of at least {due}, or set `acknowledge: per-packet`");
-        field.problem(&what, help);
+        field.problem(&what(window), help);
+    }
+    if let LossRecovery::SelectiveRepeat(repeat) = nic.loss_recovery
+        && u64::from(repeat.window_packets) < due
+    {
+        let of = "has a window in `loss_recovery` that ";
+        let help = format!("let it have at least {due}, or set `acknowledge: per-packet`");
+        section.problem(&format!("{of}{}", what(repeat.window_packets)), help);
+    }
+    if matches!(nic.congestion_control, Some(CongestionControl::Swift(_))) && due > 1 {
+        let what = format!(
+            "has windows of one packet under `swift`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
+        );
+        section.problem(&what, "set `acknowledge: per-packet`".to_owned());
     }
 }
 

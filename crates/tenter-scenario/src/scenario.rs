@@ -3,6 +3,7 @@
 use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
+use crate::congestion;
 use crate::decode::{Read, Section};
 use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
@@ -13,7 +14,10 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
-use crate::{addresses, buffer, classes, collectives, explicit_fabric, reach, switch, topologies};
+use crate::{
+    addresses, buffer, classes, collectives, explicit_fabric, load_balancing, reach, switch,
+    topologies,
+};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
@@ -104,12 +108,14 @@ pub fn key_reference() -> String {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
+        .chain(load_balancing::TABLES)
         .chain(switch::TABLES)
         .chain(classes::TABLES)
         .chain(topologies::TABLES)
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
         .into_iter()
+        .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(collectives::TABLES);
@@ -229,9 +235,12 @@ impl Draft {
                 return None;
             }
         };
-        if topology.switches() == 1 && fabric.load_balancing_at.is_some() {
+        let balancing_at = fabric.load_balancing.as_ref().and_then(|draft| draft.at);
+        if topology.switches() == 1 && balancing_at.is_some() {
             let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
-            warnings.push(fabric.load_balancing_at, message.to_owned(), None);
+            warnings.push(balancing_at, message.to_owned(), None);
+        } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
+            draft.check_nics(&endpoint.nic, problems, warnings);
         }
         let names = HostNames::of(&topology, problems);
         let addresses = self
@@ -255,7 +264,7 @@ impl Draft {
         };
         let draft = fabric.switch?;
         let device = draft.device();
-        let switch = around.complete(draft, fabric.load_balancing?, effective);
+        let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,

@@ -312,7 +312,7 @@ impl SwitchDraft {
     pub(crate) fn classes(
         &mut self,
         data: &[u8],
-        control: Option<u8>,
+        control: &[u8],
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<ClassDraft>> {
@@ -349,7 +349,7 @@ impl SwitchDraft {
 
     /// What `flow_control` stands for: the classes of the data, and that of control packets where
     /// it is another.
-    fn controlled(&self, data: &[u8], control: Option<u8>) -> Node {
+    fn controlled(&self, data: &[u8], control: &[u8]) -> Node {
         let FlowControl { pfc, ecn } = self.flow_control;
         let marking = self.profile.ecn.clone();
         let marking = marking.or_else(|| profiles::profile(profiles::GENERIC).ecn);
@@ -363,8 +363,8 @@ impl SwitchDraft {
             }
             node
         });
-        let control = control.filter(|number| !data.contains(number)).map(class);
-        list(data_classes.chain(control))
+        let control = control.iter().filter(|number| !data.contains(number));
+        list(data_classes.chain(control.map(|&number| class(number))))
     }
 
     /// The model, with the largest frame known.

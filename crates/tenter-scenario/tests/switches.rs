@@ -152,6 +152,7 @@ fn flow_control_is_a_short_form() {
         min_bytes: 800_000,
         max_bytes: 3_200_000,
         max_probability_ppm: 200_000,
+        scale_from: None,
     };
     let pfc = switch(&["fabric.flow_control=pfc"]);
     // DSCP 26 is class 3; 4 KiB reserved and the headroom at each of four ports.

@@ -9,7 +9,7 @@ use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter, Turns}
 use tenter_scenario::Plan;
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
-use tenter_workload::{QueuePairs, Schedule};
+use tenter_workload::{Destination, QueuePairs, Schedule, split};
 
 use crate::driver::WindowedDriver;
 use crate::fabric::{Fabric, NodeModel};
@@ -160,21 +160,42 @@ impl Context {
     }
 }
 
-impl Directory for Context {
+/// Who is at the other end of each queue pair, and what it sends now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peers<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) schedules: &'a Schedules,
+}
+
+impl Directory for Peers<'_> {
     fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
-        let (_, here) = self.rank_of_slot(host, slot);
-        let plan = &self.jobs[usize::from(here.job)];
+        let (_, here) = self.context.rank_of_slot(host, slot);
+        let plan = &self.context.jobs[usize::from(here.job)];
         let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
         ReplyPath {
             destination: plan.job.hosts[source.rank as usize],
             slot: plan.places[source.rank as usize].send_base + source.slot,
-            hash: self.hash(
+            hash: self.context.hash(
                 here.job,
                 (here.rank, source.rank),
                 source.lane,
                 source.queue_pair,
             ),
         }
+    }
+
+    fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64> {
+        let (_, here) = self.context.rank_of_slot(host, slot);
+        let plan = &self.context.jobs[usize::from(here.job)];
+        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let way = Destination {
+            dst: here.rank,
+            lane: source.lane,
+        };
+        let schedule = self.schedules.of(here.job);
+        let id = schedule.nth(source.rank, way, plan.job.queue_pair_scope, nth)?;
+        let (bytes, queue_pairs) = (schedule.transfer(id).bytes, plan.job.queue_pairs);
+        Some(split::share(bytes, queue_pairs, source.queue_pair))
     }
 }
 
@@ -478,7 +499,8 @@ impl Context {
                 )
             });
         let classes = self.nic_classes(node);
-        let nic = Nic::new(node, &self.nic, classes, transmitter, slots);
+        let line = self.topology.cable(node, 0).rate;
+        let nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
         Host::new(nic, self.start_skew(node))
     }
 

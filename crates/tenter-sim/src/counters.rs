@@ -83,6 +83,8 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
         rx_dropped_frames: buffer.dropped_frames,
         rx_dropped_bytes: buffer.dropped_bytes,
         rx_high_water_bytes: buffer.high_water_bytes,
+        tx_cnp_frames: counters.np_cnp_sent,
+        rx_cnp_frames: counters.rp_cnp_handled,
         ..PortRow::default()
     };
     let queue = |class: u8| {

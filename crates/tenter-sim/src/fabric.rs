@@ -168,7 +168,7 @@ impl<W: Watcher> Fabric<W> {
     pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
         let (model, mut scope) = self.node(node);
         match model {
-            NodeModel::Switch(switch) => switch.refresh(now, medium),
+            NodeModel::Switch(switch) => switch.fire(now, medium),
             NodeModel::Host(host) => host.fire(now, &mut scope, medium),
         }
     }

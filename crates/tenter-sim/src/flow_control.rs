@@ -31,6 +31,7 @@ impl Context {
         NicClasses {
             data: class(data),
             control: class(self.nic.control_class.unwrap_or(data)),
+            notification: class(self.nic.notification.map_or(data, |spec| spec.class)),
             lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
         }
     }

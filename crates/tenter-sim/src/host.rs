@@ -8,7 +8,7 @@ use tenter_engine::Stream;
 use tenter_net::{Medium, Packet};
 use tenter_workload::{Destination, Transfer, split};
 
-use crate::build::{Context, Schedules};
+use crate::build::{Context, Peers, Schedules};
 use crate::ledger::{FlowKey, Ledger};
 
 /// A rank of a job, on its host.
@@ -48,6 +48,15 @@ pub(crate) struct HostScope<'a> {
     pub(crate) context: &'a Context,
     pub(crate) schedules: &'a Schedules,
     pub(crate) ledger: &'a mut Ledger,
+}
+
+impl<'a> HostScope<'a> {
+    fn peers(&self) -> Peers<'a> {
+        Peers {
+            context: self.context,
+            schedules: self.schedules,
+        }
+    }
 }
 
 impl Host {
@@ -130,13 +139,11 @@ impl Host {
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
-        let HostScope {
-            context, ledger, ..
-        } = scope;
-        let done = &mut ledger.done;
+        let peers = scope.peers();
+        let done = &mut scope.ledger.done;
         let delivery = self
             .nic
-            .arrive(&context.nic, packet, *context, medium, done);
+            .arrive(&scope.context.nic, packet, &peers, medium, done);
         self.book(delivery, scope);
     }
 
@@ -145,6 +152,9 @@ impl Host {
     fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
         if let Some(delivery) = delivery {
             self.deliver(&delivery, scope);
+            while let Some(delivery) = self.nic.next_delivery() {
+                self.deliver(&delivery, scope);
+            }
         } else if !scope.ledger.done.is_empty() {
             scope.ledger.book_done();
         }
@@ -166,11 +176,9 @@ impl Host {
                 }
             }
             _ => {
-                let HostScope {
-                    context, ledger, ..
-                } = scope;
-                let done = &mut ledger.done;
-                let delivery = self.nic.fire(&context.nic, now, *context, medium, done);
+                let peers = scope.peers();
+                let done = &mut scope.ledger.done;
+                let delivery = self.nic.fire(&scope.context.nic, now, &peers, medium, done);
                 self.book(delivery, scope);
             }
         }

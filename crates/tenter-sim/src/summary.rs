@@ -33,6 +33,7 @@ const COLLECTIVE: u64 = 5;
 const SWITCH_QUEUE: u64 = 6;
 const SWITCH_POOL: u64 = 7;
 const NIC_PAUSES: u64 = 8;
+const NIC_CONTROL: u64 = 9;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
@@ -164,6 +165,11 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                 if pauses.0 + pauses.1 + c.marked_packets + dropped > 0 {
                     digest.add(&[NIC_PAUSES, node, pauses.0, pauses.1, pauses.2]);
                     digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
+                }
+                let told = [c.np_cnp_sent, c.rp_cnp_handled, c.given_up, c.out_of_order];
+                if told != [0; 4] {
+                    digest.add(&[NIC_CONTROL, node]);
+                    digest.add(&told);
                 }
             }
             NodeModel::Switch(switch) => {
@@ -351,6 +357,9 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.timeouts += counters.local_ack_timeout_err;
                 totals.nic_dropped_frames += nic_dropped(host.nic());
                 totals.rx_marked_frames += counters.marked_packets;
+                totals.cnp_frames += counters.np_cnp_sent;
+                totals.given_up_frames += counters.given_up;
+                totals.out_of_order_frames += counters.out_of_order;
                 arrived +=
                     counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
                 let mac = host.nic().transmitter().mac();

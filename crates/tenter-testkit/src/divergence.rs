@@ -210,6 +210,9 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::ConnectRequest => "connection request",
         PacketKind::ConnectReply => "connection reply",
         PacketKind::Pause => "pause",
+        PacketKind::Cnp => "notification",
+        PacketKind::SelectiveNak => "selective NAK",
+        PacketKind::EndOfData => "end of data",
     };
     // A pause frame goes no further than the other end of its link.
     let destination = topology.nodes.get(packet.destination as usize);

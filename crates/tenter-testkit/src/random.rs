@@ -1,5 +1,6 @@
 //! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
 
+mod congestion;
 mod draw;
 mod endpoint;
 mod fabric;
@@ -43,6 +44,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             let mut plan = loaded.plan;
             let mut draw = Draw::new(!seed);
             flow_control::change(&mut plan, &mut draw);
+            congestion::change(&mut plan, &mut draw);
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -85,6 +87,8 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use tenter_endpoint::congestion_control::CongestionControl;
+    use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
         UNLIMITED_POOL,
@@ -157,6 +161,35 @@ mod tests {
             .collect()
     }
 
+    /// What a plan has of congestion control and loss recovery.
+    fn recovery_of(plan: &Plan) -> Vec<&'static str> {
+        let control = plan.nic.congestion_control.as_ref();
+        let has = [
+            (
+                "selective repeat",
+                matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_)),
+            ),
+            ("no recovery", plan.nic.loss_recovery == LossRecovery::None),
+            ("notifications", plan.nic.notification.is_some()),
+            (
+                "DCQCN",
+                matches!(control, Some(CongestionControl::Dcqcn(_))),
+            ),
+            (
+                "TIMELY",
+                matches!(control, Some(CongestionControl::Timely(_))),
+            ),
+            (
+                "Swift",
+                matches!(control, Some(CongestionControl::Swift(_))),
+            ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
         assert_eq!(random_scenario(7).text, random_scenario(7).text);
@@ -164,7 +197,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 24] = [
+    const OTHERS: [&str; 28] = [
         "1 jobs",
         "3 jobs",
         "3 queue pairs",
@@ -189,6 +222,10 @@ mod tests {
         "pauses of NICs",
         "NICs that never pause",
         "control class",
+        "selective repeat",
+        "no recovery",
+        "notifications",
+        "DCQCN",
     ];
 
     #[test]
@@ -210,7 +247,7 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            for what in flow_control_of(&plan) {
+            for what in flow_control_of(&plan).into_iter().chain(recovery_of(&plan)) {
                 count(what.to_owned());
             }
             if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
@@ -233,6 +270,9 @@ mod tests {
         };
         for what in kinds.iter().chain(&OTHERS) {
             at_least(what, 15);
+        }
+        for what in ["TIMELY", "Swift"] {
+            at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {
             at_least(&member.to_string(), 10);

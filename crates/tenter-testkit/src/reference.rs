@@ -137,7 +137,7 @@ impl<W: Watcher> ReferenceDriver<W> {
                 switch.ports()[usize::from(port)].next_departure()
             }
             (NodeModel::Host(host), What::Timer) => host.next_timer(),
-            (NodeModel::Switch(switch), What::Timer) => switch.next_refresh(),
+            (NodeModel::Switch(switch), What::Timer) => switch.next_timer(),
             (_, What::Arrival { .. } | What::Look) => Some(at),
         };
         due == Some(at)
@@ -186,7 +186,7 @@ impl<W: Watcher> ReferenceDriver<W> {
         let model = &self.fabric.nodes()[node as usize];
         let (ports, timer) = match model {
             NodeModel::Host(host) => (1, host.next_timer()),
-            NodeModel::Switch(switch) => (switch.ports().len() as u16, switch.next_refresh()),
+            NodeModel::Switch(switch) => (switch.ports().len() as u16, switch.next_timer()),
         };
         self.planned[node as usize].resize(usize::from(ports) + 1, None);
         for port in 0..ports {

@@ -30,6 +30,9 @@ struct Seen {
     marks: u64,
     lossless_drops: u64,
     nic_drops: u64,
+    notifications: u64,
+    out_of_order: u64,
+    given_up: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -54,6 +57,9 @@ fn run(seeds: Range<u64>) {
                 seen.marks += u64::from(summary.totals.marked_frames > 0);
                 seen.lossless_drops += u64::from(summary.totals.lossless_dropped_frames > 0);
                 seen.nic_drops += u64::from(summary.totals.nic_dropped_frames > 0);
+                seen.notifications += u64::from(summary.totals.cnp_frames > 0);
+                seen.out_of_order += u64::from(summary.totals.out_of_order_frames > 0);
+                seen.given_up += u64::from(summary.totals.given_up_frames > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
                 let limited = summary.stopped.is_some() && !deadlocked;
@@ -77,11 +83,13 @@ fn run(seeds: Range<u64>) {
         .min(seen.central);
     let paused = seen.pauses.min(seen.marks);
     let lost_all_the_same = seen.lossless_drops.min(seen.nic_drops);
+    let endured = seen.notifications.min(seen.out_of_order).min(seen.given_up);
     assert!(
-        often >= count / 5
+        often >= count / 6
             && paused >= count / 10
             && at_times >= count / 20
-            && lost_all_the_same >= count / 50,
+            && lost_all_the_same >= count / 100
+            && endured >= count / 100,
         "the scenarios have become too tame: {seen:?} in {count}"
     );
     // More would take longer than anyone waits for a test.

@@ -6,9 +6,11 @@
 //! acknowledged the backlog is free for another queue pair.
 
 use tenter_engine::Ring;
+use tenter_net::Packet;
 
-use super::{Acknowledged, SendQueuePair, WorkRequest};
+use super::{Acknowledged, SendQueuePair, Sent, WorkRequest};
 use crate::message::MessageCut;
+use crate::spec::NicSpec;
 
 /// In place of a backlog's number.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
@@ -219,6 +221,27 @@ impl SendQueuePair {
         backlog.count_repeats(range, self.acknowledged, cut, true);
         self.go_to(backlog, sequence, cut);
         again
+    }
+
+    /// The packet `sequence`, which has been sent before, once more; it asks for an
+    /// acknowledgement.
+    pub(crate) fn packet_again(
+        &mut self,
+        requests: &mut Requests,
+        (slot, sequence): (u32, u32),
+        (spec, cut): (&NicSpec, MessageCut),
+        now: u64,
+    ) -> Sent {
+        let next = self.next_sequence;
+        let backlog = self.move_to_backlog(requests, slot);
+        let range = (sequence, sequence.wrapping_add(1));
+        backlog.count_repeats(range, self.acknowledged, cut, true);
+        self.go_to(backlog, sequence, cut);
+        let mut sent = self.next_packet(requests, slot, (spec, cut), now);
+        sent.packet.flags |= Packet::ACK_REQUEST;
+        let backlog = requests.backlog(self.backlog);
+        self.go_to(backlog, next, cut);
+        sent
     }
 
     fn go_to(&mut self, backlog: &mut Backlog, sequence: u32, cut: MessageCut) {

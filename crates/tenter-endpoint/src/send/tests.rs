@@ -2,6 +2,7 @@ use tenter_net::{Packet, PacketKind};
 use tenter_units::Time;
 
 use super::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
+use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
 use crate::spec::{AckPolicy, NicSpec};
 
@@ -24,6 +25,9 @@ fn spec() -> NicSpec {
         clock_offset_max_ppm: 0,
         control_class: None,
         receive_buffer: None,
+        loss_recovery: LossRecovery::GoBackN,
+        congestion_control: None,
+        notification: None,
     }
 }
 

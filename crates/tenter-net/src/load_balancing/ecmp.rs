@@ -5,6 +5,9 @@
 //! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
 //! why the default sends the hash through a non-linear mix per switch.
 
+use crate::load_balancing::{Balance, View};
+use crate::packet::Packet;
+
 /// The hash function of the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashFunction {
@@ -94,6 +97,12 @@ impl Default for Ecmp {
             fields: HashFields::default(),
             seeding: HashSeeding::Mixed,
         }
+    }
+}
+
+impl Balance for Ecmp {
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        Ecmp::choose(self, packet.hash, view.seed, view.candidates.len() as u32) as usize
     }
 }
 

@@ -1,33 +1,222 @@
 //! How a switch chooses one of several equal-cost ports: one file per member, listed in
 //! [`LoadBalancing`].
 
+mod adaptive;
 mod ecmp;
+mod flowlet;
+mod quality;
+mod random_spray;
+mod round_robin_spray;
+#[cfg(test)]
+mod tests;
+mod weighted_ecmp;
 
+pub use adaptive::Adaptive;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
+pub use flowlet::Flowlet;
+pub use quality::QualitySpec;
 
-/// Every load balancer there is.
+use tenter_engine::mix64;
+
+use crate::packet::Packet;
+use crate::port::Port;
+use flowlet::FlowletTable;
+use quality::Quality;
+use round_robin_spray::RoundRobinSpray;
+
+/// Every load balancer there is, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadBalancing {
     /// A hash of the packet's addresses and ports picks the link, for the whole life of a flow.
     Ecmp(Ecmp),
+    /// As ECMP, but a link gets flows in proportion to its rate.
+    WeightedEcmp(Ecmp),
+    /// Any link, for every packet anew.
+    RandomSpray,
+    /// One link after the other, for every packet anew.
+    RoundRobinSpray,
+    /// The link with the shortest queue, for every packet anew.
+    Adaptive(Adaptive),
+    /// The link with the shortest queue, for every burst of a flow anew.
+    Flowlet(Flowlet),
 }
 
 impl LoadBalancing {
-    /// Which of `candidates` equal-cost ports a packet takes at a switch with this seed.
-    #[inline]
-    pub fn choose(&self, hash: u32, switch_seed: u32, candidates: usize) -> usize {
-        if candidates == 1 {
-            return 0;
-        }
-        match self {
-            LoadBalancing::Ecmp(ecmp) => ecmp.choose(hash, switch_seed, candidates as u32) as usize,
-        }
-    }
-
     /// The hash a packet with this 5-tuple carries to every switch.
     pub fn hash(&self, tuple: &FiveTuple) -> u32 {
         match self {
-            LoadBalancing::Ecmp(ecmp) => ecmp.hash(tuple),
+            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => ecmp.hash(tuple),
+            _ => Ecmp::default().hash(tuple),
+        }
+    }
+
+    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
+    pub fn reorders(&self) -> bool {
+        match self {
+            LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Flowlet(_) => {
+                false
+            }
+            LoadBalancing::RandomSpray
+            | LoadBalancing::RoundRobinSpray
+            | LoadBalancing::Adaptive(_) => true,
+        }
+    }
+}
+
+/// What a load balancer may look at when it chooses.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    /// The equal-cost ports, at least two.
+    pub(crate) candidates: &'a [u16],
+    /// All ports of the switch.
+    pub(crate) ports: &'a [Port],
+    /// Makes switches choose differently.
+    pub(crate) seed: u32,
+    /// How busy ports are.
+    pub(crate) quality: &'a Quality,
+}
+
+impl View<'_> {
+    /// A number that depends on the switch, the packet and the instant alone.
+    pub(crate) fn draw(&self, packet: &Packet) -> u64 {
+        let identity = u64::from(packet.hash) << 32 | u64::from(packet.sequence);
+        mix64(mix64(identity ^ u64::from(self.seed)) ^ packet.at)
+    }
+
+    /// One of `count` by chance.
+    pub(crate) fn any_of(&self, packet: &Packet, count: usize) -> usize {
+        (((self.draw(packet) >> 32) * count as u64) >> 32) as usize
+    }
+
+    /// The least busy candidate; of several any, by chance.
+    pub(crate) fn best(&self, packet: &Packet) -> usize {
+        let level = |port: &u16| self.quality.level(self.ports, *port, packet.at);
+        let best = self.candidates.iter().map(level).min();
+        let equal = self
+            .candidates
+            .iter()
+            .filter(|port| Some(level(port)) == best);
+        let chosen = self.any_of(packet, equal.count());
+        let places = (0..self.candidates.len())
+            .filter(|&place| Some(level(&self.candidates[place])) == best);
+        places.skip(chosen).min().unwrap_or(0)
+    }
+}
+
+/// A load balancer at work in one switch.
+pub(crate) trait Balance {
+    /// The place among the candidates of the port a packet takes. It is asked for packets in the
+    /// order in which they arrive.
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
+}
+
+/// The load balancer of a switch, with what it remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct Balancer {
+    member: Member,
+    quality: Quality,
+}
+
+#[derive(Clone, Debug)]
+enum Member {
+    Ecmp(Ecmp),
+    WeightedEcmp(weighted_ecmp::WeightedEcmp),
+    RandomSpray(random_spray::RandomSpray),
+    RoundRobinSpray(RoundRobinSpray),
+    Adaptive(Adaptive),
+    Flowlet(FlowletTable),
+}
+
+impl Balancer {
+    /// The load balancer of a switch with so many ports.
+    pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
+        let (member, quality) = match spec {
+            LoadBalancing::Ecmp(ecmp) => (Member::Ecmp(ecmp.clone()), None),
+            LoadBalancing::WeightedEcmp(ecmp) => {
+                let member = weighted_ecmp::WeightedEcmp { ecmp: ecmp.clone() };
+                (Member::WeightedEcmp(member), None)
+            }
+            LoadBalancing::RandomSpray => (Member::RandomSpray(random_spray::RandomSpray), None),
+            LoadBalancing::RoundRobinSpray => {
+                (Member::RoundRobinSpray(RoundRobinSpray::default()), None)
+            }
+            LoadBalancing::Adaptive(spec) => (Member::Adaptive(*spec), Some(spec.quality)),
+            LoadBalancing::Flowlet(spec) => (
+                Member::Flowlet(FlowletTable::new(*spec)),
+                Some(spec.quality),
+            ),
+        };
+        Balancer {
+            member,
+            quality: Quality::new(quality, ports),
+        }
+    }
+
+    /// Whether a choice depends on queues, so that packets must be taken, and departures carried
+    /// out, in the order of time.
+    #[inline]
+    pub(crate) fn reads_queues(&self) -> bool {
+        self.quality.is_kept()
+    }
+
+    /// Whether it looks at queues as they are at the very instant.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.quality.is_exact()
+    }
+
+    /// When the table of qualities must next be refreshed, if it must.
+    pub(crate) fn next_refresh(&self) -> Option<u64> {
+        self.quality.next_refresh()
+    }
+
+    /// Refreshes the table of qualities by the ports as they are at `now`.
+    pub(crate) fn refresh(&mut self, ports: &[Port], now: u64) {
+        self.quality.refresh(ports, now);
+    }
+
+    /// The place among the candidates (at least one) of the port a packet takes.
+    #[inline]
+    pub(crate) fn choose(
+        &mut self,
+        packet: &Packet,
+        candidates: &[u16],
+        seed: u32,
+        ports: &[Port],
+    ) -> usize {
+        if let Member::Ecmp(ecmp) = &self.member {
+            if candidates.len() == 1 {
+                return 0;
+            }
+            return ecmp.choose(packet.hash, seed, candidates.len() as u32) as usize;
+        }
+        self.choose_other(packet, candidates, seed, ports)
+    }
+
+    #[inline(never)]
+    fn choose_other(
+        &mut self,
+        packet: &Packet,
+        candidates: &[u16],
+        seed: u32,
+        ports: &[Port],
+    ) -> usize {
+        self.quality.watch(packet.at);
+        if candidates.len() == 1 {
+            return 0;
+        }
+        let view = View {
+            candidates,
+            ports,
+            seed,
+            quality: &self.quality,
+        };
+        match &mut self.member {
+            Member::Ecmp(member) => Balance::choose(member, packet, &view),
+            Member::WeightedEcmp(member) => member.choose(packet, &view),
+            Member::RandomSpray(member) => member.choose(packet, &view),
+            Member::RoundRobinSpray(member) => member.choose(packet, &view),
+            Member::Adaptive(member) => member.choose(packet, &view),
+            Member::Flowlet(member) => member.choose(packet, &view),
         }
     }
 }

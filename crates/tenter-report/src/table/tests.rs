@@ -134,6 +134,8 @@ fn losses_pauses_and_marks_have_a_line_where_there_are_any() {
     trial.totals = Totals {
         lossless_dropped_frames: 3,
         nic_dropped_frames: 1,
+        given_up_frames: 2,
+        cnp_frames: 2_345,
         marked_frames: 12_345,
         rx_marked: 21.5,
         xoff_frames: 1_716,
@@ -145,10 +147,11 @@ fn losses_pauses_and_marks_have_a_line_where_there_are_any() {
         ..Totals::default()
     };
     let expected = "\
-lost     3 frames of lossless classes in switches, 1 frame in the receive buffers of NICs
+lost     3 frames of lossless classes in switches, 1 frame in the receive buffers of NICs, 2 frames that \
+         nobody sends again
 pauses   1,716 XOFF and 1 XON frame sent, NICs paused for 4.321 ms, switch ports paused for 98.765 ms, longest \
          spine0:4 for 1.234 ms
-marks    12,345 frames marked by switches, 21.50 % of the data frames that arrived
+marks    12,345 frames marked by switches, 21.50 % of the data frames that arrived, 2,345 notifications
 ";
     let text = table(&trial);
     assert!(text.contains(expected), "{text}");

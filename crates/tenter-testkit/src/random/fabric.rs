@@ -113,6 +113,9 @@ fn capacity(draw: &mut Draw) -> String {
 }
 
 fn load_balancing(draw: &mut Draw) -> String {
+    if draw.chance(40) {
+        return by_packet(draw);
+    }
     let hash = draw.pick(&["crc16", "crc32", "xor", "toeplitz"]);
     let seeding = draw.pick(&["mixed", "mixed", "raw"]);
     let mut fields: Vec<&str> = HASH_FIELDS.to_vec();
@@ -121,7 +124,30 @@ fn load_balancing(draw: &mut Draw) -> String {
         fields.truncate(draw.within(1..=5) as usize);
     }
     let fields = fields.join(", ");
-    format!("  load_balancing: {{hash: {hash}, seeding: {seeding}, fields: [{fields}]}}\n")
+    let kind = draw.pick(&["ecmp", "ecmp", "weighted-ecmp"]);
+    format!(
+        "  load_balancing: {{kind: {kind}, hash: {hash}, seeding: {seeding}, fields: [{fields}]}}\n"
+    )
+}
+
+/// Load balancers that do not go by the hash alone.
+fn by_packet(draw: &mut Draw) -> String {
+    let refresh = match draw.below(3) {
+        0 => "0ns".to_owned(),
+        1 => draw.time(20, 300),
+        _ => draw.time(300, 5_000),
+    };
+    let quality = format!("refresh: {refresh}, step: {}", draw.time(1, 400));
+    let keys = match draw.below(6) {
+        0 => "kind: random-spray, in_order_nics: allow".to_owned(),
+        1 => "kind: round-robin-spray, in_order_nics: allow".to_owned(),
+        2 | 3 => format!("kind: adaptive, in_order_nics: allow, {quality}"),
+        _ => {
+            let (gap, buckets) = (draw.time(50, 20_000), draw.within(1..=40));
+            format!("kind: flowlet, gap: {gap}, buckets: {buckets}, {quality}")
+        }
+    };
+    format!("  load_balancing: {{{keys}}}\n")
 }
 
 fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {

@@ -133,12 +133,15 @@ fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
     }
 }
 
-fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
+pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
     let min_bytes = draw.below(5 * frame);
     EcnSpec {
         min_bytes,
         max_bytes: min_bytes + 1 + draw.below(10 * frame),
         max_probability_ppm: draw.below(1_000_001) as u32,
+        scale_from: draw
+            .chance(20)
+            .then(|| Rate::from_gbps(1 + draw.below(400))),
     }
 }
 

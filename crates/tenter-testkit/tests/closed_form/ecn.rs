@@ -15,6 +15,7 @@ fn marked(queue: u64, max_probability_ppm: u32) -> u64 {
         min_bytes: KMIN,
         max_bytes: KMAX,
         max_probability_ppm,
+        scale_from: None,
     };
     let marking = ClassSpec {
         ecn: Some(ecn),

@@ -1,4 +1,5 @@
-//! Go-back-N: what one lost frame costs, by NAK and by timeout, and the end of patience.
+//! What one lost frame costs, by NAK and by timeout, with each loss recovery; and the end of
+//! patience.
 
 use tenter_units::Time;
 
@@ -111,6 +112,91 @@ fn the_last_frame_of_a_long_message_lost() {
     assert_eq!((flow.retransmitted_frames, flow.tx_frames), (20, 40));
     assert_eq!((flow.rx_frames, flow.rx_bytes), (20, frame.iter().sum()));
     let expected = 1_000_000_000 + wire.iter().sum::<u64>() * BYTE + LATENCY;
+    assert_eq!(flow.fct().ps(), expected);
+}
+
+#[test]
+fn selective_repeat_sends_one_lost_frame_again() {
+    // As in the first test, one packet of the second flow is lost; but only that one is sent
+    // again, when its NAK is back. The receiver's line is never idle until it has carried all
+    // packets of both flows.
+    let set = ["endpoint.nic.loss_recovery=selective-repeat"];
+    for (packets, queue) in [(1_000, 10), (40, 10), (1_000, 1), (4_000, 100)] {
+        let trial = two_flows(queue + 1, packets, queue, &set);
+        let case = format!("{packets} packets, queue of {queue}");
+        let totals = &trial.outcome.summary.totals;
+        assert_eq!((totals.dropped_frames, totals.nak_frames), (1, 1), "{case}");
+        assert_eq!(totals.timeouts, 0, "{case}");
+        let flow = trial.flows_of(1)[0];
+        assert_eq!(flow.retransmitted_frames, 1, "{case}");
+        assert_eq!((flow.tx_frames, flow.rx_frames), (packets + 1, packets));
+        assert_eq!(flow.fct().ps(), (queue + 1 + packets) * SLOT + LATENCY);
+        // The gap opens with number q + 2 and is closed by the packet that the sender starts when
+        // the NAK is back.
+        let nak = 2 * LATENCY + (2 * queue + 2) * SLOT + ACK;
+        let sent = packets.min(nak / SLOT + 1);
+        assert_eq!(totals.out_of_order_frames, sent - queue - 1, "{case}");
+    }
+}
+
+#[test]
+fn selective_repeat_sends_the_last_frame_again_after_a_timeout() {
+    // As with go-back-N, whatever the length of messages: the oldest packet alone.
+    let queue = 7;
+    let set = ["endpoint.nic.loss_recovery=selective-repeat"];
+    let trial = two_flows(queue + 1, queue + 1, queue, &set);
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!((totals.nak_frames, totals.timeouts), (0, 1));
+    let flow = trial.flows_of(1)[0];
+    assert_eq!((flow.tx_frames, flow.rx_frames), (queue + 2, queue + 1));
+    let acknowledged = 2 * LATENCY + 2 * queue * SLOT + ACK;
+    let expected = acknowledged + 1_000_000_000 + SLOT + LATENCY;
+    assert_eq!(flow.fct().ps(), expected);
+}
+
+#[test]
+fn selective_repeat_sends_what_was_dropped_and_nothing_else() {
+    // Four windows of 140 packets into a queue of 2 MB: dozens are lost, some of them twice. The
+    // line has the time to carry everything once all the same, and is done as if nothing had been.
+    let four = "
+fabric: {kind: single-switch, hosts: 5, switch: {queue_capacity: 2MB}}
+endpoint: {nic: {window: 140, loss_recovery: selective-repeat}}
+jobs: [{collectives: [{collective: incast, size: 40MiB}]}]
+observe: {samples: false}
+";
+    let ideal = Trial::run(four, &["endpoint.nic.window=100"]);
+    assert_eq!(ideal.outcome.summary.totals.dropped_frames, 0);
+    let trial = Trial::run(four, &[]);
+    let totals = &trial.outcome.summary.totals;
+    assert!(totals.dropped_frames > 50, "{totals:?}");
+    assert_eq!(totals.retransmitted_frames, totals.dropped_frames);
+    assert_eq!(totals.timeouts, 0);
+    let times = (trial.completion(0), ideal.completion(0));
+    assert!(times.0 < times.1 + times.1 / 500, "{times:?}");
+}
+
+#[test]
+fn without_recovery_what_is_lost_is_counted() {
+    // The first packet that is dropped is missed when the next one arrives, and nothing is sent
+    // again: the line carries all packets but one.
+    let set = ["endpoint.nic.loss_recovery=none"];
+    let (packets, queue) = (1_000, 10);
+    let trial = two_flows(queue + 1, packets, queue, &set);
+    let totals = &trial.outcome.summary.totals;
+    assert!(trial.outcome.summary.complete);
+    assert_eq!((totals.dropped_frames, totals.given_up_frames), (1, 1));
+    assert_eq!((totals.nak_frames, totals.timeouts), (0, 0));
+    let flow = trial.flows_of(1)[0];
+    assert_eq!((flow.tx_frames, flow.rx_frames), (packets, packets - 1));
+    assert_eq!(flow.retransmitted_frames, 0);
+    assert_eq!(flow.fct().ps(), (queue + packets) * SLOT + LATENCY);
+    // Where the last packet is lost, the sender says after a timeout that it was the last.
+    let trial = two_flows(queue + 1, queue + 1, queue, &set);
+    assert!(trial.outcome.summary.complete);
+    let flow = trial.flows_of(1)[0];
+    assert_eq!((flow.tx_frames, flow.rx_frames), (queue + 1, queue));
+    let acknowledged = 2 * LATENCY + 2 * queue * SLOT + ACK;
+    let expected = acknowledged + 1_000_000_000 + ACK + LATENCY;
     assert_eq!(flow.fct().ps(), expected);
 }
 

@@ -6,11 +6,13 @@
 
 mod accounting;
 mod collectives;
+mod congestion;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;
 mod headroom;
 mod incast;
+mod load_balancing;
 mod lone_switch;
 mod loss;
 mod one_switch;

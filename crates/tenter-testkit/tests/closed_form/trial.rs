@@ -1,6 +1,6 @@
 //! A scenario run in memory, and its rows by name.
 
-use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow};
+use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow, SampleRow};
 use tenter_scenario::{Format, Plan, load};
 use tenter_sim::{Options, Outcome};
 
@@ -9,6 +9,7 @@ pub(crate) struct Trial {
     pub(crate) outcome: Outcome,
     /// In the order in which the flows ended.
     pub(crate) flows: Vec<FlowRow>,
+    pub(crate) samples: Vec<SampleRow>,
 }
 
 /// The plan of a scenario with overrides `PATH=VALUE`.
@@ -29,6 +30,7 @@ impl Trial {
             Ok(outcome) => Trial {
                 outcome,
                 flows: sink.flows,
+                samples: sink.samples,
             },
             Err(error) => panic!("{scenario}\n{overrides:?}\n{error}"),
         }

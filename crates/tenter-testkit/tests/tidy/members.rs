@@ -15,11 +15,23 @@ struct Kind {
     two_words: bool,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 5] = [
     Kind {
         list: "LoadBalancing",
         page_prefix: "load-balancing",
         folder: "crates/tenter-net/src/load_balancing/",
+        two_words: false,
+    },
+    Kind {
+        list: "CongestionControl",
+        page_prefix: "congestion-control",
+        folder: "crates/tenter-endpoint/src/congestion_control/",
+        two_words: false,
+    },
+    Kind {
+        list: "LossRecovery",
+        page_prefix: "loss-recovery",
+        folder: "crates/tenter-endpoint/src/loss_recovery/",
         two_words: false,
     },
     Kind {
@@ -202,7 +214,7 @@ mod tests {
     use super::*;
 
     const RING: &str = "crates/tenter-workload/src/collective/all_reduce_ring.rs";
-    const KIND: &Kind = &KINDS[1];
+    const KIND: &Kind = &KINDS[3];
 
     fn page() -> File {
         File::new(

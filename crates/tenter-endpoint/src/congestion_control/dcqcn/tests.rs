@@ -1,0 +1,225 @@
+use tenter_engine::Stream;
+use tenter_units::{Rate, Time};
+
+use super::{Control, Dcqcn, Flow, ONE};
+
+const GBPS: u64 = 1_000_000_000;
+const US: u64 = 1_000_000;
+
+/// A notification at `at`, after all that timers do before.
+fn notify(control: &Dcqcn, flow: &mut Flow, at: u64) {
+    control.notified(flow, false, at);
+}
+
+fn first(control: &Dcqcn, line: u64, at: u64) -> Flow {
+    let mut flow = control.start(line, at);
+    control.notified(&mut flow, true, at);
+    flow
+}
+
+fn preset(name: &str) -> Dcqcn {
+    Dcqcn::preset(name).unwrap().0.unwrap()
+}
+
+#[test]
+fn every_preset_is_there() {
+    for name in Dcqcn::PRESETS {
+        assert!(Dcqcn::preset(name).is_some(), "{name}");
+    }
+    assert!(Dcqcn::preset("tester").unwrap().0.is_none());
+    assert!(Dcqcn::preset("other").is_none());
+}
+
+/// 400G, one notification at 0, and nothing more: what the rate is at each step, in bits per
+/// second, and when.
+#[test]
+fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
+    let control = preset("nvidia");
+    let mut flow = first(&control, 400 * GBPS, 0);
+    // Alpha begins at 1023/1024 and falls by 1019/1024 at 1, 2, 3 and 4 us. At 4 us the rate falls
+    // by half of it.
+    let mut alpha = 1023 * ONE / 1024;
+    for _ in 0..4 {
+        alpha = alpha * 1019 / 1024;
+    }
+    let low = 400 * GBPS - (u128::from(400 * GBPS) * u128::from(alpha) / (2 << 30)) as u64;
+    assert_eq!(control.rate(&mut flow, 4 * US), 400 * GBPS);
+    assert_eq!(control.rate(&mut flow, 4 * US + 1), low);
+    // 300 us later it rises half of the way (fast recovery has one step), another 300 us later the
+    // same: the target is the line already.
+    assert_eq!(control.rate(&mut flow, 304 * US), low);
+    let mut rate = low;
+    for step in 1..=40 {
+        rate = (rate + 400 * GBPS).div_ceil(2);
+        let at = (4 + 300 * step) * US;
+        assert_eq!(control.rate(&mut flow, at + 1), rate, "step {step}");
+        assert_eq!(control.is_over(&flow), rate == 400 * GBPS, "step {step}");
+    }
+    // 196 Gb/s are missing; halved 38 times it is less than a bit per second: 4 + 38 * 300 us.
+    assert_eq!(rate, 400 * GBPS);
+    let mut flow = first(&control, 400 * GBPS, 0);
+    assert!(control.rate(&mut flow, 11_404 * US) < 400 * GBPS);
+    assert_eq!(control.rate(&mut flow, 11_404 * US + 1), 400 * GBPS);
+}
+
+#[test]
+fn a_preset_with_a_rate_for_the_first_notification_takes_it_and_climbs() {
+    let control = preset("kai");
+    let mut flow = first(&control, 400 * GBPS, 0);
+    assert_eq!(control.rate(&mut flow, 1), 10 * GBPS);
+    // The first expiry is fast recovery, to a target that is the rate itself; the second adds
+    // 5 Mb/s to the target, all later ones 50, and half of what is missing to the rate. By then
+    // the byte counter has not run out once, so there is no hyper increase.
+    assert_eq!(control.rate(&mut flow, 300 * US + 1), 10 * GBPS);
+    assert_eq!(control.rate(&mut flow, 600 * US + 1), 10 * GBPS + 2_500_000);
+    assert_eq!(control.rate(&mut flow, 900 * US + 1), 10 * GBPS + 6_250_000);
+}
+
+#[test]
+fn the_paper_cuts_at_once_and_recovers_in_five_halves() {
+    let control = preset("paper-2015");
+    let mut flow = first(&control, 40 * GBPS, 0);
+    assert_eq!(control.rate(&mut flow, 0), 20 * GBPS);
+    let mut rate = 20 * GBPS;
+    for step in 1..=5 {
+        rate = (rate + 40 * GBPS).div_ceil(2);
+        assert_eq!(control.rate(&mut flow, step * 55 * US + 1), rate);
+    }
+    // Alpha: 1 again after the first, then 55 us periods of 255/256.
+    let mut alpha = ONE * 1020 / 1024 + ONE * 4 / 1024;
+    for _ in 0..5 {
+        alpha = alpha * 1020 / 1024;
+    }
+    assert_eq!(u64::from(flow.alpha), alpha);
+    // A second one: target and rate fall from where they are.
+    notify(&control, &mut flow, 276 * US);
+    assert_eq!(flow.target, rate);
+    let cut = (u128::from(rate) * u128::from(alpha) / (2 << 30)) as u64;
+    assert_eq!(flow.rate, rate - cut);
+}
+
+#[test]
+fn the_byte_counter_raises_the_rate_as_the_timer_does() {
+    let control = preset("paper-2015");
+    let mut flow = first(&control, 40 * GBPS, 0);
+    control.sent(&mut flow, 9_999_999);
+    assert_eq!(flow.rate, 20 * GBPS);
+    control.sent(&mut flow, 1);
+    assert_eq!((flow.rate, flow.byte_stage), (30 * GBPS, 1));
+    // Six of each: the sixth of the second kind is hyper increase, as both are beyond five.
+    flow.time_stage = 6;
+    flow.byte_stage = 6;
+    flow.target = 30 * GBPS;
+    control.sent(&mut flow, 10_000_000);
+    assert_eq!(flow.target, 30 * GBPS + 400_000_000);
+    flow.byte_stage = 5;
+    control.sent(&mut flow, 10_000_000);
+    assert_eq!(flow.target, 30 * GBPS + 440_000_000);
+}
+
+#[test]
+fn the_target_falls_only_after_a_rise_unless_it_is_clamped() {
+    for clamp_target in [false, true] {
+        let control = Dcqcn {
+            clamp_target,
+            ..preset("nvidia")
+        };
+        let mut flow = first(&control, 400 * GBPS, 0);
+        notify(&control, &mut flow, 5 * US);
+        control.rate(&mut flow, 9 * US);
+        // Two falls without a rise between them.
+        assert!(flow.rate < 110 * GBPS);
+        assert_eq!(flow.target == 400 * GBPS, !clamp_target);
+    }
+}
+
+#[test]
+fn rates_do_not_fall_below_the_least() {
+    let control = preset("hpcc");
+    let mut flow = first(&control, 100 * GBPS, 0);
+    for us in 1..2000 {
+        notify(&control, &mut flow, us * US);
+    }
+    assert_eq!(flow.rate, 100_000_000);
+    assert_eq!(u64::from(flow.alpha), ONE);
+}
+
+#[test]
+fn steps_scale_with_the_line_on_request() {
+    let control = Dcqcn {
+        scale_from: Some(Rate::from_gbps(100)),
+        ..preset("hpcc")
+    };
+    let scaled = Control::on_line(control, 400 * GBPS);
+    assert_eq!(scaled.additive.bits_per_second(), 200_000_000);
+    assert_eq!(scaled.hyper.bits_per_second(), 400_000_000);
+    assert_eq!(scaled.min_rate.bits_per_second(), 400_000_000);
+    let fixed = Control::on_line(preset("hpcc"), 400 * GBPS);
+    assert_eq!(fixed.additive.bits_per_second(), 50_000_000);
+}
+
+/// The same reaction point with an event for every tick of every timer.
+fn tick_by_tick(control: &Dcqcn, flow: &mut Flow, now: u64) {
+    loop {
+        let decrease = control
+            .decrease_interval
+            .map_or(u64::MAX, |_| flow.next_decrease);
+        let next = flow.next_alpha.min(decrease).min(flow.next_increase);
+        if next >= now {
+            return;
+        }
+        if next == flow.next_alpha {
+            control.step_alpha(flow);
+            flow.next_alpha += control.alpha_interval.ps();
+        } else if next == decrease {
+            if flow.decrease_notified {
+                control.decrease(flow, next);
+            }
+            flow.next_decrease += control.decrease_interval.unwrap().ps();
+        } else {
+            flow.next_increase += control.increase_interval.ps();
+            if (flow.rate, flow.target) != (flow.line, flow.line) {
+                control.increase(flow);
+                flow.time_stage += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn catching_up_is_the_same_as_ticking() {
+    let mut stream = Stream::new(1, "dcqcn", "ticks");
+    for case in 0..200 {
+        let name = Dcqcn::PRESETS[stream.below(4) as usize];
+        let interval = |us: u64| Time::from_ps(us * US / 4);
+        let mut control = Dcqcn {
+            alpha_interval: interval(1 + stream.below(40)),
+            increase_interval: interval(1 + stream.below(200)),
+            ..preset(name)
+        };
+        if control.decrease_interval.is_some() {
+            control.decrease_interval = Some(interval(1 + stream.below(40)));
+        }
+        let mut lazy = first(&control, 400 * GBPS, 7);
+        let mut ticked = lazy;
+        let mut now = 7;
+        for _ in 0..300 {
+            now += match stream.below(3) {
+                // Often at the same instant as a tick.
+                0 => stream.below(40) * US / 4,
+                1 => stream.below(US),
+                _ => stream.below(2000 * US),
+            };
+            tick_by_tick(&control, &mut ticked, now);
+            if stream.below(2) == 0 {
+                notify(&control, &mut ticked, now);
+                notify(&control, &mut lazy, now);
+            } else {
+                control.rate(&mut lazy, now);
+                control.sent(&mut lazy, 4158);
+                control.sent(&mut ticked, 4158);
+            }
+            assert_eq!(lazy, ticked, "case {case}, {name}, at {now}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! TIMELY: rates that follow the round-trip time and its gradient.
+//!
+//! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (2015),
+//! algorithm 1 and section 4.4.
+
+use tenter_units::{Rate, Time};
+
+use super::{Control, Feedback, part_of};
+
+/// Weights are given in these parts of one.
+pub const PARTS: u32 = 1_000_000;
+
+/// The parameters of the rate computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timely {
+    /// Below this round-trip time the rate rises whatever the gradient.
+    pub low: Time,
+    /// Above this round-trip time the rate falls whatever the gradient.
+    pub high: Time,
+    /// What gradients are measured in: the round-trip time of an idle network.
+    pub least: Time,
+    /// Weight of a new difference of round-trip times in their average, in [`PARTS`] of one.
+    pub weight: u32,
+    /// Multiplicative decrease, in [`PARTS`] of one.
+    pub beta: u32,
+    /// Additive increase.
+    pub additive: Rate,
+    /// The line rate `additive` is meant for: on other lines it is in proportion. `None`: it is the
+    /// same on all.
+    pub scale_from: Option<Rate>,
+    /// After so many times in a row without a rising round-trip time, the rate rises
+    /// [`Timely::hyper_factor`] times as much.
+    pub hyper_after: u32,
+    /// How much more.
+    pub hyper_factor: u32,
+    /// The rate never falls below.
+    pub min_rate: Rate,
+}
+
+impl Default for Timely {
+    /// The paper's: 50 and 500 us, 20 us, 0.875, 0.8, 10 Mb/s at 10G, five times as much after
+    /// five. The least rate is assumed; the paper has none.
+    fn default() -> Timely {
+        Timely {
+            low: Time::from_us(50),
+            high: Time::from_us(500),
+            least: Time::from_us(20),
+            weight: 875_000,
+            beta: 800_000,
+            additive: Rate::from_bits_per_second(10_000_000),
+            scale_from: Some(Rate::from_gbps(10)),
+            hyper_after: 5,
+            hyper_factor: 5,
+            min_rate: Rate::from_bits_per_second(10_000_000),
+        }
+    }
+}
+
+/// A queue pair. Rates are in bits per second, times in ps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    rate: u64,
+    line: u64,
+    /// The round-trip time before; 0 before the first.
+    round_trip: u64,
+    /// The average of its differences.
+    difference: i64,
+    /// How often in a row it has not risen.
+    falling: u32,
+}
+
+impl Timely {
+    fn raise(&self, flow: &mut Flow, times: u32) {
+        let more = self.additive.bits_per_second() * u64::from(times);
+        flow.rate = (flow.rate + more).min(flow.line);
+    }
+
+    /// The rate falls by `beta` times a share of it.
+    fn lower(&self, flow: &mut Flow, (part, whole): (u64, u64)) {
+        // Not below nothing, however steep the gradient.
+        let share = part_of(u64::from(self.beta), part, whole).min(u64::from(PARTS));
+        let less = part_of(flow.rate, share, u64::from(PARTS));
+        let min = self.min_rate.bits_per_second().min(flow.rate);
+        flow.rate = (flow.rate - less).max(min);
+    }
+}
+
+impl Control for Timely {
+    type Flow = Flow;
+    const FROM_START: bool = true;
+
+    fn on_line(self, line: u64) -> Timely {
+        let additive = self.additive.bits_per_second();
+        let additive = self.scale_from.map_or(additive, |from| {
+            part_of(additive, line, from.bits_per_second()).max(1)
+        });
+        Timely {
+            additive: Rate::from_bits_per_second(additive),
+            scale_from: None,
+            ..self
+        }
+    }
+
+    fn start(&self, line: u64, _: u64) -> Flow {
+        Flow {
+            rate: line,
+            line,
+            round_trip: 0,
+            difference: 0,
+            falling: 0,
+        }
+    }
+
+    fn rate(&self, flow: &mut Flow, _: u64) -> u64 {
+        if flow.rate == flow.line {
+            return u64::MAX;
+        }
+        flow.rate
+    }
+
+    fn sent(&self, _: &mut Flow, _: u64) {}
+
+    fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+
+    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback) {
+        if feedback.packets == 0 {
+            return;
+        }
+        let round_trip = feedback.round_trip;
+        let before = std::mem::replace(&mut flow.round_trip, round_trip);
+        if before == 0 {
+            return;
+        }
+        let parts = i64::from(PARTS);
+        let weight = i64::from(self.weight);
+        // Round-trip times are at most half a second: 2^39 ps, which leaves room for the weights.
+        let new = round_trip.cast_signed() - before.cast_signed();
+        flow.difference = ((parts - weight) * flow.difference + weight * new) / parts;
+        if flow.difference > 0 {
+            flow.falling = 0;
+        }
+        if round_trip < self.low.ps() {
+            self.raise(flow, 1);
+        } else if round_trip > self.high.ps() {
+            self.lower(flow, (round_trip - self.high.ps(), round_trip));
+        } else if flow.difference <= 0 {
+            flow.falling += 1;
+            let often = flow.falling >= self.hyper_after;
+            self.raise(flow, if often { self.hyper_factor } else { 1 });
+        } else {
+            self.lower(flow, (flow.difference.cast_unsigned(), self.least.ps()));
+        }
+    }
+
+    fn is_over(&self, _: &Flow) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Control, Feedback, Flow, Timely};
+
+    const GBPS: u64 = 1_000_000_000;
+
+    fn after(control: &Timely, flow: &mut Flow, round_trips_us: &[u64]) -> u64 {
+        for round_trip in round_trips_us {
+            let feedback = Feedback {
+                now: 0,
+                round_trip: round_trip * 1_000_000,
+                packets: 1,
+            };
+            control.acknowledged(flow, &feedback);
+        }
+        flow.rate
+    }
+
+    fn at(rate: u64) -> (Timely, Flow) {
+        let control = Timely::default().on_line(10 * GBPS);
+        let mut flow = control.start(10 * GBPS, 0);
+        flow.rate = rate;
+        (control, flow)
+    }
+
+    #[test]
+    fn the_first_round_trip_changes_nothing_and_low_ones_add() {
+        let (control, mut flow) = at(GBPS);
+        assert_eq!(after(&control, &mut flow, &[40]), GBPS);
+        // Below 50 us: 10 Mb/s each, however fast it rises.
+        assert_eq!(after(&control, &mut flow, &[45, 20, 49]), GBPS + 30_000_000);
+    }
+
+    #[test]
+    fn high_round_trips_take_a_share_of_the_rate() {
+        let (control, mut flow) = at(GBPS);
+        // 1 - 0.8 (1 - 500/1000) = 0.6.
+        assert_eq!(after(&control, &mut flow, &[1000, 1000]), 600_000_000);
+    }
+
+    #[test]
+    fn between_the_thresholds_the_gradient_decides() {
+        let (control, mut flow) = at(GBPS);
+        // From 100 to 104 us: 0.875 * 4 = 3.5 us of 20 us, so 1 - 0.8 * 0.175 = 0.86.
+        assert_eq!(after(&control, &mut flow, &[100, 104]), 860_000_000);
+        // Falling: one step each for four times, then five each.
+        let (control, mut flow) = at(GBPS);
+        let rate = after(&control, &mut flow, &[100, 100, 100, 100, 100]);
+        assert_eq!(rate, GBPS + 4 * 10_000_000);
+        assert_eq!(after(&control, &mut flow, &[100]), rate + 5 * 10_000_000);
+    }
+
+    #[test]
+    fn steps_are_in_proportion_to_the_line_and_rates_stay_in_bounds() {
+        let control = Timely::default().on_line(400 * GBPS);
+        assert_eq!(control.additive.bits_per_second(), 400_000_000);
+        let mut flow = control.start(400 * GBPS, 0);
+        assert_eq!(after(&control, &mut flow, &[10, 10]), 400 * GBPS);
+        // A gradient beyond one takes all but the least rate.
+        assert_eq!(after(&control, &mut flow, &[60, 400]), 10_000_000);
+    }
+}

@@ -1,0 +1,317 @@
+//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs.
+
+use tenter_engine::Ring;
+use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_units::Rate;
+
+use super::{Directory, Nic};
+use crate::congestion_control::{Congestion, Feedback};
+use crate::loss_recovery::LossRecovery;
+use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
+use crate::send::{SendQueuePair, Sent};
+use crate::spec::NicSpec;
+use crate::timers::Timers;
+
+/// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
+/// notifications that goes back has none of it.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    congestion: Option<Congestion>,
+    /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
+    window: Option<u32>,
+    /// Queue pairs that wait until their rate allows the next packet.
+    paced: Timers,
+    /// Congestion notifications: sent before everything else.
+    notifications: Ring<Packet>,
+    repairs: Repairs,
+    pub(super) gaps: Gaps,
+}
+
+impl Limits {
+    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize) -> Option<Box<Limits>> {
+        let control = spec.congestion_control.as_ref();
+        let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
+        if control.is_none() && spec.notification.is_none() && goes_back {
+            return None;
+        }
+        let mut window = spec.window_packets;
+        if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
+            let own = repeat.window_packets;
+            window = Some(window.map_or(own, |window| window.min(own)));
+        }
+        Some(Box::new(Limits {
+            window,
+            congestion: control.map(|control| Congestion::new(control, line, slots)),
+            paced: Timers::new(),
+            notifications: Ring::default(),
+            repairs: Repairs::default(),
+            gaps: Gaps::default(),
+        }))
+    }
+
+    /// Packets that a queue pair may have unacknowledged.
+    pub(super) fn window(&self, slot: u32) -> Option<u32> {
+        let Some(congestion) = &self.congestion else {
+            return self.window;
+        };
+        let window = congestion.window(slot);
+        Some(self.window.map_or(window, |own| own.min(window)))
+    }
+
+    /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
+    pub(super) fn holds_back(
+        &mut self,
+        slot: u32,
+        queue_pair: &mut SendQueuePair,
+        now: u64,
+    ) -> bool {
+        let Some(congestion) = &self.congestion else {
+            return false;
+        };
+        let ready_at = congestion.ready_at(slot);
+        if ready_at <= now {
+            return false;
+        }
+        self.pace(slot, queue_pair, ready_at);
+        true
+    }
+
+    fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
+        queue_pair.paced = true;
+        self.paced.push(ready_at, slot);
+    }
+
+    /// The packets `from..to` of a queue pair are to be sent again.
+    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, range: (u32, u32)) {
+        queue_pair.repairs = true;
+        self.repairs.add(slot, range);
+    }
+}
+
+impl Nic {
+    /// As [`Nic::next_departure`].
+    pub(super) fn next_departure_limited(&self, limits: &Limits, now: u64) -> Option<u64> {
+        let paused = |class: u8| self.pauses.until(class);
+        let data = if self.round.is_empty() {
+            limits.paced.next_at()
+        } else {
+            0
+        };
+        let data = (data != u64::MAX).then(|| data.max(paused(self.classes.data)));
+        let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
+        let waits = !limits.notifications.is_empty();
+        let notification = waits.then(|| paused(self.classes.notification));
+        let earliest = [data, control, notification].into_iter().flatten().min()?;
+        Some(earliest.max(self.transmitter.free_at()).max(now))
+    }
+
+    /// As [`Nic::depart`]: notifications before control packets, and these before data.
+    #[inline(never)]
+    pub(super) fn depart_limited(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        if self.depart_notification(now, medium) {
+            return;
+        }
+        if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
+            self.depart_control(now, medium);
+            return;
+        }
+        self.end_waits(now);
+        let Some(&slot) = self.round.front() else {
+            return;
+        };
+        let next = if self.send[slot as usize].repairs {
+            self.next_repair(spec, slot, now)
+        } else {
+            None
+        };
+        let window = self.window(spec, slot);
+        let sent = match next {
+            Some(sent) => sent,
+            None if self.send[slot as usize].has_packet(window) => self.next_data(spec, slot, now),
+            None => {
+                // What it was to send again has arrived meanwhile.
+                self.send[slot as usize].in_round = false;
+                self.round.pop();
+                return;
+            }
+        };
+        let armed = self.send[slot as usize].timer_armed;
+        self.transmitter.transmit(&sent.packet, now, medium);
+        self.take_turn(slot, (sent.packet.frame_bytes, now));
+        if !armed {
+            self.arm(spec, slot, now);
+        }
+        if sent.ends_message {
+            self.end_message(spec);
+        }
+    }
+
+    /// Says where a queue pair that has just sent a packet goes: to the end of the round, to those
+    /// that wait, or away.
+    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64)) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let congestion = limits.congestion.as_mut();
+        let ready_at = congestion.map_or(0, |congestion| congestion.sent(slot, frame_bytes, now));
+        let window = limits.window(slot);
+        let queue_pair = &mut self.send[slot as usize];
+        let waits = ready_at > self.transmitter.free_at();
+        if waits {
+            // Slow queue pairs hear seldom from the other side: the timeout counts from here.
+            queue_pair.last_progress = now;
+        }
+        self.round.pop();
+        if !queue_pair.has_packet(window) {
+            queue_pair.in_round = false;
+        } else if waits {
+            limits.pace(slot, queue_pair, ready_at);
+        } else {
+            self.round.push(slot);
+        }
+    }
+
+    /// Sends the first notification that waits, if its class may send; whether it did.
+    fn depart_notification(&mut self, now: u64, medium: &mut impl Medium) -> bool {
+        if self.pauses.until(self.classes.notification) > now {
+            return false;
+        }
+        let waiting = self.limits.as_mut();
+        let Some(mut packet) = waiting.and_then(|limits| limits.notifications.pop()) else {
+            return false;
+        };
+        packet.sent = (now / SENT_UNIT_PS) as u32;
+        packet.flags |= Packet::class_flags(self.classes.notification);
+        self.transmitter.transmit(&packet, now, medium);
+        true
+    }
+
+    /// Puts those into the round whose rates allow the next packet at `now`.
+    fn end_waits(&mut self, now: u64) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        while limits.paced.next_at() <= now {
+            let Some(slot) = limits.paced.pop() else {
+                return;
+            };
+            let window = limits.window(slot);
+            let queue_pair = &mut self.send[slot as usize];
+            queue_pair.paced = false;
+            if queue_pair.may_send(window) {
+                self.round.push(slot);
+            } else {
+                queue_pair.in_round = false;
+            }
+        }
+    }
+
+    /// What a queue pair has to send again: a data packet, or word that there is nothing more.
+    fn next_repair(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Option<Sent> {
+        let limits = self.limits.as_mut()?;
+        let queue_pair = &mut self.send[slot as usize];
+        let data = Packet::class_flags(self.classes.data);
+        if spec.loss_recovery == LossRecovery::None {
+            queue_pair.repairs = false;
+            let mut packet = queue_pair.control(PacketKind::EndOfData, ACK_FRAME_BYTES);
+            packet.sequence = queue_pair.next_sequence;
+            packet.sent = (now / SENT_UNIT_PS) as u32;
+            packet.flags |= data;
+            return Some(Sent {
+                packet,
+                ends_message: false,
+                repeats: false,
+            });
+        }
+        let unacknowledged = (queue_pair.acknowledged, queue_pair.outstanding());
+        let Some(sequence) = limits.repairs.next(slot, unacknowledged) else {
+            queue_pair.repairs = false;
+            return None;
+        };
+        let kit = (spec, self.cut);
+        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), kit, now);
+        sent.packet.flags |= data | Packet::ECN_CAPABLE;
+        if queue_pair.retries > 0 {
+            // What the receiver has asked for since has been lost, or its question.
+            sent.packet.flags |= Packet::REPORT_REQUEST;
+        }
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
+        Some(sent)
+    }
+
+    /// Tells the sender of a marked packet, unless it has been told a short time ago.
+    #[inline(never)]
+    pub(super) fn notify(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
+        let Some(notification) = spec.notification else {
+            return;
+        };
+        let path = self.reply_path(packet.queue_pair, directory);
+        let queue_pair = &mut self.receive[packet.queue_pair as usize];
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        if packet.at < queue_pair.next_cnp_at {
+            return;
+        }
+        queue_pair.next_cnp_at = packet.at + notification.interval.ps();
+        self.counters.np_cnp_sent += 1;
+        limits.notifications.push(Packet {
+            at: 0,
+            queue_pair: path.slot,
+            sequence: 0,
+            destination: path.destination,
+            hash: path.hash,
+            sent: 0,
+            frame_bytes: CNP_FRAME_BYTES,
+            kind: PacketKind::Cnp,
+            flags: 0,
+        });
+    }
+
+    /// A notification has arrived.
+    pub(super) fn take_notification(&mut self, packet: &Packet) {
+        self.counters.rp_cnp_handled += 1;
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.notified(packet.queue_pair, packet.at);
+        }
+    }
+
+    /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
+    pub(super) fn take_feedback(&mut self, packet: &Packet) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(congestion) = &mut limits.congestion else {
+            return;
+        };
+        let slot = packet.queue_pair;
+        let queue_pair = &self.send[slot as usize];
+        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
+        let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
+        let news = packets <= queue_pair.outstanding();
+        let feedback = Feedback {
+            now: packet.at,
+            round_trip: u64::from(units) * SENT_UNIT_PS,
+            packets: if news { packets } else { 0 },
+        };
+        congestion.acknowledged(slot, &feedback);
+        if packet.kind == PacketKind::Nak {
+            congestion.lost(slot, packet.at);
+        }
+    }
+
+    /// A receiver asks for some packets again.
+    pub(super) fn take_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
+        self.counters.packet_seq_err += 1;
+        let slot = packet.queue_pair;
+        let queue_pair = &mut self.send[slot as usize];
+        if let Some(limits) = &mut self.limits {
+            limits.repair(slot, queue_pair, (packet.sequence, packet.sent));
+            if let Some(congestion) = &mut limits.congestion {
+                congestion.lost(slot, packet.at);
+            }
+        }
+        self.join_round(spec, slot, packet.at);
+    }
+}

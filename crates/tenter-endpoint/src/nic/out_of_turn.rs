@@ -1,0 +1,182 @@
+//! Receiving packets that are not expected next, or that close a gap.
+
+use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Packet, PacketKind};
+
+use super::{Directory, Nic};
+use crate::loss_recovery::selective_repeat::{Placed, Stored};
+use crate::loss_recovery::{LossRecovery, SelectiveRepeat};
+use crate::receive::{Delivery, Verdict, latency};
+use crate::spec::NicSpec;
+
+impl Nic {
+    /// Takes a data packet that is not the one expected next, or before which another came.
+    #[inline(never)]
+    pub(super) fn take_out_of_turn<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        verdict: Verdict,
+        directory: &impl Directory,
+        medium: &mut M,
+    ) -> Option<Delivery> {
+        match (verdict, &spec.loss_recovery) {
+            (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
+                self.close_gap(*repeat, packet, medium);
+            }
+            (Verdict::Accepted | Verdict::ClosesGap, _) => {
+                self.receive[packet.queue_pair as usize].gap = false;
+                return self.accept(packet, medium);
+            }
+            (Verdict::Duplicate, _) => self.discard_duplicate(packet, medium),
+            (Verdict::Ahead, LossRecovery::GoBackN) => self.discard_ahead(packet, medium),
+            (Verdict::Ahead, LossRecovery::SelectiveRepeat(repeat)) => {
+                self.place(*repeat, packet, medium);
+            }
+            (Verdict::Ahead, LossRecovery::None) => {
+                self.give_up_before(packet, directory);
+                self.receive[packet.queue_pair as usize].take(packet);
+                let delivery = self.accept(packet, medium);
+                self.delivered.extend(delivery);
+            }
+        }
+        self.delivered.pop_front()
+    }
+
+    /// Drops a packet that has been received before.
+    fn discard_duplicate<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.counters.duplicate_request += 1;
+        if packet.has(Packet::ACK_REQUEST) {
+            self.acknowledge(packet);
+        }
+        self.ask_for(packet, Vec::new());
+        self.note(EventKind::Discarded, packet, medium);
+    }
+
+    /// Drops a packet before which another is missing, and asks for that one.
+    fn discard_ahead<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.counters.out_of_sequence += 1;
+        let queue_pair = &mut self.receive[packet.queue_pair as usize];
+        if queue_pair.opens_gap() {
+            let answer = (queue_pair.expected, packet.sent);
+            let reply = queue_pair.reply;
+            self.counters.nak_sent += 1;
+            self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, answer);
+        }
+        self.note(EventKind::Discarded, packet, medium);
+    }
+
+    /// Keeps a packet before which another is missing, and asks for what counts as lost.
+    fn place<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
+        let slot = packet.queue_pair;
+        let queue_pair = &mut self.receive[slot as usize];
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let stored = Stored {
+            latency: latency(packet),
+            frame_bytes: packet.frame_bytes,
+            ends_transfer: packet.has(Packet::END_OF_TRANSFER),
+            asks_for_acknowledgement: packet.has(Packet::ACK_REQUEST),
+        };
+        let mut lost = Vec::new();
+        let at = (slot, packet.sequence);
+        let placed = limits
+            .gaps
+            .place(queue_pair, repeat, at, stored, |from, to| {
+                lost.push((from, to));
+            });
+        match placed {
+            Placed::Stored => {
+                self.counters.data_packets += 1;
+                self.counters.data_bytes += u64::from(packet.frame_bytes);
+                self.counters.out_of_order += 1;
+                self.note(EventKind::Accepted, packet, medium);
+            }
+            Placed::Duplicate => self.discard_duplicate(packet, medium),
+            Placed::Beyond => {
+                self.counters.out_of_sequence += 1;
+                self.note(EventKind::Discarded, packet, medium);
+            }
+        }
+        self.ask_for(packet, lost);
+    }
+
+    /// Asks for runs of packets that count as lost, and for all that are missing if the packet just
+    /// served says so. Acknowledgements come before, so that senders know what they need not send.
+    fn ask_for(&mut self, packet: &Packet, mut lost: Vec<(u32, u32)>) {
+        let slot = packet.queue_pair;
+        let queue_pair = &self.receive[slot as usize];
+        if packet.has(Packet::REPORT_REQUEST)
+            && let Some(limits) = &mut self.limits
+        {
+            lost.clear();
+            limits.gaps.ask_again(queue_pair, slot, |from, to| {
+                lost.push((from, to));
+            });
+        }
+        let path = queue_pair.reply;
+        for range in lost {
+            self.counters.nak_sent += 1;
+            self.reply(path, PacketKind::SelectiveNak, ACK_FRAME_BYTES, range);
+        }
+    }
+
+    /// Books a packet that was missing, and what had arrived after it.
+    fn close_gap<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
+        let slot = packet.queue_pair;
+        self.counters.data_packets += 1;
+        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        let queue_pair = &mut self.receive[slot as usize];
+        if packet.has(Packet::END_OF_TRANSFER) {
+            self.delivered
+                .push_back(queue_pair.deliver(slot, packet.at));
+        }
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let delivered = &mut self.delivered;
+        let mut lost = Vec::new();
+        let asks = limits.gaps.close(
+            queue_pair,
+            repeat,
+            (slot, packet.at),
+            |delivery| delivered.push_back(delivery),
+            |from, to| lost.push((from, to)),
+        );
+        if asks || packet.has(Packet::ACK_REQUEST) {
+            self.acknowledge(packet);
+        }
+        self.ask_for(packet, lost);
+        self.note(EventKind::Accepted, packet, medium);
+    }
+
+    /// Gives up for lost what is missing before a packet's number.
+    fn give_up_before(&mut self, packet: &Packet, directory: &impl Directory) {
+        let (host, slot) = (self.host, packet.queue_pair);
+        let cut = self.cut;
+        let packets_of = |nth: u32| {
+            let bytes = directory.transfer_bytes(host, slot, nth);
+            bytes.map_or(0, |bytes| cut.packets(bytes) as u32)
+        };
+        let delivered = &mut self.delivered;
+        let lost = self.receive[slot as usize].give_up_before(
+            packet.sequence,
+            (slot, packet.at),
+            packets_of,
+            |delivery| delivered.push_back(delivery),
+        );
+        self.counters.given_up += u64::from(lost);
+    }
+
+    /// The sender has nothing more to send before a number, and has heard no acknowledgement.
+    pub(super) fn take_end_of_data(
+        &mut self,
+        packet: &Packet,
+        directory: &impl Directory,
+    ) -> Option<Delivery> {
+        self.reply_path(packet.queue_pair, directory);
+        self.give_up_before(packet, directory);
+        self.acknowledge(packet);
+        self.delivered.pop_front()
+    }
+}

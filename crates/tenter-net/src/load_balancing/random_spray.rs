@@ -1,0 +1,14 @@
+//! Random packet spray: every packet takes any of the links.
+
+use crate::load_balancing::{Balance, View};
+use crate::packet::Packet;
+
+/// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RandomSpray;
+
+impl Balance for RandomSpray {
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        view.any_of(packet, view.candidates.len())
+    }
+}

@@ -1,0 +1,181 @@
+//! What each member chooses among idle ports, and among ports of which one is busy.
+
+use tenter_engine::Output;
+use tenter_units::{Rate, Time};
+
+use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec};
+use crate::medium::{Event, Medium};
+use crate::packet::{Packet, PacketKind};
+use crate::port::Port;
+use crate::transmitter::{MacControl, Transmitter};
+
+const PORTS: usize = 4;
+const CANDIDATES: [u16; PORTS] = [0, 1, 2, 3];
+
+/// Nothing comes of what is sent.
+struct Nowhere;
+
+impl Medium for Nowhere {
+    const WATCHED: bool = false;
+
+    fn send(&mut self, _: Output, _: u64, _: &Packet) {}
+
+    fn note(&mut self, _: Event) {}
+}
+
+fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
+    Packet {
+        at,
+        queue_pair: 0,
+        sequence,
+        destination: 0,
+        hash: flow.wrapping_mul(0x9e37_79b9),
+        sent: 0,
+        frame_bytes: 4_158,
+        kind: PacketKind::Middle,
+        flags: 0,
+    }
+}
+
+/// Ports of 100G, but for the last, which has 300G.
+fn ports() -> Vec<Port> {
+    let output = Output {
+        part: 0,
+        input: 0,
+        node: 0,
+    };
+    let mac = MacControl {
+        output,
+        latency: 0,
+        xoff_frames: 0,
+        xon_frames: 0,
+    };
+    let port = |number: u16| {
+        let rate = Rate::from_gbps(if number == 3 { 300 } else { 100 });
+        let wire = rate.serialisation(0);
+        let latency = (Time::ZERO, false);
+        Port::new(Transmitter::new((0, number), output, wire, latency, mac), 1)
+    };
+    CANDIDATES.map(port).into()
+}
+
+/// How often each port is chosen for packets a microsecond apart.
+fn chosen(
+    spec: &LoadBalancing,
+    ports: &[Port],
+    packets: impl Iterator<Item = Packet>,
+) -> [u32; PORTS] {
+    let mut balancer = Balancer::new(spec, PORTS);
+    let mut counts = [0; PORTS];
+    for packet in packets {
+        if balancer.next_refresh().is_some_and(|at| at < packet.at) {
+            balancer.refresh(ports, packet.at);
+        }
+        counts[balancer.choose(&packet, &CANDIDATES, 7, ports)] += 1;
+    }
+    counts
+}
+
+fn flows(count: u32) -> impl Iterator<Item = Packet> {
+    (0..count).map(|flow| packet(flow, 0, u64::from(flow) * 1_000_000))
+}
+
+fn one_flow(count: u32) -> impl Iterator<Item = Packet> {
+    (0..count).map(|sequence| packet(1, sequence, u64::from(sequence) * 1_000_000))
+}
+
+const QUALITY: QualitySpec = QualitySpec {
+    refresh: Time::ZERO,
+    step: Time::from_ns(100),
+};
+
+#[test]
+fn one_flow_keeps_its_link_or_uses_all() {
+    let gap = |gap| {
+        LoadBalancing::Flowlet(Flowlet {
+            quality: QUALITY,
+            gap,
+            buckets: 16,
+        })
+    };
+    let keeping = [
+        LoadBalancing::Ecmp(Ecmp::default()),
+        LoadBalancing::WeightedEcmp(Ecmp::default()),
+        gap(Time::from_us(2)),
+    ];
+    for spec in keeping {
+        let counts = chosen(&spec, &ports(), one_flow(1_000));
+        assert!(counts.contains(&1_000), "{spec:?}: {counts:?}");
+        assert!(!spec.reorders());
+    }
+    // 250 with a standard deviation of 14.
+    let spreading = [
+        LoadBalancing::RandomSpray,
+        LoadBalancing::Adaptive(Adaptive { quality: QUALITY }),
+        gap(Time::from_us(1)),
+    ];
+    for spec in spreading {
+        let counts = chosen(&spec, &ports(), one_flow(1_000));
+        assert!(
+            counts.iter().all(|count| (180..320).contains(count)),
+            "{spec:?}: {counts:?}"
+        );
+    }
+    let counts = chosen(&LoadBalancing::RoundRobinSpray, &ports(), one_flow(1_000));
+    assert_eq!(counts, [250; PORTS]);
+}
+
+#[test]
+fn weights_are_rates() {
+    // 6,000 flows over 100 + 100 + 100 + 300: 1,000 each and 3,000, with deviations of 29 and 39.
+    let counts = chosen(
+        &LoadBalancing::WeightedEcmp(Ecmp::default()),
+        &ports(),
+        flows(6_000),
+    );
+    assert!(
+        counts[..3].iter().all(|count| (850..1_150).contains(count)),
+        "{counts:?}"
+    );
+    assert!((2_800..3_200).contains(&counts[3]), "{counts:?}");
+}
+
+#[test]
+fn a_busy_port_is_left_alone() {
+    let mut ports = ports();
+    // Until 333 ns at 100G.
+    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    let adaptive = LoadBalancing::Adaptive(Adaptive { quality: QUALITY });
+    let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
+    let counts = chosen(&adaptive, &ports, burst);
+    assert_eq!(counts[2], 0, "{counts:?}");
+    // Levels of before are what counts when they are refreshed once a second.
+    let rarely = QualitySpec {
+        refresh: Time::from_us(1_000_000),
+        ..QUALITY
+    };
+    let adaptive = LoadBalancing::Adaptive(Adaptive { quality: rarely });
+    let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
+    assert!(chosen(&adaptive, &ports, burst)[2] > 0);
+}
+
+#[test]
+fn levels_are_refreshed_until_all_ports_are_idle() {
+    let mut ports = ports();
+    let quality = QualitySpec {
+        refresh: Time::from_ns(200),
+        ..QUALITY
+    };
+    let adaptive = LoadBalancing::Adaptive(Adaptive { quality });
+    let mut balancer = Balancer::new(&adaptive, PORTS);
+    assert_eq!(balancer.next_refresh(), None);
+    let first = packet(0, 0, 400_001);
+    balancer.choose(&first, &CANDIDATES, 7, &ports);
+    assert_eq!(balancer.next_refresh(), Some(600_000));
+    ports[0].pass(&first, 400_001, &mut Nowhere);
+    // Sent from 400 to 734 ns.
+    balancer.refresh(&ports, 600_000);
+    assert_eq!(balancer.next_refresh(), Some(800_000));
+    balancer.refresh(&ports, 800_000);
+    assert_eq!(balancer.next_refresh(), None);
+}

@@ -1,0 +1,293 @@
+//! The `fabric.load_balancing` section.
+
+use tenter_endpoint::NicSpec;
+use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::load_balancing::{
+    Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
+};
+use tenter_units::Time;
+
+use crate::decode::{Field, Section};
+use crate::diagnostics::{Location, Problems};
+use crate::keys::Presence::Default;
+use crate::keys::{Key, KeyTable, key};
+
+const LOAD_BALANCING: KeyTable = KeyTable {
+    title: "`fabric.load_balancing`",
+    keys: &[key(
+        "kind",
+        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `adaptive` or `flowlet`",
+        Default("ecmp"),
+        "Which load balancer; the further keys depend on it",
+    )],
+};
+
+const ECMP: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: ecmp` or `weighted-ecmp`",
+    keys: &[
+        key(
+            "hash",
+            "`crc16`, `crc32`, `xor` or `toeplitz`",
+            Default("crc32"),
+            "The hash function of the switches",
+        ),
+        key(
+            "fields",
+            "list of `source_address`, `destination_address`, `protocol`, `source_port`, `destination_port`",
+            Default(
+                "[source_address, destination_address, protocol, source_port, destination_port]",
+            ),
+            "The header fields that enter the hash; RoCEv2's UDP destination port is always 4791 (IANA), its source port differs from QP to QP",
+        ),
+        key(
+            "seeding",
+            "`mixed` or `raw`",
+            Default("mixed"),
+            "`mixed` goes through a non-linear mix with a seed of each switch; `raw` is the bare hash, with which leaf and spine choose alike (polarisation)",
+        ),
+    ],
+};
+
+const ADAPTIVE: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: adaptive`",
+    keys: &[IN_ORDER_NICS, REFRESH, STEP],
+};
+
+const FLOWLET: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: flowlet`",
+    keys: &[
+        key(
+            "gap",
+            "time",
+            Default("256us"),
+            "A flow that has sent nothing for so long takes the least busy link",
+        )
+        .from("a common default of the inactivity interval in dynamic load balancing"),
+        key(
+            "buckets",
+            "whole number",
+            Default("256"),
+            "Entries of a switch's table of flows; flows of one entry count as one",
+        )
+        .from("a common default of the flow set size in dynamic load balancing"),
+        REFRESH,
+        STEP,
+    ],
+};
+
+const SPRAY: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: random-spray` or `round-robin-spray`",
+    keys: &[IN_ORDER_NICS],
+};
+
+const IN_ORDER_NICS: Key = key(
+    "in_order_nics",
+    "`refuse` or `allow`",
+    Default("refuse"),
+    "Whether NICs may be used that need the packets of a queue pair in order, and so take one that is overtaken for lost; to show what comes of it",
+);
+
+const REFRESH: Key = key(
+    "refresh",
+    "time",
+    Default("500ns"),
+    "How often a switch judges how busy its ports are; `0ns` means at every packet, which is slower to simulate",
+)
+.from("assumed: switch chips do it in hardware at intervals from a quarter of a microsecond on");
+
+const STEP: Key = key(
+    "step",
+    "time",
+    Default("250ns"),
+    "A port is one of eight levels busier for each such time that a frame would wait at it",
+)
+.from("eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G");
+
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 5] = [&LOAD_BALANCING, &ECMP, &SPRAY, &ADAPTIVE, &FLOWLET];
+
+/// No refresh, gap or step is longer.
+const SECOND: Time = Time::from_us(1_000_000);
+/// A table of flows is no larger.
+const BUCKETS_MAX: u64 = 1 << 20;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Ecmp,
+    WeightedEcmp,
+    RandomSpray,
+    RoundRobinSpray,
+    Adaptive,
+    Flowlet,
+}
+
+/// The load balancer, read.
+pub(crate) struct LoadBalancingDraft {
+    pub(crate) spec: LoadBalancing,
+    /// Whether NICs may be used that need packets in order, where it does not keep it.
+    in_order_nics: bool,
+    /// Where it was spoken of, if it was.
+    pub(crate) at: Option<Location>,
+}
+
+impl LoadBalancingDraft {
+    /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
+    pub(crate) fn check_nics(&self, nic: &NicSpec, problems: &Problems, warnings: &Problems) {
+        if !self.spec.reorders() {
+            return;
+        }
+        match nic.loss_recovery {
+            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder_packets == 1 => {
+                let message = "`fabric.load_balancing` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice";
+                let help = "give `reorder` as many packets as may overtake one, e.g. 64";
+                warnings.push(self.at, message.to_owned(), Some(help.to_owned()));
+            }
+            LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
+                let message = "`fabric.load_balancing` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost";
+                let help = "set `endpoint.nic.loss_recovery` to `{kind: selective-repeat, reorder: 64}`; or set `in_order_nics: allow` here to see what comes of it";
+                problems.push(self.at, message.to_owned(), Some(help.to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads `load_balancing` out of `fabric`.
+pub(crate) fn read(fabric: &mut Section<'_>) -> Option<LoadBalancingDraft> {
+    let given = fabric.has("load_balancing");
+    let mut own = fabric.section("load_balancing", &LOAD_BALANCING)?;
+    let at = own.at().filter(|_| given);
+    let read = read_kind(&mut own);
+    let in_order_nics = match &read {
+        Some(spec) if spec.reorders() => {
+            own.choice("in_order_nics", &[("refuse", false), ("allow", true)])
+        }
+        _ => Some(false),
+    };
+    fabric.put("load_balancing", own.finish());
+    Some(LoadBalancingDraft {
+        spec: read?,
+        in_order_nics: in_order_nics?,
+        at,
+    })
+}
+
+fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
+    let kinds = [
+        ("ecmp", Kind::Ecmp),
+        ("weighted-ecmp", Kind::WeightedEcmp),
+        ("random-spray", Kind::RandomSpray),
+        ("round-robin-spray", Kind::RoundRobinSpray),
+        ("adaptive", Kind::Adaptive),
+        ("flowlet", Kind::Flowlet),
+    ];
+    let Some(kind) = section.choice("kind", &kinds) else {
+        for table in &TABLES[1..] {
+            section.skip(table);
+        }
+        return None;
+    };
+    match kind {
+        Kind::Ecmp => read_ecmp(section).map(LoadBalancing::Ecmp),
+        Kind::WeightedEcmp => read_ecmp(section).map(LoadBalancing::WeightedEcmp),
+        Kind::RandomSpray => {
+            section.extend(&SPRAY);
+            Some(LoadBalancing::RandomSpray)
+        }
+        Kind::RoundRobinSpray => {
+            section.extend(&SPRAY);
+            Some(LoadBalancing::RoundRobinSpray)
+        }
+        Kind::Adaptive => {
+            section.extend(&ADAPTIVE);
+            let quality = read_quality(section)?;
+            Some(LoadBalancing::Adaptive(Adaptive { quality }))
+        }
+        Kind::Flowlet => read_flowlet(section).map(LoadBalancing::Flowlet),
+    }
+}
+
+fn read_ecmp(section: &mut Section<'_>) -> Option<Ecmp> {
+    section.extend(&ECMP);
+    let hashes = [
+        ("crc16", HashFunction::Crc16),
+        ("crc32", HashFunction::Crc32),
+        ("xor", HashFunction::Xor),
+        ("toeplitz", HashFunction::Toeplitz),
+    ];
+    let function = section.choice("hash", &hashes);
+    let fields = section.take("fields").and_then(|field| read_fields(&field));
+    let seeding = section.choice(
+        "seeding",
+        &[("mixed", HashSeeding::Mixed), ("raw", HashSeeding::Raw)],
+    );
+    Some(Ecmp {
+        function: function?,
+        fields: fields?,
+        seeding: seeding?,
+    })
+}
+
+fn read_flowlet(section: &mut Section<'_>) -> Option<Flowlet> {
+    section.extend(&FLOWLET);
+    let gap = section.time("gap", Time::from_ps(1)..=SECOND);
+    let buckets = section.integer("buckets", 1..=BUCKETS_MAX);
+    let quality = read_quality(section);
+    Some(Flowlet {
+        gap: gap?,
+        buckets: buckets?,
+        quality: quality?,
+    })
+}
+
+fn read_quality(section: &mut Section<'_>) -> Option<QualitySpec> {
+    let refresh = section.time("refresh", Time::ZERO..=SECOND);
+    let step = section.time("step", Time::from_ps(1)..=SECOND);
+    Some(QualitySpec {
+        refresh: refresh?,
+        step: step?,
+    })
+}
+
+fn read_fields(field: &Field<'_>) -> Option<HashFields> {
+    let items = field.items()?;
+    if items.is_empty() {
+        let help = "list at least one field; without any, all packets would take one link";
+        field.problem("is empty", help.to_owned());
+        return None;
+    }
+    let names = [
+        "source_address",
+        "destination_address",
+        "protocol",
+        "source_port",
+        "destination_port",
+    ];
+    let choices: Vec<(&str, usize)> = names.into_iter().zip(0..).collect();
+    let mut chosen = [false; 5];
+    let mut complete = true;
+    for item in items {
+        match item.choice(&choices) {
+            Some(index) if chosen[index] => {
+                item.problem("is listed twice", "keep one of them".to_owned());
+                complete = false;
+            }
+            Some(index) => chosen[index] = true,
+            None => complete = false,
+        }
+    }
+    let [
+        source_address,
+        destination_address,
+        protocol,
+        source_port,
+        destination_port,
+    ] = chosen;
+    complete.then_some(HashFields {
+        source_address,
+        destination_address,
+        protocol,
+        source_port,
+        destination_port,
+    })
+}

@@ -1,0 +1,202 @@
+//! What scenarios say of congestion control and loss recovery, and what they must not.
+
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Swift, Timely};
+use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
+use tenter_endpoint::{NicSpec, NotificationSpec};
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_units::{Rate, Time};
+
+const SMALL: &str = "
+fabric: {kind: single-switch, hosts: 4, flow_control: ecn}
+jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
+";
+const CONTROL: &str = "endpoint.nic.congestion_control";
+
+fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
+}
+
+/// Loads, without warnings, and with an effective form that gives the same plan and form.
+fn good(overrides: &[&str]) -> Loaded {
+    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
+    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
+    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+    assert_eq!(again.effective, loaded.effective);
+    loaded
+}
+
+fn nic(value: &str) -> NicSpec {
+    good(&[&format!("{CONTROL}={value}")]).plan.nic
+}
+
+/// Asserts that the overrides are refused with a problem that says `expected` and what to do.
+fn refused(overrides: &[&str], expected: &str) {
+    let errors = set(overrides).expect_err(expected);
+    let text = errors.render();
+    assert!(errors.problems()[0].help.is_some(), "{text}");
+    assert!(text.contains(expected), "{overrides:?} {expected}\n{text}");
+}
+
+#[test]
+fn presets_are_what_the_model_says() {
+    for name in Dcqcn::PRESETS {
+        let nic = nic(&format!("{{kind: dcqcn, preset: {name}}}"));
+        let (control, notification) = Dcqcn::preset(name).expect("a preset");
+        assert_eq!(
+            nic.congestion_control,
+            control.map(CongestionControl::Dcqcn)
+        );
+        assert_eq!(nic.notification, Some(notification), "{name}");
+    }
+    let (usual, _) = Dcqcn::preset("nvidia").expect("a preset");
+    assert_eq!(
+        nic("dcqcn").congestion_control,
+        usual.map(CongestionControl::Dcqcn)
+    );
+    let none = nic("none");
+    assert_eq!((none.congestion_control, none.notification), (None, None));
+}
+
+#[test]
+fn keys_take_the_place_of_the_preset() {
+    let keys = "kind: dcqcn, preset: kai, gain: 7, first_rate: none, increase_bytes: none, \
+                scale_from: 100Gbps, cnp_interval: 9us, cnp_dscp: 40, decrease_interval: none";
+    let nic = nic(&format!("{{{keys}}}"));
+    let Some(CongestionControl::Dcqcn(control)) = nic.congestion_control else {
+        panic!("{nic:?}");
+    };
+    let (preset, _) = Dcqcn::preset("kai").expect("a preset");
+    let expected = Dcqcn {
+        gain: 7,
+        first_rate: None,
+        increase_bytes: None,
+        decrease_interval: None,
+        scale_from: Some(Rate::from_gbps(100)),
+        ..preset.expect("it reacts")
+    };
+    assert_eq!(control, expected);
+    let notification = NotificationSpec {
+        interval: Time::from_us(9),
+        class: 5,
+    };
+    assert_eq!(nic.notification, Some(notification));
+}
+
+#[test]
+fn a_preset_may_react_or_not() {
+    let still = nic("{kind: dcqcn, reaction: false}");
+    assert_eq!(still.congestion_control, None);
+    assert!(still.notification.is_some());
+    let tester = nic("{kind: dcqcn, preset: tester, reaction: true}");
+    let (usual, _) = Dcqcn::preset("nvidia").expect("a preset");
+    assert_eq!(
+        tester.congestion_control,
+        usual.map(CongestionControl::Dcqcn)
+    );
+    refused(
+        &[&format!(
+            "{CONTROL}={{kind: dcqcn, preset: tester, gain: 3}}"
+        )],
+        "unknown key `gain`",
+    );
+}
+
+#[test]
+fn notifications_have_a_class_of_their_own() {
+    let loaded = good(&[&format!("{CONTROL}=dcqcn")]);
+    let classes = &loaded.plan.switch.classes;
+    let numbers: Vec<u8> = classes.iter().map(|class| class.class).collect();
+    assert_eq!(numbers, [3, 6]);
+    assert!(classes[0].ecn.is_some() && classes[1].ecn.is_none());
+}
+
+#[test]
+fn thresholds_may_follow_the_line() {
+    let class = |keys: &str| {
+        let ecn = format!("ecn: {{kmin: 400kB, kmax: 1600kB, pmax: 0.2{keys}}}");
+        let classes = format!("fabric.switch.classes=[{{class: 3, {ecn}}}]");
+        let plan = good(&["fabric.flow_control=none", &classes]).plan;
+        plan.switch.classes[0].ecn.expect("it was given").scale_from
+    };
+    assert_eq!(class(""), None);
+    assert_eq!(class(", scale_from: 100Gbps"), Some(Rate::from_gbps(100)));
+}
+
+#[test]
+fn where_nothing_is_marked_nothing_is_notified() {
+    let unmarked = ["fabric.flow_control=pfc", &format!("{CONTROL}=dcqcn")];
+    let loaded = set(&unmarked).expect("it can be run");
+    let text = loaded.warnings.render_as("warning");
+    assert!(text.contains("has no effect"), "{text}");
+}
+
+#[test]
+fn delays_control_rates_and_windows() {
+    let timely = nic("timely").congestion_control;
+    assert_eq!(timely, Some(CongestionControl::Timely(Timely::default())));
+    let swift = [
+        &*format!("{CONTROL}=swift"),
+        "endpoint.nic.acknowledge=per-packet",
+    ];
+    let swift = good(&swift).plan.nic.congestion_control;
+    assert_eq!(swift, Some(CongestionControl::Swift(Swift::default())));
+    let keys = "{kind: timely, weight: 0.25, low: 5us, high: 60us, scale_from: none}";
+    let Some(CongestionControl::Timely(timely)) = nic(keys).congestion_control else {
+        panic!("{keys}");
+    };
+    assert_eq!((timely.weight, timely.scale_from), (250_000, None));
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let control = |value: &str| format!("{CONTROL}={value}");
+    for (value, expected) in [
+        ("dcqn", "did you mean `dcqcn`?"),
+        ("{preset: kai}", "lacks `kind`"),
+        ("{kind: dcqcn, preset: nvida}", "did you mean `nvidia`?"),
+        ("{kind: dcqcn, gain: 0}", "outside its range"),
+        ("{kind: dcqcn, alpha_interval: 1ns}", "outside its range"),
+        ("{kind: dcqcn, min_rate: 5}", "min_rate"),
+        (
+            "{kind: timely, low: 50us, high: 40us}",
+            "is less than `low`",
+        ),
+        ("{kind: timely, beta: 1.5}", "cannot be"),
+        ("swift", "acknowledge: per-packet"),
+    ] {
+        refused(&[&control(value)], expected);
+    }
+}
+
+#[test]
+fn losses_are_recovered_in_three_ways() {
+    let recovery = |value: &str| {
+        let value = format!("endpoint.nic.loss_recovery={value}");
+        good(&[&value]).plan.nic.loss_recovery
+    };
+    assert_eq!(recovery("go-back-n"), LossRecovery::GoBackN);
+    assert_eq!(recovery("none"), LossRecovery::None);
+    let usual = SelectiveRepeat::default();
+    assert_eq!(
+        recovery("selective-repeat"),
+        LossRecovery::SelectiveRepeat(usual)
+    );
+    let given = SelectiveRepeat {
+        window_packets: 99,
+        reorder_packets: 3,
+    };
+    assert_eq!(
+        recovery("{kind: selective-repeat, window: 99, reorder: 3}"),
+        LossRecovery::SelectiveRepeat(given)
+    );
+    assert_eq!(good(&[]).plan.nic.loss_recovery, LossRecovery::GoBackN);
+    let set = |value: &str| format!("endpoint.nic.loss_recovery={value}");
+    refused(&[&set("go-back")], "did you mean `go-back-n`?");
+    refused(
+        &[&set("{kind: selective-repeat, window: 8}")],
+        "is 8 packets, but the first acknowledgement comes after 32",
+    );
+}

@@ -1,0 +1,109 @@
+//! Congestion control and loss recovery at odd settings: set in the plan.
+
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Swift, Timely};
+use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
+use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
+use tenter_scenario::Plan;
+use tenter_units::{Rate, Time};
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    let nic = &mut plan.nic;
+    let due = packets_until_acknowledged(nic);
+    nic.loss_recovery = match draw.below(10) {
+        0..6 => LossRecovery::GoBackN,
+        6..9 => LossRecovery::SelectiveRepeat(SelectiveRepeat {
+            window_packets: (due + draw.below(100)) as u32,
+            reorder_packets: 1 + draw.below(3) as u32,
+        }),
+        _ => LossRecovery::None,
+    };
+    match draw.below(20) {
+        0..14 => {}
+        14..17 => dcqcn(plan, draw),
+        17 => nic.congestion_control = Some(CongestionControl::Timely(timely(draw))),
+        _ => swift(nic, draw),
+    }
+}
+
+/// The most packets after which there is an acknowledgement, as long as none is lost.
+fn packets_until_acknowledged(nic: &NicSpec) -> u64 {
+    let message = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
+    match nic.acknowledge {
+        AckPolicy::PerMessage => message,
+        AckPolicy::EveryPackets(every) => message.min(u64::from(every)),
+    }
+}
+
+/// A time of up to so many ns; half of them round, so that ties are likely.
+fn time(draw: &mut Draw, most_ns: u64) -> Time {
+    if draw.chance(50) {
+        Time::from_ns(100 + 100 * draw.below(most_ns / 100))
+    } else {
+        Time::from_ps(1 + draw.below(most_ns * 1_000))
+    }
+}
+
+fn rate(draw: &mut Draw) -> Rate {
+    Rate::from_bits_per_second(1_000_000_000 + draw.below(40_000_000_000))
+}
+
+fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
+    let nic = &mut plan.nic;
+    let name = Dcqcn::PRESETS[draw.below(5) as usize];
+    let (preset, notification) = Dcqcn::preset(name).expect("it is one of the presets");
+    let classes = &plan.switch.classes;
+    let class = classes[draw.below(classes.len() as u64) as usize].class;
+    let interval = if draw.chance(50) {
+        time(draw, 5_000)
+    } else {
+        notification.interval
+    };
+    nic.notification = Some(NotificationSpec { interval, class });
+    let frame = u64::from(nic.mtu_bytes) + 78;
+    for class in &mut plan.switch.classes {
+        class.ecn = class
+            .ecn
+            .or_else(|| Some(super::flow_control::ecn(frame, draw)));
+    }
+    nic.congestion_control = preset.map(|mut control| {
+        // Scenarios last some dozens of microseconds; rates must move within them.
+        control.alpha_interval = time(draw, 5_000);
+        control.increase_interval = time(draw, 20_000);
+        control.decrease_interval = control.decrease_interval.map(|_| time(draw, 5_000));
+        control.increase_bytes = control.increase_bytes.map(|_| 1 + draw.below(50_000));
+        control.min_rate = Rate::from_bits_per_second(500_000_000);
+        control.first_rate = draw.chance(30).then(|| rate(draw));
+        control.additive = rate(draw);
+        control.clamp_target = draw.chance(50);
+        control.scale_from = draw.chance(30).then(|| Rate::from_gbps(100));
+        CongestionControl::Dcqcn(control)
+    });
+}
+
+fn timely(draw: &mut Draw) -> Timely {
+    let low = time(draw, 20_000);
+    Timely {
+        low,
+        high: low + time(draw, 50_000),
+        least: time(draw, 20_000),
+        weight: draw.below(1_000_001) as u32,
+        beta: draw.below(1_000_001) as u32,
+        min_rate: Rate::from_bits_per_second(500_000_000),
+        ..Timely::default()
+    }
+}
+
+fn swift(nic: &mut NicSpec, draw: &mut Draw) {
+    nic.acknowledge = AckPolicy::EveryPackets(1);
+    nic.congestion_control = Some(CongestionControl::Swift(Swift {
+        base_target: time(draw, 20_000),
+        scaling_range: time(draw, 50_000),
+        initial_window: 1 + draw.below(20) as u32,
+        min_window: 50 + draw.below(1000) as u32,
+        max_window: 1 + draw.below(50) as u32,
+        ..Swift::default()
+    }));
+}
