@@ -151,6 +151,9 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
         let control = plan.nic.control_class.unwrap_or(data);
         used.data |= 1 << queue_of[usize::from(data)];
         used.control |= 1 << queue_of[usize::from(control)];
+        if let Some(notification) = &plan.nic.notification {
+            used.control |= 1 << queue_of[usize::from(notification.class)];
+        }
     }
     used
 }
