@@ -237,8 +237,7 @@ fn lossless_facts(plan: &Plan, class: &ClassSpec) -> Option<LosslessFacts> {
     };
     for node in topology.hosts as u32..topology.nodes.len() as u32 {
         let mut whole = 0_u64;
-        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
-            let link = incoming((topology, &plan.switch), (node, port), &senders);
+        for (port, link) in (0_u16..).zip(incoming((topology, &plan.switch), node, &senders)) {
             let bytes = lossless.headroom.bytes(&link);
             whole = whole.saturating_add(bytes);
             facts.headroom_min_bytes = facts.headroom_min_bytes.min(bytes);

@@ -182,10 +182,30 @@ pub struct Senders {
     pub fast_ppm: u32,
 }
 
-/// The link that comes in through a port of a switch.
-pub fn incoming(
+/// The links that come in through the ports of a switch, port after port.
+pub fn incoming<'a>(
+    (topology, spec): (&'a Topology, &'a SwitchSpec),
+    node: u32,
+    senders: &'a Senders,
+) -> impl Iterator<Item = PausedLink> + 'a {
+    let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+    let rates = ports
+        .clone()
+        .map(move |port| topology.cable(node, port).rate);
+    let fastest = rates.max();
+    ports.map(move |port| {
+        // What is faster than its input would run dry in mid-frame.
+        let slower = Some(topology.cable(node, port).rate) < fastest;
+        let stores = slower || spec.forwarding == Forwarding::StoreAndForward;
+        incoming_through((topology, spec), (node, port), stores, senders)
+    })
+}
+
+/// The link that comes in through a port, which takes frames whole or does not.
+fn incoming_through(
     (topology, spec): (&Topology, &SwitchSpec),
     (node, port): (u32, u16),
+    stores: bool,
     senders: &Senders,
 ) -> PausedLink {
     let cable = topology.cable(node, port);
@@ -196,7 +216,7 @@ pub fn incoming(
         spec.egress_latency
     };
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
-    let stored = if stores_whole(topology, spec.forwarding, (node, port)) {
+    let stored = if stores {
         bits_time(wire_bits, cable.rate)
     } else {
         Time::ZERO
@@ -210,15 +230,6 @@ pub fn incoming(
         frame_bytes: senders.frame_bytes,
         reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES,
     }
-}
-
-/// Whether a switch takes frames from an input whole: it stores and forwards, or one of its outputs
-/// is faster than this input.
-fn stores_whole(topology: &Topology, forwarding: Forwarding, (node, port): (u32, u16)) -> bool {
-    let rate = topology.cable(node, port).rate;
-    let mut ports = 0..topology.nodes[node as usize].ports.len() as u16;
-    forwarding == Forwarding::StoreAndForward
-        || ports.any(|other| topology.cable(node, other).rate > rate)
 }
 
 impl Headroom {

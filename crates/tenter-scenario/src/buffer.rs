@@ -126,8 +126,7 @@ impl Around<'_> {
                 reserved: 0,
                 headroom: 0,
             };
-            for port in 0..ports {
-                let link = headroom::incoming((self.topology, spec), (node, port), senders);
+            for link in headroom::incoming((self.topology, spec), node, senders) {
                 for class in &spec.classes {
                     let bytes = class.lossless.as_ref();
                     let bytes = bytes.map_or(0, |lossless| lossless.headroom.bytes(&link));
@@ -234,8 +233,8 @@ impl Around<'_> {
         let mut short: Option<(u64, u64)> = None;
         let mut needed: Option<(u64, String)> = None;
         for node in first..self.topology.nodes.len() as u32 {
-            for port in 0..self.topology.nodes[node as usize].ports.len() as u16 {
-                let link = headroom::incoming((self.topology, spec), (node, port), senders);
+            let links = headroom::incoming((self.topology, spec), node, senders);
+            for (port, link) in (0_u16..).zip(links) {
                 let least = least_quanta(&link, lossless.refresh_percent);
                 if least > u64::from(lossless.quanta) && short.is_none_or(|(most, _)| least > most)
                 {

@@ -1,9 +1,9 @@
 //! What priority flow control takes from the links: delays, headroom, lookahead.
 
 use tenter_endpoint::NicClasses;
-use tenter_net::headroom::{Senders, incoming, response_time};
+use tenter_net::headroom::{PausedLink, Senders, incoming, response_time};
 use tenter_net::{
-    DATA_OVERHEAD_BYTES, Headroom, Headrooms, PAUSE_FRAME_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES,
+    DATA_OVERHEAD_BYTES, Headrooms, PAUSE_FRAME_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES,
 };
 
 use crate::build::Context;
@@ -57,27 +57,18 @@ impl Context {
 
     /// The headroom of each port and class of a switch.
     pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
-        let ports = 0..self.topology.nodes[node as usize].ports.len() as u16;
-        let classes = &self.switch.classes;
-        ports
-            .flat_map(|port| classes.iter().map(move |class| (port, class)))
-            .map(|(port, class)| {
-                class
-                    .lossless
-                    .as_ref()
-                    .map_or(0, |lossless| self.headroom(node, port, lossless.headroom))
-            })
-            .collect()
-    }
-
-    fn headroom(&self, node: u32, port: u16, headroom: Headroom) -> u64 {
         let frame_bytes = self.nic.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES;
         let senders = Senders {
             frame_bytes,
             transmit_latency: self.nic.transmit_latency,
             fast_ppm: self.nic.clock_offset_max_ppm,
         };
-        let link = incoming((&self.topology, &self.switch), (node, port), &senders);
-        headroom.bytes(&link)
+        let classes = &self.switch.classes;
+        let of_link = |link: PausedLink| {
+            let lossless = classes.iter().map(|class| class.lossless.as_ref());
+            lossless.map(move |class| class.map_or(0, |class| class.headroom.bytes(&link)))
+        };
+        let links = incoming((&self.topology, &self.switch), node, &senders);
+        links.flat_map(of_link).collect()
     }
 }
