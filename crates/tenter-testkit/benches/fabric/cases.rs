@@ -45,12 +45,22 @@ pub(crate) enum Traffic {
     AllToAll { jobs: u32 },
 }
 
+/// What switches do beside queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// Queues of their own without a limit; one acknowledgement for each message.
+    Plain,
+    /// A shared buffer of a 51.2 Tb/s switch, PFC and ECN; one acknowledgement for each packet.
+    Full,
+}
+
 /// One line of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) fabric: Fabric,
     pub(crate) traffic: Traffic,
+    pub(crate) model: Model,
     /// Full packets each sender has for each of its destinations.
     pub(crate) packets: u64,
 }
@@ -59,7 +69,7 @@ const ALL_TO_ALL: Traffic = Traffic::AllToAll { jobs: 1 };
 
 /// All cases, a kernel before those it is compared with. Packets are chosen so that each case is
 /// 15 to 50 million packet-hops: short enough to repeat, long enough to be past its start.
-pub(crate) const CASES: [Case; 15] = [
+pub(crate) const CASES: [Case; 23] = [
     case("kernel-128", LS128, Traffic::Kernel, 40_000),
     case("permutation-128", LS128, Traffic::Permutation, 32_768),
     case("all-to-all-128", LS128, ALL_TO_ALL, 256),
@@ -80,13 +90,29 @@ pub(crate) const CASES: [Case; 15] = [
         Traffic::AllToAll { jobs: 16 },
         2,
     ),
+    full("full-permutation-128", LS128, Traffic::Permutation, 16_384),
+    full("full-all-to-all-128", LS128, ALL_TO_ALL, 128),
+    full("full-permutation-512", LS512, Traffic::Permutation, 4_096),
+    full("full-all-to-all-512", LS512, ALL_TO_ALL, 8),
+    full("full-permutation-1024", LS1024, Traffic::Permutation, 2_048),
+    full("full-all-to-all-1024", LS1024, ALL_TO_ALL, 2),
+    full("full-permutation-2048", LS2048, Traffic::Permutation, 1_024),
+    full("full-16x512", LS8192, Traffic::AllToAll { jobs: 16 }, 2),
 ];
+
+const fn full(name: &'static str, fabric: Fabric, traffic: Traffic, packets: u64) -> Case {
+    Case {
+        model: Model::Full,
+        ..case(name, fabric, traffic, packets)
+    }
+}
 
 const fn case(name: &'static str, fabric: Fabric, traffic: Traffic, packets: u64) -> Case {
     Case {
         name,
         fabric,
         traffic,
+        model: Model::Plain,
         packets,
     }
 }
@@ -122,6 +148,16 @@ impl Case {
             hosts_per_leaf,
             spines,
         } = self.fabric;
+        let (switch, acknowledge) = match self.model {
+            Model::Plain => (
+                "switch: {pipeline_latency: 0ns, queue_capacity: none}",
+                "per-message",
+            ),
+            Model::Full => (
+                "flow_control: pfc+ecn\n  switch: {profile: tomahawk5, pipeline_latency: 0ns}",
+                "per-packet",
+            ),
+        };
         let mut text = format!(
             "name: {name}\n\
              fabric:\n  \
@@ -131,9 +167,9 @@ impl Case {
                spines: {spines}\n  \
                host_delay: 500ns\n  \
                fabric_delay: 500ns\n  \
-               switch: {{pipeline_latency: 0ns, queue_capacity: none}}\n\
+               {switch}\n\
              endpoint:\n  \
-               nic: {{mtu: {MTU}, retransmission_timeout: 10s}}\n\
+               nic: {{mtu: {MTU}, retransmission_timeout: 10s, acknowledge: {acknowledge}}}\n\
              observe: {{samples: false}}\n\
              jobs:\n",
             name = self.name,

@@ -18,8 +18,8 @@ pub(crate) fn count(cases: &[Case], shorten: u64, say: impl Fn(&str)) -> Result<
         ));
     }
     let mut table = String::from(
-        "| case              | packet-hops (M) | instructions/packet-hop |\n\
-         | ----------------- | --------------: | ----------------------: |\n",
+        "| case                  | packet-hops (M) | instructions/packet-hop |\n\
+         | --------------------- | --------------: | ----------------------: |\n",
     );
     for case in cases {
         say(&format!("counting the instructions of {}", case.name));
@@ -29,7 +29,7 @@ pub(crate) fn count(cases: &[Case], shorten: u64, say: impl Fn(&str)) -> Result<
         let hops = measured.packet_hops as f64 / 1e6;
         writeln!(
             table,
-            "| {:<17} | {hops:>15.1} | {per_hop:>23.1} |",
+            "| {:<21} | {hops:>15.1} | {per_hop:>23.1} |",
             case.name
         )?;
     }
