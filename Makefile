@@ -3,7 +3,7 @@
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TENTER := $(TARGET)/release/tenter
-QUICK_STUDIES := methodology/jct-1 methodology/jct-2 methodology/cc-4
+QUICK_STUDIES := methodology/jct-1 methodology/jct-2 methodology/jct-4 methodology/cc-4
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
