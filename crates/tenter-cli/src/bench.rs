@@ -108,6 +108,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let scan = &arguments.scan;
     let step = scan.factor.map_or(Step::Bytes(scan.step), Step::Factor);
     let asked = sizes::scan(scan.min, scan.max, step).map_err(refused)?;
+    check_overrides(&arguments.overrides).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
     let within_hosts = hierarchical(collective, algorithm);
@@ -138,6 +139,30 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         sizes,
         loaded,
     })
+}
+
+/// Refuses to change by `--set` what the table says by its flags: its rows would be those of another
+/// run.
+fn check_overrides(overrides: &[String]) -> Result<(), String> {
+    for text in overrides {
+        let path = text.split('=').next().unwrap_or_default().trim();
+        let Some(rest) = path.strip_prefix("jobs") else {
+            continue;
+        };
+        let key = rest.strip_prefix("[0].").unwrap_or_default();
+        let of_run = key.strip_prefix("collectives[0].");
+        let free = match (key, of_run) {
+            (_, Some(key)) => !["collective", "algorithm", "size", "sizes", "root"].contains(&key),
+            ("queue_pairs" | "queue_pair_scope" | "start" | "gap" | "name", _) => true,
+            _ => false,
+        };
+        if !free {
+            return Err(format!(
+                "`--set {path}` would change what the table is made for: use COLLECTIVE, --algorithm, -b, -e, -f, -i, -n, -w, -r, --nodes, -t and -g"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the algorithm wants the ranks of a server to follow each other.

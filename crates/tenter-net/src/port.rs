@@ -340,9 +340,9 @@ impl Port {
         self.transmitter.free_at().saturating_sub(now) + self.transmitter.time_of(bytes)
     }
 
-    /// The rate of its wire, rounded down.
-    pub(crate) fn megabits_per_second(&self) -> u64 {
-        self.transmitter.megabits_per_second()
+    /// The rate of its wire.
+    pub(crate) fn bits_per_second(&self) -> u64 {
+        self.transmitter.bits_per_second()
     }
 
     /// Its transmitter.

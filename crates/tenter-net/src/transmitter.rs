@@ -111,9 +111,9 @@ impl Transmitter {
         self.serialisation.of(64, 0).0.ps() * u64::from(bytes) / 64
     }
 
-    /// The rate of the wire, rounded down.
-    pub(crate) fn megabits_per_second(&self) -> u64 {
-        512_000_000 / self.serialisation.of(64, 0).0.ps()
+    /// The rate of the wire.
+    pub(crate) fn bits_per_second(&self) -> u64 {
+        self.serialisation.bits_per_second()
     }
 
     /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is

@@ -106,7 +106,11 @@ const STEP: Key = key(
 /// The tables of this section for the reference.
 pub(crate) const TABLES: [&KeyTable; 5] = [&LOAD_BALANCING, &ECMP, &SPRAY, &ADAPTIVE, &FLOWLET];
 
-/// No refresh, gap or step is longer.
+/// No refresh is more frequent, unless levels are exact: a switch looks at all its ports each time.
+const REFRESH_MIN: Time = Time::from_ns(10);
+/// No refresh is rarer: a run lasts until the last one.
+const REFRESH_MAX: Time = Time::from_us(100);
+/// No gap or step is longer.
 const SECOND: Time = Time::from_us(1_000_000);
 /// A table of flows is no larger.
 const BUCKETS_MAX: u64 = 1 << 20;
@@ -240,8 +244,20 @@ fn read_flowlet(section: &mut Section<'_>) -> Option<Flowlet> {
     })
 }
 
+fn read_refresh(field: &Field<'_>) -> Option<Time> {
+    let refresh: Time = field.quantity("a time", &(Time::ZERO..=REFRESH_MAX))?;
+    if refresh > Time::ZERO && refresh < REFRESH_MIN {
+        let help = format!("write `0ns` for exact levels, or at least `{REFRESH_MIN}`");
+        field.problem("is too short to simulate", help);
+        return None;
+    }
+    Some(refresh)
+}
+
 fn read_quality(section: &mut Section<'_>) -> Option<QualitySpec> {
-    let refresh = section.time("refresh", Time::ZERO..=SECOND);
+    let refresh = section
+        .take("refresh")
+        .and_then(|field| read_refresh(&field));
     let step = section.time("step", Time::from_ps(1)..=SECOND);
     Some(QualitySpec {
         refresh: refresh?,

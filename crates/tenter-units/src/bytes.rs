@@ -6,7 +6,7 @@ pub(crate) const SIZE: Dimension = Dimension {
     noun: "size",
     article: "a size",
     smallest: "bytes",
-    usual: "KiB",
+    usual: "B",
     example: "128KiB",
     units: &[
         ("B", 1),

@@ -120,6 +120,12 @@ impl SerialisationTime {
         }
     }
 
+    /// The rate, in bit/s, rounded down.
+    pub fn bits_per_second(self) -> u64 {
+        let bits = 8_000_000_000_000 * u128::from(self.denominator);
+        (bits / u128::from(self.numerator)) as u64
+    }
+
     /// The wire time of `bytes` and the remainder (in 1/denominator ps) to carry into the frame
     /// that follows without a gap.
     ///

@@ -318,7 +318,19 @@ fn letters_without_a_meaning_are_refused_with_the_reason() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let workplace = Workplace::new("bench-refused");
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 19] = [
+        (
+            "all_reduce --set jobs[0].iterations=3",
+            &["`--set jobs[0].iterations`", "made for"],
+        ),
+        (
+            "all_reduce --set jobs[0].collectives[0].sizes=[8MiB]",
+            &["`--set jobs[0].collectives[0].sizes`", "made for"],
+        ),
+        (
+            "all_reduce --set jobs[1].name=other",
+            &["`--set jobs[1].name`", "made for"],
+        ),
         (
             "all_redcue",
             &["`all_redcue`", "did you mean `all_reduce`?"],

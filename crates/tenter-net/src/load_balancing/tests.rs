@@ -141,6 +141,22 @@ fn weights_are_rates() {
 }
 
 #[test]
+fn raw_weights_are_reduced_to_small_numbers() {
+    // The weights are 1, 1, 1 and 3: a hash of 16 bits reaches them all.
+    let crc16 = Ecmp {
+        function: super::HashFunction::Crc16,
+        seeding: super::HashSeeding::Raw,
+        ..Ecmp::default()
+    };
+    let hashes = (0..6_000).map(|hash| Packet {
+        hash,
+        ..packet(0, 0, 0)
+    });
+    let counts = chosen(&LoadBalancing::WeightedEcmp(crc16), &ports(), hashes);
+    assert_eq!(counts, [1_000, 1_000, 1_000, 3_000]);
+}
+
+#[test]
 fn a_busy_port_is_left_alone() {
     let mut ports = ports();
     // Until 333 ns at 100G.

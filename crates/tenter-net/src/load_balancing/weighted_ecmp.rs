@@ -9,10 +9,20 @@ pub(crate) struct WeightedEcmp {
     pub(crate) ecmp: Ecmp,
 }
 
+/// The greatest common divisor.
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
 impl Balance for WeightedEcmp {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
-        // The time of a bit is what a port knows, so a weight is the bits of a microsecond.
-        let weight = |port: &u16| view.ports[usize::from(*port)].megabits_per_second();
+        let rate = |port: &u16| view.ports[usize::from(*port)].bits_per_second();
+        // Hashes of 16 bits would never get beyond the first of several large weights.
+        let unit = match self.ecmp.seeding {
+            HashSeeding::Mixed => 1,
+            HashSeeding::Raw => view.candidates.iter().map(rate).fold(0, common_divisor),
+        };
+        let weight = |port: &u16| rate(port) / unit;
         let all: u64 = view.candidates.iter().map(weight).sum();
         let mut rest = match self.ecmp.seeding {
             HashSeeding::Mixed => {

@@ -49,9 +49,9 @@ fn round_robin_differs_by_one_frame_at_most() {
 }
 
 #[test]
-fn an_idle_switch_sprays_by_chance_when_it_never_looks_at_its_ports() {
-    // Every 512 ns, six frames come, each to an idle uplink; levels of a second ago say nothing.
-    for frames in one_flow("{kind: adaptive, refresh: 1s}") {
+fn an_idle_switch_sprays_by_chance() {
+    // A frame on the wire is less than a level, so all uplinks are equal whenever they are judged.
+    for frames in one_flow("{kind: adaptive, refresh: 100us}") {
         assert!((512 - 105..=512 + 105).contains(&frames), "{frames}");
     }
 }

@@ -67,7 +67,7 @@ fn a_bare_number_is_told_which_unit_fits() {
     );
     assert_eq!(
         message(bytes("0")),
-        "`0` has no unit; write for example `0KiB`"
+        "`0` has no unit; write for example `0B`"
     );
 }
 
