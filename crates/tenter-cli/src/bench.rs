@@ -141,8 +141,8 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     })
 }
 
-/// Refuses to change by `--set` what the table says by its flags: its rows would be those of another
-/// run.
+/// Refuses to change by `--set` what the table says by its flags: its rows would be those of
+/// another run.
 fn check_overrides(overrides: &[String]) -> Result<(), String> {
     for text in overrides {
         let path = text.split('=').next().unwrap_or_default().trim();
