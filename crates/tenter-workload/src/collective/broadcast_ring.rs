@@ -4,8 +4,7 @@
 //! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
 //! default, which is NCCL's buffer of 4 MiB in 8 slots.
 
-use super::chunks::Pieces;
-use super::tree::{Order, Shape, Tree};
+use super::tree::Shape;
 use super::tree_flow::{Flow, TreeFlow};
 use super::{CHUNK_BYTES, CollectiveKind, CollectiveMember, Factor};
 use crate::WorkloadError;
@@ -25,19 +24,14 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
 };
 
 /// The ranks from the root on, one behind the other.
-fn tree(ranks: u32, root: u32) -> Tree {
-    Tree::new(ranks, Shape::Chain, Order::From(root))
-}
-
 pub(super) fn schedule(
     ranks: u32,
     size_bytes: u64,
     root: u32,
     chunk_bytes: u64,
 ) -> Result<TreeFlow, WorkloadError> {
-    MEMBER.check_root(root, ranks)?;
-    let pieces = Pieces::new(&MEMBER, size_bytes, chunk_bytes, ranks - 1)?;
-    Ok(TreeFlow::new(tree(ranks, root), pieces, Flow::Down))
+    let kind = (Shape::Chain, Flow::Down);
+    TreeFlow::rooted(&MEMBER, kind, (ranks, root), (size_bytes, chunk_bytes))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A member's file holds all of it: its description with origin and defaults, its limits, its bus
 //! bandwidth factor and its [`Schedule`]. What several members share is a file of its own and no
-//! member (`butterfly`, `chunks`, `ring`, `star`, `tree`, `tree_flow`).
+//! member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
 
 mod all_gather_recursive_doubling;
 mod all_gather_ring;
@@ -21,6 +21,7 @@ mod chunks;
 mod gather_parallel;
 mod hypercube;
 mod incast;
+mod one_each;
 mod permutation;
 mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
@@ -437,10 +438,10 @@ impl CollectiveKind {
             CollectiveKind::ScatterParallel { root } => {
                 Box::new(scatter_parallel::schedule(ranks, size_bytes, root)?)
             }
-            CollectiveKind::SendRecv => Box::new(send_recv::SendRecv::new(ranks, size_bytes)),
+            CollectiveKind::SendRecv => Box::new(send_recv::schedule(ranks, size_bytes)),
             CollectiveKind::Hypercube => Box::new(hypercube::schedule(ranks, size_bytes)?),
             CollectiveKind::Permutation { seed } => {
-                Box::new(permutation::Permutation::new(ranks, size_bytes, seed))
+                Box::new(permutation::schedule(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
         })

@@ -7,8 +7,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::one_each::OneEach;
 use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     collective: "permutation",
@@ -21,63 +21,9 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::Permutation { seed: 0 },
 };
 
-/// Transfer id and chunk are the sender's rank.
-pub(super) struct Permutation {
-    destination: Box<[u32]>,
-    size_bytes: u64,
-}
-
-impl Permutation {
-    pub(super) fn new(ranks: u32, size_bytes: u64, seed: u64) -> Permutation {
-        Permutation {
-            destination: derangement(ranks, seed),
-            size_bytes,
-        }
-    }
-}
-
-impl Schedule for Permutation {
-    fn ranks(&self) -> u32 {
-        self.destination.len() as u32
-    }
-
-    fn transfer_count(&self) -> u32 {
-        self.ranks()
-    }
-
-    fn transfer(&self, id: u32) -> Transfer {
-        let dst = self.destination[id as usize];
-        Transfer {
-            src: id,
-            dst,
-            bytes: self.size_bytes,
-            chunk: id,
-            channel: 0,
-            step: 0,
-            reduce: false,
-        }
-    }
-
-    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        out.push(rank);
-    }
-
-    fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
-
-    fn dependencies(&self, _id: u32) -> u32 {
-        0
-    }
-
-    fn nth(&self, src: u32, _: Destination, _: QueuePairScope, nth: u32) -> Option<u32> {
-        (nth == 0).then_some(src)
-    }
-
-    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        out.push(Destination {
-            dst: self.destination[rank as usize],
-            lane: scope.lane(0, rank),
-        });
-    }
+/// By a derangement drawn from the seed.
+pub(super) fn schedule(ranks: u32, size_bytes: u64, seed: u64) -> OneEach {
+    OneEach::new(derangement(ranks, seed), size_bytes)
 }
 
 /// A permutation of `0..ranks` (at least 2) without a fixed point, every one of them equally

@@ -5,8 +5,7 @@
 //! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
 //! default, which is NCCL's buffer of 4 MiB in 8 slots.
 
-use super::chunks::Pieces;
-use super::tree::{Order, Shape, Tree};
+use super::tree::Shape;
 use super::tree_flow::{Flow, TreeFlow};
 use super::{CHUNK_BYTES, CollectiveKind, CollectiveMember, Factor};
 use crate::WorkloadError;
@@ -26,19 +25,14 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
 };
 
 /// A binary tree in the order of the ranks, from the root on.
-fn tree(ranks: u32, root: u32) -> Tree {
-    Tree::new(ranks, Shape::Binary, Order::From(root))
-}
-
 pub(super) fn schedule(
     ranks: u32,
     size_bytes: u64,
     root: u32,
     chunk_bytes: u64,
 ) -> Result<TreeFlow, WorkloadError> {
-    MEMBER.check_root(root, ranks)?;
-    let pieces = Pieces::new(&MEMBER, size_bytes, chunk_bytes, ranks - 1)?;
-    Ok(TreeFlow::new(tree(ranks, root), pieces, Flow::Up))
+    let kind = (Shape::Binary, Flow::Up);
+    TreeFlow::rooted(&MEMBER, kind, (ranks, root), (size_bytes, chunk_bytes))
 }
 
 #[cfg(test)]

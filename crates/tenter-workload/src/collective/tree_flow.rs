@@ -1,9 +1,10 @@
 //! One buffer, chunk by chunk, down a tree or up: what broadcasts and reductions along trees and
 //! chains have in common.
 
+use super::CollectiveMember;
 use super::chunks::Pieces;
-use super::tree::Tree;
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use super::tree::{Order, Shape, Tree};
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
 /// Which way chunks go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,22 @@ pub(super) struct TreeFlow {
 }
 
 impl TreeFlow {
-    pub(super) fn new(tree: Tree, pieces: Pieces, flow: Flow) -> TreeFlow {
-        TreeFlow { tree, pieces, flow }
+    /// Over a tree of the ranks in their order from the root on.
+    ///
+    /// # Errors
+    /// A root that is no rank; those of [`Pieces::new`].
+    pub(super) fn rooted(
+        member: &CollectiveMember,
+        (shape, flow): (Shape, Flow),
+        (ranks, root): (u32, u32),
+        (size_bytes, chunk_bytes): (u64, u64),
+    ) -> Result<TreeFlow, WorkloadError> {
+        member.check_root(root, ranks)?;
+        Ok(TreeFlow {
+            tree: Tree::new(ranks, shape, Order::From(root)),
+            pieces: Pieces::new(member, size_bytes, chunk_bytes, ranks - 1)?,
+            flow,
+        })
     }
 
     fn edges(&self) -> u32 {
@@ -144,11 +159,9 @@ impl Schedule for TreeFlow {
 mod tests {
     use super::*;
     use crate::collective::broadcast_tree::MEMBER;
-    use crate::collective::tree::{Order, Shape};
 
     fn flow(flow: Flow) -> TreeFlow {
-        let tree = Tree::new(4, Shape::Binary, Order::From(1));
-        TreeFlow::new(tree, Pieces::new(&MEMBER, 5, 3, 3).unwrap(), flow)
+        TreeFlow::rooted(&MEMBER, (Shape::Binary, flow), (4, 1), (5, 3)).unwrap()
     }
 
     /// Source, destination, bytes, chunk, step, and how many arrivals it waits for.
