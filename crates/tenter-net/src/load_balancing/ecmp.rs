@@ -102,14 +102,14 @@ impl Default for Ecmp {
 
 impl Balance for Ecmp {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
-        Ecmp::choose(self, packet.hash, view.seed, view.candidates.len() as u32) as usize
+        self.place(packet.hash, view.seed, view.candidates.len() as u32) as usize
     }
 }
 
 impl Ecmp {
-    /// The link a packet takes.
+    /// The place of the link a packet takes.
     #[inline]
-    pub(crate) fn choose(&self, hash: u32, switch_seed: u32, links: u32) -> u32 {
+    pub(crate) fn place(&self, hash: u32, switch_seed: u32, links: u32) -> u32 {
         match self.seeding {
             HashSeeding::Mixed => {
                 let mixed = mix32(hash ^ switch_seed);
@@ -289,8 +289,8 @@ mod tests {
         for source in 0..64 {
             for port in 49_152..49_162 {
                 let hash = ecmp.hash(&tuple(source, port));
-                if ecmp.choose(hash, 11, 4) == 0 {
-                    used[ecmp.choose(hash, 22, 4) as usize] = true;
+                if ecmp.place(hash, 11, 4) == 0 {
+                    used[ecmp.place(hash, 22, 4) as usize] = true;
                 }
             }
         }
@@ -314,7 +314,7 @@ mod tests {
         for source in 0..1_000 {
             for port in 0..10 {
                 let hash = ecmp.hash(&tuple(source, 50_000 + port));
-                counts[ecmp.choose(hash, 99, 5) as usize] += 1;
+                counts[ecmp.place(hash, 99, 5) as usize] += 1;
             }
         }
         // 10,000 flows over 5 links: 2,000 each, standard deviation 40; 5 deviations allowed.

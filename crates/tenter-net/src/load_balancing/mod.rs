@@ -187,7 +187,7 @@ impl Balancer {
             if candidates.len() == 1 {
                 return 0;
             }
-            return ecmp.choose(packet.hash, seed, candidates.len() as u32) as usize;
+            return ecmp.place(packet.hash, seed, candidates.len() as u32) as usize;
         }
         self.choose_other(packet, candidates, seed, ports)
     }
@@ -211,7 +211,7 @@ impl Balancer {
             quality: &self.quality,
         };
         match &mut self.member {
-            Member::Ecmp(member) => Balance::choose(member, packet, &view),
+            Member::Ecmp(member) => member.choose(packet, &view),
             Member::WeightedEcmp(member) => member.choose(packet, &view),
             Member::RandomSpray(member) => member.choose(packet, &view),
             Member::RoundRobinSpray(member) => member.choose(packet, &view),

@@ -26,7 +26,7 @@ impl Balance for WeightedEcmp {
         let all: u64 = view.candidates.iter().map(weight).sum();
         let mut rest = match self.ecmp.seeding {
             HashSeeding::Mixed => {
-                let mixed = self.ecmp.choose(packet.hash, view.seed, u32::MAX);
+                let mixed = self.ecmp.place(packet.hash, view.seed, u32::MAX);
                 ((u128::from(mixed) * u128::from(all)) >> 32) as u64
             }
             HashSeeding::Raw => u64::from(packet.hash) % all,
