@@ -164,6 +164,15 @@ impl Switch {
         candidates[chosen]
     }
 
+    /// The port that all packets with this hash take to a host; `None` where the load balancer may
+    /// choose another for each.
+    pub fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
+        let candidates = routing.candidates(self.index, host);
+        let seed = self.rules.seed;
+        let place = self.balancer.fixed(hash, candidates, seed, &self.ports)?;
+        candidates.get(place).copied()
+    }
+
     fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
         if M::WATCHED {
             medium.note(Event {

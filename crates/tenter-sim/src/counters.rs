@@ -10,6 +10,7 @@ use tenter_units::Time;
 use crate::build::Context;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::hash_paths;
 use crate::summary::nodes;
 
 /// The rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
@@ -19,6 +20,7 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
     let started = starts.min().unwrap_or(0);
     let span = Time::from_ps(ended.saturating_sub(started));
     let mut counts = Counts::default();
+    let queue_pairs = hash_paths::queue_pairs(driver);
     for (node, model) in nodes(driver) {
         for port in 0..context.topology.nodes[node as usize].ports.len() as u16 {
             let (mut row, queues) = match model {
@@ -35,6 +37,8 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 add_queue(&mut row, queue);
             }
             row.utilisation = utilisation(&row, span);
+            let hashed = queue_pairs.as_ref();
+            row.queue_pairs = hashed.map(|counts| counts[node as usize][usize::from(port)]);
             let telling = queues.into_iter().filter(says_something);
             let named = telling.map(|queue| QueueRow {
                 node,

@@ -15,9 +15,10 @@ use crate::accounts::Accounts;
 use crate::build::{self, Context};
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
+use crate::hash_paths::HashPath;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
-use crate::{conservation, deadlock, stall, summary};
+use crate::{conservation, deadlock, hash_paths, stall, summary};
 
 /// How to run, as opposed to what: none of this changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +161,16 @@ impl<D: Driver> Simulation<D> {
     /// The driver.
     pub fn driver(&self) -> &D {
         &self.driver
+    }
+
+    /// The paths of all transfers of the jobs' sequences, once each, before anything has run; `None`
+    /// where the load balancer may choose another port for each packet, or where there are more
+    /// than 2²⁰.
+    ///
+    /// # Errors
+    /// When a collective cannot be run by its ranks.
+    pub fn hash_paths(&self) -> Result<Option<Vec<HashPath>>, SimulationError> {
+        Ok(hash_paths::transfers(&self.driver)?)
     }
 
     /// Runs until every job is done and the network is empty, or until the time limit or the sink

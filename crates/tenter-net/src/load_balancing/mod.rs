@@ -192,6 +192,34 @@ impl Balancer {
         self.choose_other(packet, candidates, seed, ports)
     }
 
+    /// The place among the candidates of the port that all packets with this hash take; `None` where
+    /// the choice depends on anything else.
+    pub(crate) fn fixed(
+        &self,
+        hash: u32,
+        candidates: &[u16],
+        seed: u32,
+        ports: &[Port],
+    ) -> Option<usize> {
+        if candidates.len() == 1 {
+            return Some(0);
+        }
+        let view = View {
+            candidates,
+            ports,
+            seed,
+            quality: &self.quality,
+        };
+        match &self.member {
+            Member::Ecmp(member) => Some(member.place(hash, seed, candidates.len() as u32) as usize),
+            Member::WeightedEcmp(member) => Some(member.place(hash, &view)),
+            Member::RandomSpray(_)
+            | Member::RoundRobinSpray(_)
+            | Member::Adaptive(_)
+            | Member::Flowlet(_) => None,
+        }
+    }
+
     #[inline(never)]
     fn choose_other(
         &mut self,

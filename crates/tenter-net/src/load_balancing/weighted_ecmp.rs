@@ -16,6 +16,13 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 
 impl Balance for WeightedEcmp {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        self.place(packet.hash, view)
+    }
+}
+
+impl WeightedEcmp {
+    /// The place of the link packets with this hash take.
+    pub(crate) fn place(&self, hash: u32, view: &View<'_>) -> usize {
         let rate = |port: &u16| view.ports[usize::from(*port)].bits_per_second();
         // Hashes of 16 bits would never get beyond the first of several large weights.
         let unit = match self.ecmp.seeding {
@@ -26,10 +33,10 @@ impl Balance for WeightedEcmp {
         let all: u64 = view.candidates.iter().map(weight).sum();
         let mut rest = match self.ecmp.seeding {
             HashSeeding::Mixed => {
-                let mixed = self.ecmp.place(packet.hash, view.seed, u32::MAX);
+                let mixed = self.ecmp.place(hash, view.seed, u32::MAX);
                 ((u128::from(mixed) * u128::from(all)) >> 32) as u64
             }
-            HashSeeding::Raw => u64::from(packet.hash) % all,
+            HashSeeding::Raw => u64::from(hash) % all,
         };
         for (place, port) in view.candidates.iter().enumerate() {
             let own = weight(port);
