@@ -1,9 +1,7 @@
 //! Explicit congestion notification: which frames are marked.
 
-use tenter_engine::mix64;
-
 use crate::class::EcnSpec;
-use crate::packet::Packet;
+use crate::packet::{Draw, Packet};
 use crate::transmitter::Transmitter;
 
 const PER_MILLION: u64 = 1_000_000;
@@ -34,16 +32,17 @@ impl EcnSpec {
         seed: u32,
         wire: &Transmitter,
     ) -> bool {
+        if !packet.has(Packet::ECN_CAPABLE) {
+            return false;
+        }
         let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1));
-        let now = packet.at;
-        if !packet.has(Packet::ECN_CAPABLE) || queue_bytes <= self.min_bytes {
+        if queue_bytes <= self.min_bytes {
             return false;
         }
         if queue_bytes > self.max_bytes {
             return true;
         }
-        let identity = u64::from(packet.hash) << 32 | u64::from(packet.sequence);
-        let draw = mix64(mix64(identity ^ u64::from(seed)) ^ now) >> 32;
+        let draw = packet.draw(seed, Draw::Mark) >> 32;
         // draw / 2^32 < Pmax * (queue - Kmin) / (Kmax - Kmin), in whole numbers.
         let above = u128::from(queue_bytes - self.min_bytes);
         let span = u128::from(self.max_bytes - self.min_bytes);

@@ -1,6 +1,6 @@
 //! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
-use tenter_engine::Arrival;
+use tenter_engine::{Arrival, mix64};
 
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
@@ -96,6 +96,15 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
+/// What a switch leaves to chance. Draws for one thing say nothing about those for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Draw {
+    /// Whether a packet is marked.
+    Mark = 0,
+    /// Which of several links it takes.
+    Link = 1,
+}
+
 impl Packet {
     /// The receiver shall acknowledge this packet.
     pub const ACK_REQUEST: u8 = 1;
@@ -107,6 +116,13 @@ impl Packet {
     pub const CONGESTION_EXPERIENCED: u8 = 8;
     /// The receiver shall ask again for everything that is missing.
     pub const REPORT_REQUEST: u8 = 16;
+
+    /// A number that depends on the switch's seed, the packet and the instant of its arrival alone.
+    #[inline]
+    pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
+        let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
+        mix64(mix64(identity ^ u64::from(seed)) ^ self.at ^ (purpose as u64) << 63)
+    }
 
     /// The flags that say which class a packet belongs to (0 to 7).
     #[inline]

@@ -16,9 +16,7 @@ pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
 pub use flowlet::Flowlet;
 pub use quality::QualitySpec;
 
-use tenter_engine::mix64;
-
-use crate::packet::Packet;
+use crate::packet::{Draw, Packet};
 use crate::port::Port;
 use flowlet::FlowletTable;
 use quality::Quality;
@@ -77,29 +75,25 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// A number that depends on the switch, the packet and the instant alone.
-    pub(crate) fn draw(&self, packet: &Packet) -> u64 {
-        let identity = u64::from(packet.hash) << 32 | u64::from(packet.sequence);
-        mix64(mix64(identity ^ u64::from(self.seed)) ^ packet.at)
-    }
-
     /// One of `count` by chance.
     pub(crate) fn any_of(&self, packet: &Packet, count: usize) -> usize {
-        (((self.draw(packet) >> 32) * count as u64) >> 32) as usize
+        let draw = packet.draw(self.seed, Draw::Link) >> 32;
+        ((draw * count as u64) >> 32) as usize
     }
 
     /// The least busy candidate; of several any, by chance.
     pub(crate) fn best(&self, packet: &Packet) -> usize {
         let level = |port: &u16| self.quality.level(self.ports, *port, packet.at);
-        let best = self.candidates.iter().map(level).min();
-        let equal = self
-            .candidates
-            .iter()
-            .filter(|port| Some(level(port)) == best);
-        let chosen = self.any_of(packet, equal.count());
-        let places = (0..self.candidates.len())
+        let levels = self.candidates.iter().map(level);
+        let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
+            Some(least) if least < level => (best, equal),
+            Some(least) if least == level => (best, equal + 1),
+            _ => (Some(level), 1),
+        });
+        let chosen = self.any_of(packet, equal);
+        let mut places = (0..self.candidates.len())
             .filter(|&place| Some(level(&self.candidates[place])) == best);
-        places.skip(chosen).min().unwrap_or(0)
+        places.nth(chosen).unwrap_or(0)
     }
 }
 
@@ -211,7 +205,9 @@ impl Balancer {
             quality: &self.quality,
         };
         match &self.member {
-            Member::Ecmp(member) => Some(member.place(hash, seed, candidates.len() as u32) as usize),
+            Member::Ecmp(member) => {
+                Some(member.place(hash, seed, candidates.len() as u32) as usize)
+            }
             Member::WeightedEcmp(member) => Some(member.place(hash, &view)),
             Member::RandomSpray(_)
             | Member::RoundRobinSpray(_)

@@ -5,7 +5,7 @@ use tenter_units::{Rate, Time};
 
 use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec};
 use crate::medium::{Event, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Draw, Packet, PacketKind};
 use crate::port::Port;
 use crate::transmitter::{MacControl, Transmitter};
 
@@ -194,4 +194,21 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
     assert_eq!(balancer.next_refresh(), Some(800_000));
     balancer.refresh(&ports, 800_000);
     assert_eq!(balancer.next_refresh(), None);
+}
+
+#[test]
+fn marks_are_drawn_apart_from_links() {
+    // Of 8,000 packets 2,000 take each of four links, and half of those, 1,000 ± 5 standard
+    // deviations of √(2,000/4) ≈ 22, draw a mark of probability one half.
+    let ports = ports();
+    let mut marked = [0; PORTS];
+    for packet in flows(8_000) {
+        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray, PORTS);
+        let place = balancer.choose(&packet, &CANDIDATES, 7, &ports);
+        marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
+    }
+    let even = marked[..CANDIDATES.len()]
+        .iter()
+        .all(|&count| (890..=1_110).contains(&count));
+    assert!(even, "{marked:?}");
 }
