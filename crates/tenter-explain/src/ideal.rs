@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tenter_endpoint::MessageCut;
-use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
@@ -115,7 +115,7 @@ impl<'a> Ideal<'a> {
     /// chunk.
     fn least_transfer(&self, run: &CollectiveRun) -> u64 {
         let halves = 2 * u64::from(self.job.ranks().max(1));
-        let chunk = run.kind.clone().chunk_bytes_mut().copied();
+        let chunk = run.kind.chunk_bytes();
         let least = chunk.unwrap_or(u64::MAX).min(run.size_bytes / halves);
         least / u64::from(self.job.queue_pairs.max(1))
     }
@@ -141,11 +141,8 @@ impl<'a> Ideal<'a> {
         let shares = split::shares(bytes, self.job.queue_pairs);
         let wire = shares.fold(0_u128, |sum, share| {
             let packets = cut.packets(share);
-            let frames = cut.frame_bytes(share, 0, packets);
             let gaps = packets * u64::from(WIRE_OVERHEAD_BYTES);
-            // A request without payload has a header all the same.
-            let empty = if share == 0 { u64::from(RETH_BYTES) } else { 0 };
-            sum + u128::from(frames.max(empty) + gaps)
+            sum + u128::from(cut.request_frame_bytes(share, packets) + gaps)
         });
         let ps = wire * 8_000_000_000_000 / u128::from(self.rate.bits_per_second().max(1));
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))

@@ -33,7 +33,7 @@ pub(crate) fn crowd(
     // one per chunk where chunks have a length (a test of the collectives says so); each has at
     // most two packets that are not full.
     let most = split::share(2 * size_bytes, job.queue_pairs, 0);
-    let chunk_bytes = kind.clone().chunk_bytes_mut().map(|bytes| *bytes);
+    let chunk_bytes = kind.chunk_bytes();
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
     let transfers = 2 * u64::from(ranks) + chunks;
     if cut

@@ -142,11 +142,7 @@ fn pipeline(
     port_time: &dyn Fn(u64) -> Time,
     latency: Time,
 ) -> Time {
-    let chunk_bytes = kind
-        .clone()
-        .chunk_bytes_mut()
-        .map_or(size_bytes, |bytes| *bytes);
-    let chunk_bytes = chunk_bytes.max(1);
+    let chunk_bytes = kind.chunk_bytes().unwrap_or(size_bytes).max(1);
     let all = |bytes: u64| {
         let full = times(port_time(chunk_bytes), bytes / chunk_bytes);
         match bytes % chunk_bytes {

@@ -8,8 +8,9 @@
 use tenter_units::{Rate, Time};
 
 use super::chunks::Chunks;
+use super::ring::Ring;
 use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+use crate::WorkloadError;
 
 /// The NPUs of a host and what connects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,120 +64,29 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
 /// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that of
 /// all NPUs i, over part i of the buffer.
 ///
-/// Part i is chunks i·N to (i+1)·N − 1, with N hosts. In step s host h sends chunk i·N + (h − s)
-/// mod N to host h + 1. Transfer id = step · n + source.
-#[derive(Debug)]
-pub(super) struct AllReduceHierarchical {
-    chunks: Chunks,
-    npus: u32,
-    hosts: u32,
-}
-
-impl AllReduceHierarchical {
-    /// # Errors
-    /// A number of ranks that does not fill two hosts or more.
-    pub(super) fn new(
-        ranks: u32,
-        size_bytes: u64,
-        scale_up: ScaleUp,
-    ) -> Result<AllReduceHierarchical, WorkloadError> {
-        let npus = scale_up.npus_per_host;
-        if npus == 0 || !ranks.is_multiple_of(npus) || ranks / npus < 2 {
-            let collective = MEMBER.to_string();
-            return Err(WorkloadError::HostsNotFull {
-                collective,
-                ranks,
-                npus_per_host: npus,
-            });
-        }
-        Ok(AllReduceHierarchical {
-            chunks: Chunks::new(size_bytes, ranks),
-            npus,
-            hosts: ranks / npus,
-        })
+/// # Errors
+/// A number of ranks that does not fill two hosts or more.
+pub(super) fn schedule(
+    ranks: u32,
+    size_bytes: u64,
+    scale_up: ScaleUp,
+) -> Result<Ring, WorkloadError> {
+    let npus = scale_up.npus_per_host;
+    if npus == 0 || !ranks.is_multiple_of(npus) || ranks / npus < 2 {
+        let collective = MEMBER.to_string();
+        return Err(WorkloadError::HostsNotFull {
+            collective,
+            ranks,
+            npus_per_host: npus,
+        });
     }
-
-    fn steps(&self) -> u32 {
-        2 * (self.hosts - 1)
-    }
-
-    /// The rank of the same NPU in the next host.
-    fn next(&self, rank: u32) -> u32 {
-        (rank + self.npus) % self.ranks()
-    }
-
-    /// Chunks of the part that a rank's ring carries.
-    fn part(&self, rank: u32) -> std::ops::Range<u32> {
-        let first = rank % self.npus * self.hosts;
-        first..first + self.hosts
-    }
-}
-
-impl Schedule for AllReduceHierarchical {
-    fn ranks(&self) -> u32 {
-        self.npus * self.hosts
-    }
-
-    fn transfer_count(&self) -> u32 {
-        self.steps() * self.ranks()
-    }
-
-    fn transfer(&self, id: u32) -> Transfer {
-        let (step, src) = (id / self.ranks(), id % self.ranks());
-        let within = (src / self.npus + 2 * self.hosts - step) % self.hosts;
-        let chunk = self.part(src).start + within;
-        Transfer {
-            src,
-            dst: self.next(src),
-            bytes: self.chunks.bytes(chunk),
-            chunk,
-            channel: 0,
-            step,
-            reduce: step < self.hosts - 1,
-        }
-    }
-
-    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        out.push(rank);
-    }
-
-    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
-        let (step, src) = (id / self.ranks(), id % self.ranks());
-        if step + 1 < self.steps() {
-            out.push((step + 1) * self.ranks() + self.next(src));
-        }
-    }
-
-    fn dependencies(&self, id: u32) -> u32 {
-        u32::from(id >= self.ranks())
-    }
-
-    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
-        let step = match scope {
-            QueuePairScope::RankPair => nth,
-            QueuePairScope::Chunk => {
-                let within = to.lane - self.part(src).start;
-                // A chunk comes by again after a round.
-                (src / self.npus + self.hosts - within) % self.hosts + nth * self.hosts
-            }
-        };
-        (step < self.steps()).then(|| step * self.ranks() + src)
-    }
-
-    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        let dst = self.next(rank);
-        let lanes = match scope {
-            QueuePairScope::RankPair => 0..1,
-            // The two rounds together touch every chunk.
-            QueuePairScope::Chunk => self.part(rank),
-        };
-        out.extend(lanes.map(|lane| Destination { dst, lane }));
-    }
+    Ok(Ring::side_by_side(Chunks::new(size_bytes, ranks), npus))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Schedule;
 
     fn scale_up(npus_per_host: u32) -> ScaleUp {
         ScaleUp {
@@ -188,7 +98,7 @@ mod tests {
 
     #[test]
     fn two_hosts_of_two_by_hand() {
-        let rings = AllReduceHierarchical::new(4, 16, scale_up(2)).unwrap();
+        let rings = schedule(4, 16, scale_up(2)).unwrap();
         let sent = |id| {
             let t = rings.transfer(id);
             (t.step, t.src, t.dst, t.chunk, t.bytes, t.reduce)
@@ -213,10 +123,10 @@ mod tests {
     #[test]
     fn hosts_that_are_not_full_are_refused() {
         for (ranks, npus) in [(9, 2), (4, 4), (4, 8), (4, 0)] {
-            let refused = AllReduceHierarchical::new(ranks, 1, scale_up(npus));
+            let refused = schedule(ranks, 1, scale_up(npus));
             assert!(matches!(refused, Err(WorkloadError::HostsNotFull { .. })));
         }
-        let refused = AllReduceHierarchical::new(9, 1, scale_up(2)).unwrap_err();
+        let refused = schedule(9, 1, scale_up(2)).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "all-reduce (hierarchical): 9 ranks do not fill two or more hosts with 2 NPUs each; \

@@ -347,6 +347,17 @@ impl CollectiveKind {
     }
 
     /// The bytes of a chunk, where the algorithm passes on one chunk after the other.
+    pub const fn chunk_bytes(&self) -> Option<u64> {
+        match self {
+            CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes }
+            | CollectiveKind::BroadcastRing { chunk_bytes, .. }
+            | CollectiveKind::BroadcastTree { chunk_bytes, .. }
+            | CollectiveKind::ReduceTree { chunk_bytes, .. } => Some(*chunk_bytes),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
     pub const fn chunk_bytes_mut(&mut self) -> Option<&mut u64> {
         match self {
             CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes }
@@ -408,7 +419,7 @@ impl CollectiveKind {
                 )?,
             ),
             CollectiveKind::AllReduceHierarchical { scale_up } => Box::new(
-                all_reduce_hierarchical::AllReduceHierarchical::new(ranks, size_bytes, scale_up)?,
+                all_reduce_hierarchical::schedule(ranks, size_bytes, scale_up)?,
             ),
             CollectiveKind::AllGatherRing => Box::new(all_gather_ring::schedule(ranks, size_bytes)),
             CollectiveKind::AllGatherRecursiveDoubling => {

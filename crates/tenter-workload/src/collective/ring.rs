@@ -3,14 +3,17 @@
 use super::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// In step s rank r sends chunk (r + first − s) mod n to rank r + 1; transfer id = step · n +
-/// source.
+/// Rings side by side: with a stride of g, each g-th rank is in the same one, of m = n/g ranks. Ring
+/// i carries chunks i·m to (i+1)·m − 1, and in step s its rank r sends chunk (r + first − s) mod m of
+/// them to its next one. Transfer id = step · n + source. The usual ring has a stride of 1.
 ///
 /// What a rank receives in a step is what it sends in the next, so a send waits for exactly one
 /// arrival and chunks travel independently of each other.
+#[derive(Debug)]
 pub(super) struct Ring {
     chunks: Chunks,
-    /// The chunk rank 0 starts with.
+    stride: u32,
+    /// The chunk of a ring that its first rank starts with.
     first: u32,
     steps: u32,
     /// How many of the steps, from the first, add to what the receiver has.
@@ -22,22 +25,49 @@ impl Ring {
     pub(super) fn new(chunks: Chunks, first: u32, steps: u32, reducing: u32) -> Ring {
         Ring {
             chunks,
+            stride: 1,
             first,
             steps,
             reducing,
         }
     }
 
-    /// The step in which a rank sends a chunk for the first time, had it enough of them.
+    /// The reduce-scatter and all-gather of `stride` rings side by side, which divides the number of
+    /// chunks and leaves at least 2 ranks in each.
+    pub(super) fn side_by_side(chunks: Chunks, stride: u32) -> Ring {
+        let length = chunks.count() / stride;
+        Ring {
+            chunks,
+            stride,
+            first: 0,
+            steps: 2 * (length - 1),
+            reducing: length - 1,
+        }
+    }
+
+    /// Ranks of a ring.
+    fn length(&self) -> u32 {
+        self.ranks() / self.stride
+    }
+
+    /// Chunks that the ring of a rank carries.
+    fn part(&self, rank: u32) -> std::ops::Range<u32> {
+        let first = rank % self.stride * self.length();
+        first..first + self.length()
+    }
+
+    /// The step in which a rank sends a chunk of its ring for the first time, had it enough of them.
     fn first_step(&self, rank: u32, chunk: u32) -> u32 {
-        (rank + self.first + self.ranks() - chunk) % self.ranks()
+        let within = chunk - self.part(rank).start;
+        (rank / self.stride + self.first + self.length() - within) % self.length()
     }
 
     fn next(&self, rank: u32) -> u32 {
-        if rank + 1 == self.ranks() {
-            0
+        let next = rank + self.stride;
+        if next < self.ranks() {
+            next
         } else {
-            rank + 1
+            next - self.ranks()
         }
     }
 }
@@ -52,9 +82,9 @@ impl Schedule for Ring {
     }
 
     fn transfer(&self, id: u32) -> Transfer {
-        let ranks = self.ranks();
-        let (step, src) = (id / ranks, id % ranks);
-        let chunk = (src + self.first + 2 * ranks - step) % ranks;
+        let (step, src) = (id / self.ranks(), id % self.ranks());
+        let within = (src / self.stride + self.first + 2 * self.length() - step) % self.length();
+        let chunk = self.part(src).start + within;
         Transfer {
             src,
             dst: self.next(src),
@@ -84,8 +114,8 @@ impl Schedule for Ring {
     fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
         let step = match scope {
             QueuePairScope::RankPair => nth,
-            // A chunk comes by again after n steps.
-            QueuePairScope::Chunk => self.first_step(src, to.lane) + nth * self.ranks(),
+            // A chunk comes by again after a round.
+            QueuePairScope::Chunk => self.first_step(src, to.lane) + nth * self.length(),
         };
         (step < self.steps).then(|| step * self.ranks() + src)
     }
@@ -96,7 +126,7 @@ impl Schedule for Ring {
             QueuePairScope::RankPair => out.push(Destination { dst, lane: 0 }),
             QueuePairScope::Chunk => {
                 let sent = |chunk: &u32| self.first_step(rank, *chunk) < self.steps;
-                let lanes = (0..self.ranks()).filter(sent);
+                let lanes = self.part(rank).filter(sent);
                 out.extend(lanes.map(|lane| Destination { dst, lane }));
             }
         }
