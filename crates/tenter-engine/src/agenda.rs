@@ -170,22 +170,7 @@ impl<T: Copy> Agenda<T> {
     /// The arrivals in order, each with the input it came through.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&T, u16)> {
-        self.keys[..self.arrivals].iter().map(|&key| {
-            let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
-            (&self.inbox.slots[index].item, input_of(key))
-        })
-    }
-
-    /// How many arrivals there are.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.arrivals
-    }
-
-    /// Whether nothing arrives.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.arrivals == 0
+        self.keys[..self.arrivals].iter().map(|&key| self.of(key))
     }
 
     /// One arrival, by its place in the order, with the input it came through.
@@ -194,7 +179,11 @@ impl<T: Copy> Agenda<T> {
     /// When there are not so many.
     #[inline]
     pub fn get(&self, place: usize) -> (&T, u16) {
-        let key = self.keys[place];
+        self.of(self.keys[place])
+    }
+
+    #[inline]
+    fn of(&self, key: u64) -> (&T, u16) {
         let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
         (&self.inbox.slots[index].item, input_of(key))
     }
@@ -205,12 +194,8 @@ impl<T: Copy> Agenda<T> {
             .keys
             .partition_point(|key| key >> OFFSET_SHIFT < offset);
         for &key in &self.keys[arrivals..] {
-            let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
-            later(
-                key >> OFFSET_SHIFT,
-                input_of(key),
-                self.inbox.slots[index].item,
-            );
+            let (&item, input) = self.of(key);
+            later(key >> OFFSET_SHIFT, input, item);
         }
         self.arrivals = arrivals;
     }

@@ -352,11 +352,7 @@ impl SharedBuffer {
     ) -> bool {
         let rules = &self.classes[queue];
         let pool = &self.pools[rules.pool];
-        let account = if rules.lossless.is_some() {
-            self.groups[self.group(port, queue)].used
-        } else {
-            queue_bytes
-        };
+        let account = self.account((port, queue), queue_bytes);
         let used = pool.used + shared_more(rules, account, frame);
         used > pool.high_water || pool_trigger(rules).is_some_and(|limit| used > limit)
     }
