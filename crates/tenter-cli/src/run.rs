@@ -109,6 +109,12 @@ pub(crate) fn carry_out<D: Driver>(
     circumstances: &Circumstances<'_>,
 ) -> Result<Ended, Failure> {
     let Circumstances { loaded, path, .. } = *circumstances;
+    let notes = idle_settings(&loaded.plan, &loaded.given).map_err(|error| {
+        if circumstances.is_claimed {
+            discard(path);
+        }
+        Failure::input(error.to_string())
+    })?;
     let names = names(&loaded.plan);
     let folder = TrialFolder::create(path, &loaded.effective, names, identity(&loaded.plan));
     let mut folder = folder.map_err(|error| {
@@ -124,8 +130,7 @@ pub(crate) fn carry_out<D: Driver>(
     let outcome = simulation.run(&mut watched);
     drop(watched);
     let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
-    outcome.summary.notes = idle_settings(&loaded.plan, &loaded.given)
-        .map_err(|error| Failure::input(error.to_string()))?;
+    outcome.summary.notes = notes;
     let engine = &mut outcome.summary.engine;
     engine.set_up_s = circumstances.set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();
