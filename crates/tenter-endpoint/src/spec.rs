@@ -1,5 +1,6 @@
 //! What a NIC is built from: plain numbers, all units resolved.
 
+use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Rate, Time};
 
 use crate::congestion_control::CongestionControl;
@@ -80,6 +81,13 @@ pub struct ReceiveBufferSpec {
     pub xon_bytes: u64,
     /// Pause time asked for, in quanta of 512 bit times.
     pub quanta: u16,
+}
+
+impl NicSpec {
+    /// Frame bytes of a full packet that is the first of its message, the longest there is.
+    pub fn longest_frame_bytes(&self) -> u32 {
+        self.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES
+    }
 }
 
 impl ReceiveBufferSpec {

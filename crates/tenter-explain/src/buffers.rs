@@ -5,8 +5,6 @@ use tenter_net::headroom::{Senders, incoming};
 use tenter_net::{ClassSpec, Forwarding, Limit, PfcTrigger, Scheduling, UNLIMITED_POOL};
 use tenter_scenario::Plan;
 
-use crate::paths::longest_frame;
-
 /// The model of the switches, with what follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchFacts {
@@ -219,7 +217,7 @@ fn lossless_facts(plan: &Plan, class: &ClassSpec) -> Option<LosslessFacts> {
     let lossless = class.lossless.as_ref()?;
     let topology = &plan.topology;
     let senders = Senders {
-        frame_bytes: longest_frame(plan),
+        frame_bytes: plan.nic.longest_frame_bytes(),
         transmit_latency: plan.nic.transmit_latency,
         fast_ppm: plan.nic.clock_offset_max_ppm,
     };

@@ -1,7 +1,7 @@
 //! What a run costs: packets, memory, time.
 
 use serde::Serialize;
-use tenter_scenario::Plan;
+use tenter_scenario::{CENTRAL_BELOW, Plan};
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
@@ -81,8 +81,6 @@ const HOP_NS: f64 = 50.0;
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
-/// Where one node can affect another so soon, windows go from event to event.
-const CENTRAL_BELOW: Time = Time::from_ns(50);
 /// How much longer a packet-hop takes then.
 const CENTRAL_FACTOR: f64 = 4.0;
 /// A flow: its queue pair, its records and its row.

@@ -6,9 +6,8 @@
 
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{ClassSpec, SwitchSpec};
-use tenter_scenario::Plan;
+use tenter_scenario::{Plan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
-use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::collective::CollectiveKind;
 
@@ -16,8 +15,6 @@ use crate::buffers::{UsedQueues, used_queues};
 use crate::explanation::ExplainError;
 use crate::paths::host_kinds;
 
-/// The engine's windows are never longer, so a longer cap caps nothing.
-const WINDOW_MAX: Time = Time::from_us(2);
 /// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a
 /// choice of paths, and not every pair.
 const ALL_PAIRS_MAX: usize = 256;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
+use tenter_net::ACK_FRAME_BYTES;
 use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
@@ -120,7 +120,7 @@ fn path_class(
 ) -> PathClass {
     let name = |host: u32| plan.topology.nodes[host as usize].name.clone();
     let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
-    let frame = frame_time(links, longest_frame(plan));
+    let frame = frame_time(links, plan.nic.longest_frame_bytes());
     let back = self::links(plan, routing, to, from);
     let round_trip = frame + frame_time(&back, u32::from(ACK_FRAME_BYTES));
     let message = |bytes| MessageTime {
@@ -144,11 +144,6 @@ fn path_class(
 fn carried(rate: Rate, time: Time) -> u64 {
     let bits = u128::from(rate.bits_per_second()) * u128::from(time.ps());
     (bits / 8_000_000_000_000) as u64
-}
-
-/// Frame bytes of a full packet that is the first of its message.
-pub(crate) fn longest_frame(plan: &Plan) -> u32 {
-    plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES
 }
 
 /// The least there is, a full packet, a full message, and a mebibyte.

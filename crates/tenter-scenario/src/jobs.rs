@@ -13,7 +13,7 @@ use crate::diagnostics::{Location, quote};
 use crate::hosts::{HostNames, HostRef};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::SIMULATED_MAX;
+use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
 use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
 use crate::tree::{Node, Value};
 
@@ -64,7 +64,7 @@ const RANKS_MAX: u64 = 1 << 22;
 const MISTAKES_MAX: u32 = 20;
 /// No window of the engine is longer than the shortest gap; a shorter one than this would cost
 /// speed and describes no machine.
-const GAP_MIN: Time = Time::from_us(2);
+const GAP_MIN: Time = WINDOW_MAX;
 /// A thousand seconds are far beyond what anyone simulates packet by packet.
 const LATEST: Time = Time::from_us(1_000_000_000);
 
@@ -245,11 +245,11 @@ impl JobDraft {
         for entry in &self.entries {
             // The seed of a permutation changes nothing here, nor does the size of anything that is
             // not cut into chunks of a length.
-            let mut kind = match &entry.kind {
+            let kind = match &entry.kind {
                 CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
                 other => other.clone(),
             };
-            let size_bytes = kind.chunk_bytes_mut().map_or(1, |_| entry.largest_bytes);
+            let size_bytes = kind.chunk_bytes().map_or(1, |_| entry.largest_bytes);
             if checked.contains(&(kind.clone(), size_bytes)) {
                 continue;
             }

@@ -65,7 +65,7 @@ mod yaml;
 pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
-pub use plan::{Device, Plan, SIMULATED_MAX};
+pub use plan::{CENTRAL_BELOW, Device, Plan, SIMULATED_MAX, WINDOW_MAX};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

@@ -6,7 +6,7 @@ use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyP
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter, Turns};
-use tenter_scenario::Plan;
+use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
 use tenter_workload::{Destination, QueuePairs, Schedule, split};
@@ -19,11 +19,6 @@ use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
 use crate::watch::{Unwatched, Watcher};
 
-/// Windows are never longer, whatever the lookahead: a barrier of a job fires no sooner after its
-/// cause.
-pub(crate) const WINDOW_MAX: Time = Time::from_us(2);
-/// Below this lookahead, fixed windows would mostly be empty.
-pub(crate) const CENTRAL_BELOW: Time = Time::from_ns(50);
 /// Calendar buckets under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 /// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
@@ -308,8 +303,7 @@ pub fn lookahead(context: &Context) -> u64 {
 
 /// The longest time a frame is under way from one node to the next, in ps.
 fn longest_flight(context: &Context) -> u64 {
-    let headers = tenter_net::DATA_OVERHEAD_BYTES + tenter_net::RETH_BYTES;
-    let wire_bytes = context.nic.mtu_bytes + headers + tenter_net::WIRE_OVERHEAD_BYTES;
+    let wire_bytes = context.nic.longest_frame_bytes() + tenter_net::WIRE_OVERHEAD_BYTES;
     flights(context, wire_bytes).max().unwrap_or(0)
 }
 

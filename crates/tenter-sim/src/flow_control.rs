@@ -2,9 +2,7 @@
 
 use tenter_endpoint::NicClasses;
 use tenter_net::headroom::{PausedLink, Senders, incoming, response_time};
-use tenter_net::{
-    DATA_OVERHEAD_BYTES, Headrooms, PAUSE_FRAME_BYTES, RETH_BYTES, WIRE_OVERHEAD_BYTES,
-};
+use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 
 use crate::build::Context;
 
@@ -57,9 +55,8 @@ impl Context {
 
     /// The headroom of each port and class of a switch.
     pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
-        let frame_bytes = self.nic.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES;
         let senders = Senders {
-            frame_bytes,
+            frame_bytes: self.nic.longest_frame_bytes(),
             transmit_latency: self.nic.transmit_latency,
             fast_ppm: self.nic.clock_offset_max_ppm,
         };

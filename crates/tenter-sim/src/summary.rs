@@ -6,10 +6,11 @@ use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary,
     PortRow, Summary, Totals,
 };
+use tenter_scenario::CENTRAL_BELOW;
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};
-use crate::build::{CENTRAL_BELOW, Context, lookahead};
+use crate::build::{Context, lookahead};
 use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
