@@ -92,7 +92,11 @@ impl Nic {
                 self.counters.out_of_order += 1;
                 self.note(EventKind::Accepted, packet, medium);
             }
-            Placed::Duplicate => self.discard_duplicate(packet, medium),
+            Placed::Duplicate => {
+                // It asks for what is missing by itself.
+                self.discard_duplicate(packet, medium);
+                return;
+            }
             Placed::Beyond => {
                 self.counters.out_of_sequence += 1;
                 self.note(EventKind::Discarded, packet, medium);
