@@ -567,7 +567,7 @@ impl Nic {
             self.take_feedback(packet);
         }
         let pending = &mut self.pending;
-        self.send[slot as usize].acknowledge(
+        let news = self.send[slot as usize].acknowledge(
             &mut self.requests,
             (slot, packet.sequence),
             self.cut,
@@ -577,6 +577,9 @@ impl Nic {
                 *pending -= 1;
             },
         );
+        if news && packet.kind == PacketKind::Ack {
+            self.send[slot as usize].naks = 0;
+        }
         // A queue pair that has gone back may learn that all it was to send again has arrived.
         let window = self.window(spec, slot);
         let queue_pair = &self.send[slot as usize];
@@ -591,6 +594,9 @@ impl Nic {
         self.counters.packet_seq_err += 1;
         self.take_acknowledgement(spec, packet, done);
         let cut = self.cut;
+        if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
+            return;
+        }
         self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
         self.join_round(spec, slot, packet.at);
     }
@@ -731,6 +737,21 @@ impl Nic {
             }
         }
         self.join_round(spec, slot, now);
+    }
+
+    /// Uses up one of the retries of a queue pair; says whether there was none left.
+    fn use_up_retry(&mut self, spec: &NicSpec, slot: u32, now: u64) -> bool {
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.connection == Connection::Failed {
+            return true;
+        }
+        let used = queue_pair.naks.saturating_add(queue_pair.retries);
+        queue_pair.naks = queue_pair.naks.saturating_add(1);
+        if used < spec.retry_count {
+            return false;
+        }
+        self.fail(slot, now);
+        true
     }
 
     fn fail(&mut self, slot: u32, now: u64) {

@@ -88,6 +88,8 @@ pub(crate) struct SendQueuePair {
     pub(crate) timer_armed: bool,
     starts_message: bool,
     pub(crate) retries: u8,
+    /// NAKs since the last acknowledgement proper.
+    pub(crate) naks: u8,
     pub(crate) connection: Connection,
     /// Whether it waits until its rate allows the next packet.
     pub(crate) paced: bool,
@@ -123,6 +125,7 @@ impl Default for SendQueuePair {
             timer_armed: false,
             starts_message: false,
             retries: 0,
+            naks: 0,
             connection: Connection::default(),
             paced: false,
             repairs: false,

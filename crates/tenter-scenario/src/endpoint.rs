@@ -87,6 +87,12 @@ const NIC: KeyTable = KeyTable {
         )
         .from("the largest the InfiniBand Architecture Specification allows, and what collective libraries set"),
         key(
+            "retry_on_nak",
+            "`true` or `false`",
+            Default("false"),
+            "Whether NAKs of go-back-N use up retries as well: those since the last acknowledgement proper, together with timeouts, as the InfiniBand Architecture Specification has it",
+        ),
+        key(
             "transmit_latency",
             "time",
             Default("0ns"),
@@ -296,6 +302,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let retransmission_timeout =
         section.time("retransmission_timeout", Time::from_us(1)..=SECOND * 10);
     let retry_count = section.integer("retry_count", 0..=255);
+    let retry_on_nak = section.boolean("retry_on_nak");
     let transmit_latency = section.time("transmit_latency", Time::ZERO..=SECOND);
     let receive_latency = section.time("receive_latency", Time::ZERO..=SECOND);
     let message_gap = section.time("message_gap", Time::ZERO..=SECOND);
@@ -316,6 +323,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         window_packets: window_packets?,
         retransmission_timeout: retransmission_timeout?,
         retry_count: retry_count?,
+        retry_on_nak: retry_on_nak?,
         transmit_latency: transmit_latency?,
         receive_latency: receive_latency?,
         message_gap: message_gap?,

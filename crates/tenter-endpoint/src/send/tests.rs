@@ -15,6 +15,7 @@ fn spec() -> NicSpec {
         window_packets: None,
         retransmission_timeout: Time::from_us(100),
         retry_count: 3,
+        retry_on_nak: false,
         transmit_latency: Time::ZERO,
         receive_latency: Time::ZERO,
         message_gap: Time::ZERO,

@@ -45,6 +45,7 @@ pub(super) fn write(draw: &mut Draw) -> Endpoint {
         format!("window: {window}"),
         format!("retransmission_timeout: {timeout_ns}ns"),
         format!("retry_count: {}", draw.below(8)),
+        format!("retry_on_nak: {}", draw.chance(10)),
         format!("transmit_latency: {}", draw.seldom_time(40, 500)),
         format!("receive_latency: {}", draw.seldom_time(40, 500)),
         format!("message_gap: {}", draw.seldom_time(30, 500)),
