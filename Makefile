@@ -3,7 +3,6 @@
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TENTER := $(TARGET)/release/tenter
-QUICK_STUDIES := methodology/jct-1 methodology/jct-2 methodology/jct-4 methodology/cc-4
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -33,7 +32,7 @@ unit: build ## Run the unit, property, differential, tidy and documentation test
 
 studies: build ## Run the published studies in their quick form
 	rm -rf trials/studies
-	$(TENTER) study run --quick $(QUICK_STUDIES) -o trials/studies
+	$(TENTER) study run --quick all -o trials/studies
 
 determinism: build ## Run the quick start on one thread and on two; the digests must be equal
 	rm -rf trials/one-thread trials/two-threads

@@ -1,5 +1,6 @@
 //! `tenter study`: list, show and run published studies.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use tenter_report::{TrialFolder, peak_rss_bytes};
 use tenter_scenario::Loaded;
 use tenter_sim::{Options, Outcome, Simulation};
 use tenter_study::{
-    Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Variant, select,
+    Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Trial, Variant, select,
 };
 
 use crate::arguments::{OutputFormat, Study as Arguments, StudyCommand, StudyRun};
@@ -128,23 +129,29 @@ impl Runner<'_> {
     /// Runs all variants of a study; `None` when the user has stopped it.
     fn answer(&self, study: &Study) -> Result<Option<StudyAnswer>, Failure> {
         let mut trials = Vec::new();
-        let any = study.cases(self.extent).next().is_some();
-        for variant in study.variants.iter().filter(|_| any) {
-            let loaded = study
-                .trial(variant, self.extent)
-                .map_err(|error| broken(&error))?;
-            let summary = self.trial(study, variant, &loaded)?;
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Ok(None);
+        if !study.has(self.extent) {
+            return Ok(Some(study.judge(self.extent, &trials)));
+        }
+        for variant in &study.variants {
+            let loaded = study.trials(variant, self.extent);
+            let mut of_variant = Vec::new();
+            for loaded in loaded.map_err(|error| broken(&error))? {
+                of_variant.push(self.trial(study, variant, &loaded)?);
+                if self.interrupted.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
             }
-            trials.push(summary);
+            trials.push(of_variant);
         }
         Ok(Some(study.judge(self.extent, &trials)))
     }
 
-    /// Runs one variant and writes its trial folder, if folders are wanted.
-    fn trial(&self, study: &Study, variant: &Variant, loaded: &Loaded) -> Result<Summary, Failure> {
-        let title = format!("{} {}", study.name, variant.name);
+    /// Runs a variant with one seed and writes its trial folder, if folders are wanted.
+    fn trial(&self, study: &Study, variant: &Variant, loaded: &Loaded) -> Result<Trial, Failure> {
+        let mut title = format!("{} {}", study.name, variant.name);
+        if study.seeds.is_some() {
+            let _ = write!(title, ", seed {}", loaded.plan.seed);
+        }
         let failed = |error: &dyn std::error::Error| Failure::other(format!("{title}: {error}"));
         let started = Instant::now();
         let options = Options {
@@ -153,7 +160,10 @@ impl Runner<'_> {
         let simulation = Simulation::new(&loaded.plan, options);
         let mut simulation = simulation.map_err(|error| failed(&error))?;
         let set_up_s = started.elapsed().as_secs_f64();
-        let mut records = Records(self.folder(study, variant, loaded)?);
+        let mut records = Records {
+            folder: self.folder(study, variant, loaded)?,
+            flows: study.needs_flows().then(Vec::new),
+        };
         let running = Instant::now();
         let outcome = simulation
             .run(&mut Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title));
@@ -162,9 +172,9 @@ impl Runner<'_> {
         engine.set_up_s = set_up_s;
         engine.wall_s = running.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
-        records.finish(&outcome)?;
+        let flows = records.finish(&outcome)?;
         report(&title, &outcome.summary);
-        Ok(outcome.summary)
+        Ok(Trial::new(&loaded.plan, outcome, flows))
     }
 
     fn folder(
@@ -176,7 +186,10 @@ impl Runner<'_> {
         let Some(output) = &self.arguments.output else {
             return Ok(None);
         };
-        let path = output.join(&study.name).join(&variant.name);
+        let mut path = output.join(&study.name).join(&variant.name);
+        if study.seeds.is_some() {
+            path.push(format!("seed-{}", loaded.plan.seed));
+        }
         let (names, identity) = (run::names(&loaded.plan), run::identity(&loaded.plan));
         let folder = TrialFolder::create(&path, &loaded.effective, names, identity);
         folder
@@ -190,35 +203,44 @@ fn report(title: &str, summary: &Summary) {
     for warning in &summary.warnings {
         say(&format!("warning: {title}: {warning}\n"));
     }
-    for failure in summary
-        .jobs
-        .iter()
-        .filter_map(|job| job.job.failure.as_ref())
-    {
-        say(&format!("error: {title} was not completed: {failure}\n"));
+    let jobs = summary.jobs.iter();
+    let failures = jobs.filter_map(|job| job.job.failure.as_ref());
+    // What stopped it says more than what each job was waiting for.
+    if let Some(reason) = summary.stopped.iter().chain(failures).next() {
+        say(&format!("error: {title} was not completed: {reason}\n"));
     }
 }
 
-/// The trial folder of a variant, if one is wanted.
-struct Records(Option<TrialFolder>);
+/// What is kept of a trial while it runs.
+struct Records {
+    /// Its folder, if one is wanted.
+    folder: Option<TrialFolder>,
+    /// Its flows, if the study reads them.
+    flows: Option<Vec<FlowRow>>,
+}
 
 impl Records {
-    fn finish(self, outcome: &Outcome) -> Result<(), Failure> {
-        let Some(folder) = self.0 else {
-            return Ok(());
-        };
-        let finished = folder.finish(&outcome.summary, &outcome.counts);
-        finished.map_err(|error| Failure::other(error.to_string()))
+    fn finish(self, outcome: &Outcome) -> Result<Vec<FlowRow>, Failure> {
+        if let Some(folder) = self.folder {
+            let finished = folder.finish(&outcome.summary, &outcome.counts);
+            finished.map_err(|error| Failure::other(error.to_string()))?;
+        }
+        Ok(self.flows.unwrap_or_default())
     }
 }
 
 impl Sink for Records {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
-        self.0.as_mut().map_or(Ok(()), |folder| folder.flows(rows))
+        if let Some(flows) = &mut self.flows {
+            flows.extend_from_slice(rows);
+        }
+        self.folder
+            .as_mut()
+            .map_or(Ok(()), |folder| folder.flows(rows))
     }
 
     fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
-        self.0
+        self.folder
             .as_mut()
             .map_or(Ok(()), |folder| folder.samples(rows))
     }

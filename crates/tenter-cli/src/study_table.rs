@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use tenter_report::{TextColumn, TextTable, binary_size, duration_s};
-use tenter_study::{Answers, Case, CaseAnswer, Extent, Gate, Study, StudyAnswer, Verdict};
+use tenter_study::{
+    Answers, Case, CaseAnswer, Comparison, Extent, Gate, ReadingRow, Sizes, Study, StudyAnswer,
+    Value, Verdict,
+};
 
 /// Names, titles and sources of the studies.
 pub(crate) fn list(studies: &[Study]) -> String {
@@ -25,36 +28,68 @@ pub(crate) fn list(studies: &[Study]) -> String {
 
 /// The page of a study, its variants and its published rows.
 pub(crate) fn show(study: &Study) -> String {
+    let rows = match &study.comparison {
+        Comparison::Sizes(sizes) => published_sizes(sizes),
+        Comparison::Readings(rows) => published_readings(rows),
+    };
+    format!(
+        "{}\n\n## What is run\n\n{}\n## Published rows\n\n{rows}",
+        study.readme.trim_end(),
+        variants(study),
+    )
+}
+
+fn published_sizes(sizes: &Sizes) -> String {
     let mut columns = vec![TextColumn::number("size", "")];
-    for metric in &study.metrics {
+    for metric in &sizes.metrics {
         let (name, unit) = name_and_unit(&metric.name);
         columns.push(TextColumn::number(&name, unit));
     }
     columns.push(TextColumn::number("band", ""));
     columns.extend(["gate", "reason"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
-    for case in &study.cases {
+    for case in &sizes.cases {
         let mut row = vec![binary_size(case.size.count())];
         let published = case.published.iter().enumerate();
-        row.extend(published.map(|(metric, value)| number(*value, decimals(study, metric))));
+        row.extend(published.map(|(metric, value)| number(*value, decimals(sizes, metric))));
         row.push(band(case.band));
         row.push(gate(case.gate).to_owned());
         row.push(case.reason.clone());
         table.push(row);
     }
     format!(
-        "{}\n\n## What is run\n\n{}\n## Published rows\n\nThe band is that of {}, variant {}.\n\n{table}",
-        study.readme.trim_end(),
-        variants(study),
-        study.judged.metric,
-        study.judged.variant
+        "The band is that of {}, variant {}.\n\n{table}",
+        sizes.judged.metric, sizes.judged.variant
     )
+}
+
+fn published_readings(rows: &[ReadingRow]) -> String {
+    let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
+    columns.push(TextColumn::number("published", ""));
+    columns.push(TextColumn::number("band", ""));
+    columns.extend(["judged", "gate", "reason"].map(TextColumn::name));
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        table.push(vec![
+            row.case.clone(),
+            row.metric.clone(),
+            value(row.published.as_ref()),
+            band(row.band),
+            row.variant.clone(),
+            gate(row.gate).to_owned(),
+            row.reason.clone(),
+        ]);
+    }
+    table.to_string()
 }
 
 fn variants(study: &Study) -> String {
     let mut text = String::new();
     for variant in &study.variants {
         let _ = writeln!(text, "  {}: {}", variant.name, variant.about);
+        for set in &variant.set {
+            let _ = writeln!(text, "    with {set}");
+        }
         for fitted in &variant.calibrations {
             let _ = writeln!(
                 text,
@@ -63,40 +98,107 @@ fn variants(study: &Study) -> String {
             );
         }
     }
+    if let Some(seeds) = &study.seeds {
+        let _ = writeln!(
+            text,
+            "  seeds: the first {} of 1 to {} (--quick: {}), {}",
+            seeds.runs, seeds.looked_at, seeds.quick_runs, seeds.because
+        );
+    }
     text
 }
 
-/// A study's comparison: the judged metric with verdicts, the other metrics, a conclusion.
+/// A study's comparison: what is judged with verdicts, what is shown beside it, a conclusion.
 pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s: f64) -> String {
-    let (judged, others): (Vec<usize>, Vec<usize>) = (0..study.metrics.len())
-        .partition(|&metric| study.metrics[metric].name == study.judged.metric);
-    let mut text = format!(
-        "{}: {}\n{}\n{}",
+    if !study.has(extent) {
+        return format!(
+            "{}: {}\nnot run: it has no quick form\n\n",
+            study.name, study.title
+        );
+    }
+    let tables = match &study.comparison {
+        Comparison::Sizes(sizes) => by_sizes(study, sizes, answer, extent),
+        Comparison::Readings(rows) => by_readings(study, rows, answer).to_string(),
+    };
+    format!(
+        "{}: {}\n{}\n{}\n{tables}\n{}\ndigest {}, {} of wall time\n\n",
         study.name,
         study.title,
         study.source,
         variants(study),
-    );
-    for metric in judged {
-        let _ = write!(text, "\n{}", with_verdicts(study, answer, extent, metric));
-    }
-    if !others.is_empty() {
-        let _ = write!(text, "\n{}", side_by_side(study, answer, extent, &others));
-    }
-    let _ = writeln!(
-        text,
-        "\n{}\ndigest {}, {} of wall time\n",
         conclusion(study, answer, extent),
         answer.digest,
         duration_s(wall_s)
+    )
+}
+
+fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) -> String {
+    let (judged, others): (Vec<usize>, Vec<usize>) = (0..sizes.metrics.len())
+        .partition(|&metric| sizes.metrics[metric].name == sizes.judged.metric);
+    let mut tables: Vec<String> = Vec::new();
+    for metric in judged {
+        tables.push(with_verdicts((study, sizes), answer, extent, metric).to_string());
+    }
+    if !others.is_empty() {
+        tables.push(side_by_side((study, sizes), answer, extent, &others).to_string());
+    }
+    tables.join("\n")
+}
+
+/// Each row with what was read in each variant that is shown, the judged one first.
+fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> TextTable {
+    let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
+    columns.push(TextColumn::number("published", ""));
+    columns.extend(
+        study
+            .variants
+            .iter()
+            .map(|variant| TextColumn::number(&variant.name, "")),
     );
-    text
+    columns.push(TextColumn::number("band", ""));
+    columns.extend(["judged", "gate", "verdict"].map(TextColumn::name));
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        let same = |found: &&CaseAnswer| found.case == row.case && found.metric == row.metric;
+        let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
+        let of = |name: &str| found.iter().find(|found| found.variant == name);
+        let mut cells = vec![
+            row.case.clone(),
+            row.metric.clone(),
+            value(row.published.as_ref()),
+        ];
+        let variants = study.variants.iter();
+        cells.extend(variants.map(|variant| {
+            of(&variant.name).map_or_else(dash, |found| value(found.measured.as_ref()))
+        }));
+        cells.push(band(row.band));
+        cells.push(row.variant.clone());
+        cells.push(gate(row.gate).to_owned());
+        cells.push(of(&row.variant).map_or_else(dash, |row| verdict(row)));
+        table.push(cells);
+    }
+    table
+}
+
+/// A value as it is: whole numbers without decimals.
+fn value(value: Option<&Value>) -> String {
+    match value {
+        None => dash(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(Value::Number(number)) if number.fract() == 0.0 => format!("{number:.0}"),
+        Some(Value::Number(number)) => format!("{number:.3}"),
+    }
 }
 
 /// The judged metric: each variant with its deviation, then band, gate and verdict.
-fn with_verdicts(study: &Study, answer: &StudyAnswer, extent: Extent, metric: usize) -> TextTable {
-    let decimals = decimals(study, metric);
-    let (name, unit) = name_and_unit(&study.metrics[metric].name);
+fn with_verdicts(
+    (study, sizes): (&Study, &Sizes),
+    answer: &StudyAnswer,
+    extent: Extent,
+    metric: usize,
+) -> TextTable {
+    let decimals = decimals(sizes, metric);
+    let (name, unit) = name_and_unit(&sizes.metrics[metric].name);
     let mut columns = vec![
         TextColumn::number("size", ""),
         TextColumn::number(&name, &format!("published {unit}")),
@@ -108,18 +210,18 @@ fn with_verdicts(study: &Study, answer: &StudyAnswer, extent: Extent, metric: us
     columns.push(TextColumn::number("band", unit));
     columns.extend(["gate", "verdict"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
-    for case in study.cases(extent) {
-        let rows = rows_of(study, answer, case, metric);
+    for case in sizes.cases(extent == Extent::Quick) {
+        let rows = rows_of(sizes, answer, case, metric);
         let published = number(case.published[metric], decimals);
         let mut cells = vec![binary_size(case.size.count()), published];
         for row in &rows {
-            cells.push(number(row.measured, decimals + 1));
+            cells.push(number(measured(row), decimals + 1));
             cells.push(
                 row.deviation_percent()
                     .map_or_else(dash, |percent| format!("{percent:+.1}")),
             );
         }
-        let gated = rows.iter().find(|row| row.variant == study.judged.variant);
+        let gated = rows.iter().find(|row| row.variant == sizes.judged.variant);
         cells.push(gated.map_or_else(dash, |row| band(row.band)));
         cells.push(gated.map_or_else(dash, |row| gate(row.gate).to_owned()));
         cells.push(gated.map_or_else(dash, |row| verdict(row)));
@@ -130,27 +232,27 @@ fn with_verdicts(study: &Study, answer: &StudyAnswer, extent: Extent, metric: us
 
 /// Metrics that are shown for information: published, then each variant.
 fn side_by_side(
-    study: &Study,
+    (study, sizes): (&Study, &Sizes),
     answer: &StudyAnswer,
     extent: Extent,
     metrics: &[usize],
 ) -> TextTable {
     let mut columns = vec![TextColumn::number("size", "")];
     for &metric in metrics {
-        let (name, unit) = name_and_unit(&study.metrics[metric].name);
+        let (name, unit) = name_and_unit(&sizes.metrics[metric].name);
         columns.push(TextColumn::number(&format!("{name} {unit}"), "published"));
         for variant in &study.variants {
             columns.push(TextColumn::number("", &variant.name));
         }
     }
     let mut table = TextTable::new(columns);
-    for case in study.cases(extent) {
+    for case in sizes.cases(extent == Extent::Quick) {
         let mut cells = vec![binary_size(case.size.count())];
         for &metric in metrics {
-            let decimals = decimals(study, metric);
+            let decimals = decimals(sizes, metric);
             cells.push(number(case.published[metric], decimals));
-            let rows = rows_of(study, answer, case, metric).into_iter();
-            cells.extend(rows.map(|row| number(row.measured, decimals + 1)));
+            let rows = rows_of(sizes, answer, case, metric).into_iter();
+            cells.extend(rows.map(|row| number(measured(row), decimals + 1)));
         }
         table.push(cells);
     }
@@ -176,14 +278,15 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
     if open.rows > 0 {
         let _ = write!(text, "; open: {} of {} match", open.matches, open.rows);
     }
-    let shown = study
-        .cases(extent)
-        .filter(|case| case.gate == Gate::Info)
-        .count();
+    let Comparison::Sizes(sizes) = &study.comparison else {
+        return text;
+    };
+    let run = || sizes.cases(extent == Extent::Quick);
+    let shown = run().filter(|case| case.gate == Gate::Info).count();
     if shown > 0 {
         let _ = write!(text, "; {shown} for information only");
     }
-    let left_out = study.cases.len() - study.cases(extent).count();
+    let left_out = sizes.cases.len() - run().count();
     if left_out > 0 {
         let _ = write!(text, "; {left_out} larger cases not run (--quick)");
     }
@@ -196,6 +299,11 @@ pub(crate) fn csv(answers: &Answers) -> String {
         "study,case,metric,variant,published,measured,deviation_percent,band_low,band_high,gate,verdict\n",
     );
     let exact = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let plain = |value: Option<&Value>| match value {
+        Some(Value::Number(number)) => number.to_string(),
+        Some(Value::Text(text)) => text.clone(),
+        None => String::new(),
+    };
     for study in &answers.studies {
         for row in &study.cases {
             let fields = [
@@ -203,8 +311,8 @@ pub(crate) fn csv(answers: &Answers) -> String {
                 row.case.clone(),
                 row.metric.clone(),
                 row.variant.clone(),
-                exact(row.published),
-                exact(row.measured),
+                plain(row.published.as_ref()),
+                plain(row.measured.as_ref()),
                 exact(row.deviation_percent()),
                 exact(row.band.map(|[low, _]| low)),
                 exact(row.band.map(|[_, high]| high)),
@@ -220,12 +328,12 @@ pub(crate) fn csv(answers: &Answers) -> String {
 
 /// The rows of a case and metric, one per variant in the study's order.
 fn rows_of<'a>(
-    study: &Study,
+    sizes: &Sizes,
     answer: &'a StudyAnswer,
     case: &Case,
     metric: usize,
 ) -> Vec<&'a CaseAnswer> {
-    let (case, metric) = (case.name(), &study.metrics[metric].name);
+    let (case, metric) = (case.name(), &sizes.metrics[metric].name);
     let rows = answer.cases.iter();
     rows.filter(|row| row.case == case && row.metric == *metric)
         .collect()
@@ -274,13 +382,17 @@ fn band(band: Option<[f64; 2]>) -> String {
     band.map_or_else(dash, |[low, high]| format!("{low:.4}–{high:.4}"))
 }
 
+fn measured(row: &CaseAnswer) -> Option<f64> {
+    row.measured.as_ref().and_then(Value::number)
+}
+
 fn dash() -> String {
     "-".to_owned()
 }
 
-/// Decimals of the published values of a metric, by its position in the study.
-fn decimals(study: &Study, metric: usize) -> usize {
-    let values = study.cases.iter().filter_map(|case| case.published[metric]);
+/// Decimals of the published values of a metric, by its position.
+fn decimals(sizes: &Sizes, metric: usize) -> usize {
+    let values = sizes.cases.iter().filter_map(|case| case.published[metric]);
     values
         .map(|value| {
             value

@@ -442,7 +442,7 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
     let gave_up: usize = errors.sum();
     if gave_up > 0 {
         warnings.push(format!(
-            "{gave_up} queue pairs gave up after {} timeouts in a row; where their data arrived all the same, only the \
+            "{gave_up} queue pairs gave up after {} timeouts (or NAKs, where they count) in a row; where their data arrived all the same, only the \
              acknowledgement was late: set `endpoint.nic.retransmission_timeout` above the longest round trip",
             driver.fabric(0).context().nic.retry_count + 1
         ));

@@ -4,6 +4,26 @@ use serde::Serialize;
 
 use crate::published::Gate;
 
+/// A published or measured value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number in the unit that the metric's name ends with.
+    Number(f64),
+    /// Several numbers as the source writes them, for instance `4+5+3+4`.
+    Text(String),
+}
+
+impl Value {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        }
+    }
+}
+
 /// How a measured value compares with its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -42,9 +62,12 @@ pub struct CaseAnswer {
     /// The variant that measured.
     pub variant: String,
     /// The published value; missing where none was published.
-    pub published: Option<f64>,
+    pub published: Option<Value>,
     /// The measured value; missing when the case did not come to its end.
-    pub measured: Option<f64>,
+    pub measured: Option<Value>,
+    /// Of which trials the measured value is, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<String>,
     /// Where the value is judged: lower and upper end of its band.
     pub band: Option<[f64; 2]>,
     /// What the band decides.
@@ -56,8 +79,9 @@ pub struct CaseAnswer {
 impl CaseAnswer {
     /// Measured over published, less one, in per cent.
     pub fn deviation_percent(&self) -> Option<f64> {
-        let published = self.published.filter(|published| *published != 0.0)?;
-        Some((self.measured? / published - 1.0) * 100.0)
+        let published = self.published.as_ref()?.number()?;
+        let measured = self.measured.as_ref()?.number()?;
+        (published != 0.0).then_some((measured / published - 1.0) * 100.0)
     }
 }
 
@@ -146,8 +170,9 @@ mod tests {
             case: "16MiB".to_owned(),
             metric: "completion_time_ms".to_owned(),
             variant: "calibrated".to_owned(),
-            published: Some(3.89),
-            measured: Some(measured),
+            published: Some(Value::Number(3.89)),
+            measured: Some(Value::Number(measured)),
+            statistic: None,
             band: BAND,
             gate,
             verdict: Verdict::of(gate, BAND, Some(measured)),

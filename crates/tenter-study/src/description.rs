@@ -13,10 +13,22 @@ pub(crate) struct Description {
     /// Public title of the source, and where in it.
     pub(crate) source: String,
     pub(crate) published: PublishedRows,
-    pub(crate) scenario: ScenarioUse,
-    pub(crate) judged: Judged,
-    /// Columns of the published table, the judged one among them.
+    /// Of a study by sizes: how its scenario gets them.
+    pub(crate) scenario: Option<ScenarioUse>,
+    /// Of a study by sizes: what is judged.
+    pub(crate) judged: Option<Judged>,
+    /// Of a study by sizes: columns of the published table, the judged one among them.
+    #[serde(default)]
     pub(crate) metrics: Vec<String>,
+    /// Of a study by sizes: columns of a trial's collectives that the source does not have, shown for
+    /// information.
+    #[serde(default)]
+    pub(crate) unpublished: Vec<String>,
+    /// Of a study by readings: what each published row is compared with.
+    #[serde(default)]
+    pub(crate) readings: Vec<ReadingOfRow>,
+    /// Where the luck of the hash decides: which seeds are run.
+    pub(crate) seeds: Option<Seeds>,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -40,8 +52,70 @@ pub(crate) struct PublishedRows {
 pub(crate) struct ScenarioUse {
     /// Path of the key that lists the sizes, as `--set` has it.
     pub(crate) sizes: String,
-    /// The largest size of a quick run; one below all sizes leaves no case for it.
-    pub(crate) quick_size_max: String,
+    /// The largest size of a quick run; without it, there is none.
+    pub(crate) quick_size_max: Option<String>,
+    /// Sizes that are run beside the published ones, for information.
+    #[serde(default)]
+    pub(crate) further: Vec<String>,
+}
+
+/// What a published row is compared with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadingOfRow {
+    /// Columns and values that the row must have beside those of the study.
+    pub(crate) row: BTreeMap<String, String>,
+    /// What the row is called.
+    pub(crate) case: String,
+    pub(crate) reading: Reading,
+    /// The leaf that it is read at, where it is read at one.
+    pub(crate) leaf: Option<String>,
+    /// The variant that is judged.
+    pub(crate) variant: String,
+    /// Variants that are shown beside it; all where it is missing.
+    pub(crate) shown: Option<Vec<String>>,
+    /// Columns with the lower and the upper end of the band.
+    #[serde(default = "band_columns")]
+    pub(crate) band: [String; 2],
+}
+
+fn band_columns() -> [String; 2] {
+    ["band_low", "band_high"].map(str::to_owned)
+}
+
+/// What is read from a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Queue pairs from hosts of a leaf to hosts elsewhere.
+    EgressQpCount,
+    /// How many of them each uplink of the leaf has, in the order of its ports.
+    QpsPerUplink,
+    /// The load of the uplink whose load is furthest from the mean, in frame bytes of one queue pair.
+    QpEquivalentsPerUplink,
+    /// Frames sent less frames accepted, over the flows from hosts of a leaf to hosts elsewhere.
+    FramesDelta,
+    /// 1 when every job was completed, within three times the ideal time; else 0.
+    Completes,
+}
+
+/// Which seeds a study runs: those that meet its conditions, which are known before a run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// Seeds 1 to this are looked at.
+    pub looked_at: u64,
+    /// Of those that meet the conditions, the first so many are run.
+    pub runs: usize,
+    /// As many in a quick run.
+    pub quick_runs: usize,
+    /// The condition in words, and where the source shows it.
+    pub because: String,
+    /// On each leaf, the uplink with the most queue pairs has at most so many, and on at least one
+    /// exactly so many.
+    pub hottest_uplink: Option<u64>,
+    /// On each leaf, flows of the same step meet on an uplink so many times.
+    pub collisions_per_leaf: Option<u64>,
 }
 
 /// What the gate of a published row judges.
@@ -64,6 +138,9 @@ pub struct Variant {
     pub name: String,
     /// What it stands for, in a line.
     pub about: String,
+    /// Changes of the scenario that make the variant, `PATH=VALUE`, and that nothing was fitted to.
+    #[serde(default)]
+    pub set: Vec<String>,
     /// The constants that were fitted to published values; none in a pure model.
     #[serde(default)]
     pub calibrations: Vec<Calibration>,

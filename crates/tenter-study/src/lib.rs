@@ -18,7 +18,7 @@
 //! let texts = select(["methodology/jct-2"])?[0];
 //! let study = Study::embedded(texts)?;
 //! let calibrated = study.variant("calibrated").expect("the study has it");
-//! let plan = study.trial(calibrated, Extent::Quick)?.plan;
+//! let plan = &study.trials(calibrated, Extent::Quick)?[0].plan;
 //! assert_eq!(plan.jobs[0].ranks(), 8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -29,12 +29,19 @@ mod error;
 #[cfg(test)]
 mod made_up;
 mod published;
+mod readings;
 mod registry;
+mod seeds;
+mod sizes;
 mod study;
+mod trial;
 
-pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Verdict};
-pub use description::{Calibration, Judged, Variant};
+pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Value, Verdict};
+pub use description::{Calibration, Judged, Reading, Seeds, Variant};
 pub use error::{StudyError, UnknownStudy};
 pub use published::{Case, Gate};
+pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};
-pub use study::{Extent, Metric, Study};
+pub use sizes::{Metric, Sizes};
+pub use study::{Comparison, Extent, Study};
+pub use trial::Trial;

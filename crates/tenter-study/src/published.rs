@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tenter_units::Bytes;
 
-use crate::description::Description;
+use crate::answer::Value;
+use crate::description::{Description, Judged};
 use crate::error::StudyError;
+use crate::readings::ReadingRow;
 
 /// What follows when a measured value is outside its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,19 +44,16 @@ impl Case {
 }
 
 /// The rows of `text` that a description asks for, in the order of the table.
-pub(crate) fn read(text: &str, description: &Description) -> Result<Vec<Case>, StudyError> {
+pub(crate) fn read(
+    text: &str,
+    description: &Description,
+    judged: &Judged,
+) -> Result<Vec<Case>, StudyError> {
     let table = &description.published.table;
-    let unreadable = |error: csv::Error| StudyError::Published {
-        table: table.clone(),
-        line: error.position().map(csv::Position::line),
-        message: error.to_string(),
-    };
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().map_err(unreadable)?.clone();
-    let columns = Columns::find(&header, description)?;
+    let (header, records) = records(text, table)?;
+    let columns = Columns::find(&header, description, judged)?;
     let mut cases: Vec<Case> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(unreadable)?;
+    for record in records {
         let selected = |(column, value): &(usize, &str)| record.get(*column) == Some(*value);
         if !columns.selection.iter().all(selected) {
             continue;
@@ -81,6 +80,98 @@ pub(crate) fn read(text: &str, description: &Description) -> Result<Vec<Case>, S
     Ok(cases)
 }
 
+/// The header and the records of a table.
+fn records(
+    text: &str,
+    table: &str,
+) -> Result<(csv::StringRecord, Vec<csv::StringRecord>), StudyError> {
+    let unreadable = |error: csv::Error| StudyError::Published {
+        table: table.to_owned(),
+        line: error.position().map(csv::Position::line),
+        message: error.to_string(),
+    };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(unreadable)?.clone();
+    let records: Result<Vec<_>, _> = reader.records().collect();
+    Ok((header, records.map_err(unreadable)?))
+}
+
+/// The rows of `text` that the readings of a description are compared with, in the order of the
+/// readings; each reading has exactly one.
+pub(crate) fn read_readings(
+    text: &str,
+    description: &Description,
+) -> Result<Vec<ReadingRow>, StudyError> {
+    let table = &description.published.table;
+    let (header, records) = records(text, table)?;
+    let at = |line: Option<u64>, message: String| StudyError::Published {
+        table: table.clone(),
+        line,
+        message,
+    };
+    let column = |name: &str| {
+        let found = header.iter().position(|other| other == name);
+        found.ok_or_else(|| {
+            at(
+                Some(1),
+                format!("there is no column `{name}`, which a study asks for"),
+            )
+        })
+    };
+    let mut rows = Vec::new();
+    for reading in &description.readings {
+        let selection = description.published.rows.iter().chain(&reading.row);
+        let selection: Result<Vec<_>, StudyError> = selection
+            .map(|(name, value)| Ok((column(name)?, value.as_str())))
+            .collect();
+        let selection = selection?;
+        let selected = |record: &&csv::StringRecord| {
+            let mut wanted = selection.iter();
+            wanted.all(|(column, value)| record.get(*column) == Some(*value))
+        };
+        let mut found = records.iter().filter(selected);
+        let (Some(record), None) = (found.next(), found.next()) else {
+            let message = format!(
+                "not exactly one row is that of the reading `{}`",
+                reading.case
+            );
+            return Err(at(None, message));
+        };
+        let row = Row {
+            table,
+            header: &header,
+            record,
+        };
+        let [low, high] = &reading.band;
+        let gate = row.gate(column("gate")?)?;
+        let band = row.band([column(low)?, column(high)?], gate)?;
+        let text = row.text(column("published")?);
+        let published = match text.parse::<f64>() {
+            Ok(number) => Some(Value::Number(number)),
+            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
+        };
+        let all = || {
+            description
+                .variants
+                .iter()
+                .map(|variant| variant.name.clone())
+        };
+        rows.push(ReadingRow {
+            case: reading.case.clone(),
+            reading: reading.reading,
+            metric: row.text(column("metric")?).to_owned(),
+            leaf: reading.leaf.clone(),
+            variant: reading.variant.clone(),
+            shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
+            published,
+            band,
+            gate,
+            reason: row.text(column("reason")?).to_owned(),
+        });
+    }
+    Ok(rows)
+}
+
 /// Where the size of a case is written.
 enum SizeOfCase {
     /// In a column.
@@ -94,7 +185,8 @@ struct Columns<'a> {
     /// Columns by which rows are selected, with the value wanted.
     selection: Vec<(usize, &'a str)>,
     size: SizeOfCase,
-    metrics: Vec<usize>,
+    /// `None` for what the source does not have.
+    metrics: Vec<Option<usize>>,
     band: [usize; 2],
     gate: usize,
     reason: usize,
@@ -104,6 +196,7 @@ impl<'a> Columns<'a> {
     fn find(
         header: &csv::StringRecord,
         description: &'a Description,
+        judged: &Judged,
     ) -> Result<Columns<'a>, StudyError> {
         let published = &description.published;
         let column = |name: &str| {
@@ -123,8 +216,12 @@ impl<'a> Columns<'a> {
             .rows
             .iter()
             .map(|(name, value)| Ok((column(name)?, value.as_str())));
-        let metrics = description.metrics.iter().map(|name| column(name));
-        let [low, high] = &description.judged.band;
+        let published_metrics = description
+            .metrics
+            .iter()
+            .map(|name| column(name).map(Some));
+        let metrics = published_metrics.chain(description.unpublished.iter().map(|_| Ok(None)));
+        let [low, high] = &judged.band;
         Ok(Columns {
             selection: selection.collect::<Result<_, _>>()?,
             size: match (&published.cases, &published.size) {
@@ -190,26 +287,30 @@ impl Row<'_> {
 
     fn case(&self, columns: &Columns<'_>) -> Result<Case, StudyError> {
         let size = self.size(&columns.size)?;
-        let published = columns.metrics.iter().map(|&column| self.number(column));
-        let gate = match self.text(columns.gate) {
-            "required" => Gate::Required,
-            "open" => Gate::Open,
-            "info" => Gate::Info,
-            other => {
-                return Err(self.error(format!("the gate `{other}` is not required, open or info")));
-            }
-        };
+        let published = columns
+            .metrics
+            .iter()
+            .map(|column| column.map_or(Ok(None), |column| self.number(column)));
+        let gate = self.gate(columns.gate)?;
         Ok(Case {
             size,
             published: published.collect::<Result<_, _>>()?,
-            band: self.band(columns, gate)?,
+            band: self.band(columns.band, gate)?,
             gate,
             reason: self.text(columns.reason).to_owned(),
         })
     }
 
-    fn band(&self, columns: &Columns<'_>, gate: Gate) -> Result<Option<[f64; 2]>, StudyError> {
-        let [low, high] = columns.band;
+    fn gate(&self, column: usize) -> Result<Gate, StudyError> {
+        match self.text(column) {
+            "required" => Ok(Gate::Required),
+            "open" => Ok(Gate::Open),
+            "info" => Ok(Gate::Info),
+            other => Err(self.error(format!("the gate `{other}` is not required, open or info"))),
+        }
+    }
+
+    fn band(&self, [low, high]: [usize; 2], gate: Gate) -> Result<Option<[f64; 2]>, StudyError> {
         match (self.number(low)?, self.number(high)?) {
             (Some(low), Some(high)) if low <= high => Ok(Some([low, high])),
             (None, None) if gate == Gate::Info => Ok(None),
@@ -227,8 +328,9 @@ mod tests {
     const HEADER: &str = "case,size,completion_time_ms,ideal_percent,low,high,gate,reason\n";
 
     fn cases(rows: &str) -> Result<Vec<Case>, StudyError> {
-        let description = toml::from_str(DESCRIPTION).expect("a description");
-        read(&format!("{HEADER}{rows}"), &description)
+        let description: Description = toml::from_str(DESCRIPTION).expect("a description");
+        let judged = description.judged.clone().expect("it is by sizes");
+        read(&format!("{HEADER}{rows}"), &description, &judged)
     }
 
     fn message(rows: &str) -> String {
@@ -282,10 +384,12 @@ mod tests {
 
     #[test]
     fn a_missing_column_is_named() {
-        let description = toml::from_str(DESCRIPTION).expect("a description");
+        let description: Description = toml::from_str(DESCRIPTION).expect("a description");
+        let judged = description.judged.clone().expect("it is by sizes");
         let error = read(
             "case,size,completion_time_ms,low,high,gate,reason\n",
             &description,
+            &judged,
         );
         let message = error.expect_err("no column").to_string();
         assert!(

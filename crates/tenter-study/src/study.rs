@@ -1,21 +1,23 @@
-//! A study, ready to run: its description, its published cases and its scenario.
+//! A study, ready to run: its description, its published rows and its scenario.
 
-use tenter_record::{Cell, CollectiveRow, Digest, Names, Row, Summary};
-use tenter_scenario::{Format, Loaded, load};
-use tenter_units::Bytes;
+use tenter_record::Digest;
+use tenter_scenario::{Format, Loaded, Plan, load};
 
-use crate::answer::{CaseAnswer, StudyAnswer, Verdict};
-use crate::description::{Description, Judged, Variant};
+use crate::answer::StudyAnswer;
+use crate::description::{Description, Seeds, Variant};
 use crate::error::StudyError;
-use crate::published::{self, Case, Gate};
+use crate::published;
+use crate::readings::ReadingRow;
 use crate::registry::{StudyTexts, published_table};
+use crate::sizes::{self, Sizes};
+use crate::trial::Trial;
 
 /// How much of a study is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every published case.
     Full,
-    /// The smaller cases, up to the size that the study states.
+    /// The smaller cases, up to the size that the study states, or fewer seeds.
     Quick,
 }
 
@@ -30,62 +32,22 @@ pub struct Study {
     pub source: String,
     /// The page on what the source says, what is assumed and what misses.
     pub readme: String,
-    /// What is compared; the judged metric is among them.
-    pub metrics: Vec<Metric>,
-    /// What the gates of the published rows judge.
-    pub judged: Judged,
     /// The ways in which the scenario is run.
     pub variants: Vec<Variant>,
-    /// The published rows.
-    pub cases: Vec<Case>,
+    /// Which seeds are run; that of the scenario where this is missing.
+    pub seeds: Option<Seeds>,
+    /// What is compared with what.
+    pub comparison: Comparison,
     scenario: String,
-    sizes: String,
-    quick_size_max: Bytes,
 }
 
-/// A published quantity and the column of a trial that answers it.
+/// What a study compares.
 #[derive(Clone, Debug)]
-pub struct Metric {
-    /// Name of the published column.
-    pub name: String,
-    cell: for<'a> fn(&'a CollectiveRow, &'a Names) -> Cell<'a>,
-    /// Whether the trial has it in nanoseconds and the source in milliseconds.
-    from_ns: bool,
-}
-
-impl Metric {
-    /// The column of that name, or for `…_ms` the one in nanoseconds.
-    fn find(name: &str) -> Option<Metric> {
-        let column = |wanted: &str| {
-            let columns = CollectiveRow::COLUMNS.iter();
-            let mut found = columns.filter(|column| column.name == wanted);
-            found.next()
-        };
-        let in_ns = || column(&format!("{}_ns", name.strip_suffix("_ms")?));
-        let same = column(name);
-        let from_ns = same.is_none();
-        let column = same.or_else(in_ns)?;
-        Some(Metric {
-            name: name.to_owned(),
-            cell: column.cell,
-            from_ns,
-        })
-    }
-
-    /// The value in the unit of the published column.
-    fn measured(&self, row: &CollectiveRow) -> Option<f64> {
-        let value = match (self.cell)(row, &Names::default()) {
-            Cell::Float(value) => value,
-            Cell::Integer(value) => value as f64,
-            _ => return None,
-        };
-        // By way of whole picoseconds, so that the quotient prints with the digits of the time.
-        Some(if self.from_ns {
-            (value * 1e3).round() / 1e9
-        } else {
-            value
-        })
-    }
+pub enum Comparison {
+    /// Columns of the table of collectives, size by size.
+    Sizes(Sizes),
+    /// Readings of trials, row by row.
+    Readings(Vec<ReadingRow>),
 }
 
 impl Study {
@@ -112,25 +74,31 @@ impl Study {
         let description: Description =
             toml::from_str(texts.description).map_err(|error| wrong(error.to_string()))?;
         check(&description).map_err(wrong)?;
-        let metrics = metrics(&description.metrics).map_err(wrong)?;
-        let quick_size_max = description.scenario.quick_size_max.parse::<Bytes>();
-        let quick_size_max =
-            quick_size_max.map_err(|error| wrong(format!("quick_size_max: {error}")))?;
         let name = &description.published.table;
         let rows = table(name).ok_or_else(|| wrong(format!("there is no table `{name}`")))?;
-        let cases = published::read(rows, &description)?;
+        let comparison = match (&description.scenario, &description.judged) {
+            (Some(scenario), Some(judged)) if description.readings.is_empty() => {
+                let cases = published::read(rows, &description, judged)?;
+                let sizes = Sizes::new(&description, scenario, judged, cases);
+                Comparison::Sizes(sizes.map_err(wrong)?)
+            }
+            (None, None) if description.metrics.is_empty() => {
+                Comparison::Readings(published::read_readings(rows, &description)?)
+            }
+            _ => {
+                let message = "give `metrics`, `scenario` and `judged`, or `readings`";
+                return Err(wrong(message.to_owned()));
+            }
+        };
         Ok(Study {
             name: texts.name.to_owned(),
             title: description.title,
             source: description.source,
             readme: texts.readme.to_owned(),
-            metrics,
-            judged: description.judged,
             variants: description.variants,
-            cases,
+            seeds: description.seeds,
+            comparison,
             scenario: texts.scenario.to_owned(),
-            sizes: description.scenario.sizes,
-            quick_size_max,
         })
     }
 
@@ -139,91 +107,123 @@ impl Study {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
-    /// The cases that are run.
-    pub fn cases(&self, extent: Extent) -> impl Iterator<Item = &Case> {
-        let quick = extent == Extent::Quick;
-        let cases = self.cases.iter();
-        cases.filter(move |case| !quick || case.size <= self.quick_size_max)
+    /// Whether there is anything to run.
+    pub fn has(&self, extent: Extent) -> bool {
+        match &self.comparison {
+            Comparison::Sizes(sizes) => sizes.cases(extent == Extent::Quick).next().is_some(),
+            Comparison::Readings(rows) => !rows.is_empty(),
+        }
     }
 
-    /// The scenario of a variant with its calibrations and the sizes of the cases, resolved.
+    /// Whether its readings need the flows of a trial.
+    pub fn needs_flows(&self) -> bool {
+        matches!(self.comparison, Comparison::Readings(_))
+    }
+
+    /// The scenario of a variant with its changes and the sizes of the cases, resolved, once for
+    /// each seed that is run; with the seed of the scenario where the study names none.
     ///
     /// # Errors
     /// When the scenario does not hold, or is not one job with one iteration.
-    pub fn trial(&self, variant: &Variant, extent: Extent) -> Result<Loaded, StudyError> {
-        let wrong = |message: String| StudyError::Scenario {
-            study: self.name.clone(),
-            variant: variant.name.clone(),
-            message,
+    pub fn trials(&self, variant: &Variant, extent: Extent) -> Result<Vec<Loaded>, StudyError> {
+        let Some(seeds) = &self.seeds else {
+            return Ok(vec![self.trial(variant, extent, None)?]);
         };
-        let sizes: Vec<String> = self.cases(extent).map(Case::name).collect();
-        let calibrations = variant.calibrations.iter();
-        let mut changes: Vec<String> = calibrations.map(|fitted| fitted.set.clone()).collect();
-        changes.push(format!("{}=[{}]", self.sizes, sizes.join(", ")));
-        let source = format!("studies/{}/scenario.yaml", self.name);
-        let loaded = load(&self.scenario, &source, Format::Yaml, &changes, None)
-            .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
-        match loaded.plan.jobs.as_slice() {
-            [job] if job.iterations == 1 => Ok(loaded),
-            _ => Err(wrong(
-                "a study compares one job with one iteration; leave out the others".to_owned(),
-            )),
+        let runs = match extent {
+            Extent::Full => seeds.runs,
+            Extent::Quick => seeds.quick_runs,
+        };
+        let mut trials = Vec::new();
+        for seed in 1..=seeds.looked_at {
+            if trials.len() == runs {
+                break;
+            }
+            let loaded = self.trial(variant, extent, Some(seed))?;
+            let meets = seeds.meets(&loaded.plan);
+            if meets.map_err(|error| self.wrong(variant, error.to_string()))? {
+                trials.push(loaded);
+            }
         }
+        Ok(trials)
     }
 
-    /// Compares trials with what was published: one summary per variant, in the order of
-    /// [`variants`](Study::variants); a variant without one has measured nothing.
-    pub fn judge(&self, extent: Extent, trials: &[Summary]) -> StudyAnswer {
-        let mut cases = Vec::new();
-        for (position, metric) in self.metrics.iter().enumerate() {
-            for case in self.cases(extent) {
-                for (index, variant) in self.variants.iter().enumerate() {
-                    let row = trials.get(index).and_then(|trial| row_of(trial, case));
-                    let measured = row.and_then(|row| metric.measured(row));
-                    let published = case.published[position];
-                    cases.push(self.compare(case, metric, variant, published, measured));
+    fn trial(
+        &self,
+        variant: &Variant,
+        extent: Extent,
+        seed: Option<u64>,
+    ) -> Result<Loaded, StudyError> {
+        let wrong = |message: String| self.wrong(variant, message);
+        let calibrations = variant.calibrations.iter().map(|fitted| &fitted.set);
+        let mut changes: Vec<String> = variant.set.iter().chain(calibrations).cloned().collect();
+        if let Comparison::Sizes(sizes) = &self.comparison {
+            let cases = sizes.cases(extent == Extent::Quick);
+            let names: Vec<String> = cases.map(published::Case::name).collect();
+            changes.push(format!("{}=[{}]", sizes.path, names.join(", ")));
+        }
+        let source = format!("studies/{}/scenario.yaml", self.name);
+        let loaded = load(&self.scenario, &source, Format::Yaml, &changes, seed)
+            .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
+        self.check_plan(&loaded.plan).map_err(wrong)?;
+        Ok(loaded)
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), String> {
+        match (&self.comparison, plan.jobs.as_slice()) {
+            (Comparison::Sizes(_), [job]) if job.iterations == 1 => Ok(()),
+            (Comparison::Sizes(_), _) => Err(
+                "a study by sizes compares one job with one iteration; leave out the others"
+                    .to_owned(),
+            ),
+            (Comparison::Readings(rows), _) => {
+                match rows.iter().find(|row| !row.fits(&plan.topology)) {
+                    Some(row) => Err(format!("it has no leaf for the reading `{}`", row.case)),
+                    None => Ok(()),
                 }
             }
         }
+    }
+
+    fn wrong(&self, variant: &Variant, message: String) -> StudyError {
+        StudyError::Scenario {
+            study: self.name.clone(),
+            variant: variant.name.clone(),
+            message,
+        }
+    }
+
+    /// Compares trials with what was published: those of each variant, in the order of
+    /// [`variants`](Study::variants); a variant without any has measured nothing.
+    pub fn judge(&self, extent: Extent, trials: &[Vec<Trial>]) -> StudyAnswer {
+        let cases = match &self.comparison {
+            Comparison::Sizes(sizes) => {
+                sizes.judge(extent == Extent::Quick, &self.variants, trials)
+            }
+            Comparison::Readings(rows) => {
+                let mut answers = Vec::new();
+                for row in rows {
+                    for (index, variant) in self.variants.iter().enumerate() {
+                        if row.shown.contains(&variant.name) {
+                            let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
+                            answers.push(row.judge(&variant.name, trials));
+                        }
+                    }
+                }
+                answers
+            }
+        };
         StudyAnswer {
             study: self.name.clone(),
             digest: digest(trials).to_hex(),
             cases,
         }
     }
-
-    fn compare(
-        &self,
-        case: &Case,
-        metric: &Metric,
-        variant: &Variant,
-        published: Option<f64>,
-        measured: Option<f64>,
-    ) -> CaseAnswer {
-        let judged = metric.name == self.judged.metric && variant.name == self.judged.variant;
-        let (gate, band) = if judged {
-            (case.gate, case.band)
-        } else {
-            (Gate::Info, None)
-        };
-        CaseAnswer {
-            case: case.name(),
-            metric: metric.name.clone(),
-            variant: variant.name.clone(),
-            published,
-            measured,
-            band,
-            gate,
-            verdict: Verdict::of(gate, band, measured),
-        }
-    }
 }
 
 /// What the types of the description do not say.
 fn check(description: &Description) -> Result<(), String> {
-    let Judged {
-        metric, variant, ..
-    } = &description.judged;
+    sizes::metrics(&description.metrics)?;
+    sizes::metrics(&description.unpublished)?;
     let mut names: Vec<&str> = Vec::new();
     for variant in &description.variants {
         let name = variant.name.as_str();
@@ -239,35 +239,24 @@ fn check(description: &Description) -> Result<(), String> {
         }
         names.push(name);
     }
-    if !names.contains(&variant.as_str()) {
-        return Err(format!("the judged variant `{variant}` is not listed"));
-    }
-    if !description.metrics.contains(metric) {
-        return Err(format!("the judged metric `{metric}` is not listed"));
+    let judged = description.judged.iter().map(|judged| &judged.variant);
+    let read = description.readings.iter();
+    let read = read.flat_map(|row| row.shown.iter().flatten().chain([&row.variant]));
+    for variant in judged.chain(read) {
+        if !names.contains(&variant.as_str()) {
+            return Err(format!("the judged variant `{variant}` is not listed"));
+        }
     }
     Ok(())
 }
 
-fn metrics(names: &[String]) -> Result<Vec<Metric>, String> {
-    let found = names.iter().map(|name| {
-        Metric::find(name)
-            .ok_or_else(|| format!("the table of collectives has no column for `{name}`"))
-    });
-    found.collect()
-}
-
-/// The row of a case in a trial of one job.
-fn row_of<'t>(trial: &'t Summary, case: &Case) -> Option<&'t CollectiveRow> {
-    let mut rows = trial.jobs.iter().flat_map(|job| &job.collectives);
-    rows.find(|row| row.size_bytes == case.size.count() && !row.warm_up && row.complete)
-}
-
 /// One digest for all trials, which of them is which included.
-fn digest(trials: &[Summary]) -> Digest {
+fn digest(trials: &[Vec<Trial>]) -> Digest {
     let mut digest = Digest::new();
-    for (position, trial) in (0..).zip(trials) {
+    let trials = (0..).zip(trials);
+    for (position, trial) in trials.flat_map(|(at, of)| of.iter().map(move |trial| (at, trial))) {
         let mut record: Vec<u64> = vec![position];
-        record.extend(trial.engine.digest.bytes().map(u64::from));
+        record.extend(trial.summary.engine.digest.bytes().map(u64::from));
         digest.add(&record);
     }
     digest

@@ -1,10 +1,13 @@
 //! A study made up of two cases, judged against made-up trials.
 
-use tenter_record::{EngineStats, JobSummary};
+use tenter_record::{CollectiveRow, EngineStats, JobSummary, Summary};
 use tenter_units::Time;
 
 use super::*;
+use crate::answer::{Value, Verdict};
 use crate::made_up::DESCRIPTION;
+use crate::published::Gate;
+use crate::sizes::Metric;
 
 const SCENARIO: &str = "
 fabric: {kind: single-switch, hosts: 2}
@@ -32,7 +35,7 @@ fn study() -> Study {
     read(DESCRIPTION).expect("a good study")
 }
 
-fn trial(times_us: &[(u64, u64)], digest: &str) -> Summary {
+fn trial(times_us: &[(u64, u64)], digest: &str) -> Vec<Trial> {
     let row = |&(mib, us): &(u64, u64)| CollectiveRow {
         size_bytes: mib << 20,
         completion_time: Some(Time::from_us(us)),
@@ -40,7 +43,7 @@ fn trial(times_us: &[(u64, u64)], digest: &str) -> Summary {
         complete: true,
         ..CollectiveRow::default()
     };
-    Summary {
+    let summary = Summary {
         jobs: vec![JobSummary {
             collectives: times_us.iter().map(row).collect(),
             ..JobSummary::default()
@@ -50,7 +53,11 @@ fn trial(times_us: &[(u64, u64)], digest: &str) -> Summary {
             ..EngineStats::default()
         },
         ..Summary::default()
-    }
+    };
+    vec![Trial {
+        summary,
+        ..Trial::default()
+    }]
 }
 
 #[test]
@@ -65,7 +72,9 @@ fn only_the_judged_variant_and_metric_are_judged() {
         .iter()
         .map(|row| {
             let name = (row.case.as_str(), row.metric.as_str(), row.variant.as_str());
-            (name, row.published, row.measured, row.gate, row.verdict)
+            let number = |value: &Option<Value>| value.as_ref().and_then(Value::number);
+            let (published, measured) = (number(&row.published), number(&row.measured));
+            (name, published, measured, row.gate, row.verdict)
         })
         .collect();
     let (time, ideal) = ("completion_time_ms", "ideal_percent");
@@ -112,7 +121,7 @@ fn only_the_judged_variant_and_metric_are_judged() {
 #[test]
 fn what_did_not_finish_is_a_miss() {
     let mut unfinished = trial(&[(1, 1_500)], "bb");
-    unfinished.jobs[0].collectives[0].complete = false;
+    unfinished[0].summary.jobs[0].collectives[0].complete = false;
     let answer = study().judge(Extent::Quick, &[trial(&[(1, 1_500)], "aa"), unfinished]);
     assert_eq!(answer.cases[1].measured, None);
     assert_eq!(answer.cases[1].verdict, Verdict::Miss);
@@ -123,7 +132,7 @@ fn what_did_not_finish_is_a_miss() {
 #[test]
 fn the_digest_tells_the_variants_apart() {
     let (a, b) = (trial(&[], "aa"), trial(&[], "bb"));
-    let digest = |trials: &[Summary]| study().judge(Extent::Full, trials).digest;
+    let digest = |trials: &[Vec<Trial>]| study().judge(Extent::Full, trials).digest;
     let forward = digest(&[a.clone(), b.clone()]);
     assert_eq!(forward.len(), 32);
     assert_eq!(forward, digest(&[a.clone(), b.clone()]));
@@ -135,7 +144,7 @@ fn a_trial_has_the_cases_and_its_calibrations_alone() {
     let study = study();
     let sizes = |variant: &str, extent| {
         let variant = study.variant(variant).expect("it is listed");
-        let plan = study.trial(variant, extent).expect("a good trial").plan;
+        let plan = &study.trials(variant, extent).expect("a good trial")[0].plan;
         let runs = plan.jobs[0].sequence.iter();
         let sizes: Vec<u64> = runs.map(|run| run.size_bytes >> 10).collect();
         (sizes, plan.nic.message_gap)
@@ -186,7 +195,7 @@ fn a_scenario_that_does_not_fit_is_refused() {
     let refused = |scenario: &str| {
         let study = Study::read(&texts(DESCRIPTION, scenario), |_| Some(TABLE));
         let study = study.expect("the scenario is not read yet");
-        let error = study.trial(&study.variants[0], Extent::Full);
+        let error = study.trials(&study.variants[0], Extent::Full);
         error.expect_err("a broken scenario").to_string()
     };
     let two = SCENARIO.replace("collectives:", "iterations: 2, collectives:");

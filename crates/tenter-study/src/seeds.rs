@@ -1,0 +1,123 @@
+//! Which seeds are run, where the luck of the hash decides: those whose paths are as a source shows
+//! them, which is known before a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tenter_scenario::Plan;
+use tenter_sim::{HashPath, Options, Simulation, SimulationError};
+
+use crate::description::Seeds;
+use crate::trial::{Leaf, leaves};
+
+impl Seeds {
+    /// Whether the paths of a plan meet the conditions.
+    ///
+    /// # Errors
+    /// Those of building a simulation.
+    pub(crate) fn meets(&self, plan: &Plan) -> Result<bool, SimulationError> {
+        if self.hottest_uplink.is_none() && self.collisions_per_leaf.is_none() {
+            return Ok(true);
+        }
+        let simulation = Simulation::new(plan, Options::default())?;
+        // Where packets are balanced one by one no hash decides.
+        let Some(paths) = simulation.hash_paths()? else {
+            return Ok(true);
+        };
+        let leaves = leaves(&plan.topology);
+        let hottest = self.hottest_uplink.is_none_or(|wanted| {
+            let most = leaves.iter().map(|leaf| hottest_uplink(leaf, &paths));
+            most.max() == Some(wanted)
+        });
+        let collisions = self.collisions_per_leaf.is_none_or(|wanted| {
+            let mut found = leaves.iter().map(|leaf| collisions(leaf, &paths));
+            found.all(|found| found == wanted)
+        });
+        Ok(hottest && collisions)
+    }
+}
+
+/// The most queue pairs on one uplink of a leaf.
+fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
+    let mut pairs: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
+    for (port, path) in leaving(leaf, paths) {
+        let pair = (path.job, path.from, path.to, path.queue_pair);
+        pairs.entry(port).or_default().insert(pair);
+    }
+    pairs
+        .values()
+        .map(|pairs| pairs.len() as u64)
+        .max()
+        .unwrap_or(0)
+}
+
+/// How often flows of the same step of a collective meet on an uplink of a leaf: of several that
+/// meet, each beyond the first counts.
+fn collisions(leaf: &Leaf, paths: &[HashPath]) -> u64 {
+    let mut flows: BTreeMap<_, u64> = BTreeMap::new();
+    for (port, path) in leaving(leaf, paths) {
+        let place = (path.job, path.collective, port, path.step);
+        *flows.entry(place).or_default() += 1;
+    }
+    flows.values().map(|flows| flows - 1).sum()
+}
+
+/// The flows that leave a leaf, each with its uplink.
+fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u16, &'a HashPath)> {
+    let paths = paths
+        .iter()
+        .filter(|path| leaf.is_left_by(path.from, path.to));
+    paths.filter_map(|path| {
+        let mut ports = path.ports.iter();
+        let (_, port) = ports.find(|(node, _)| *node == leaf.node)?;
+        Some((*port, path))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf() -> Leaf {
+        Leaf {
+            name: "leaf0".to_owned(),
+            node: 4,
+            hosts: vec![0, 1],
+            uplinks: vec![2, 3],
+        }
+    }
+
+    fn path(to: u32, pair: u16, step: u32, port: u16) -> HashPath {
+        HashPath {
+            job: 0,
+            collective: 0,
+            step,
+            from: 0,
+            to,
+            queue_pair: (0, pair),
+            ports: vec![(4, port), (7, 1)],
+        }
+    }
+
+    #[test]
+    fn a_queue_pair_counts_once_on_its_uplink() {
+        let paths = [
+            path(2, 0, 0, 2),
+            path(2, 0, 1, 2),
+            path(2, 1, 0, 2),
+            path(3, 0, 0, 3),
+        ];
+        assert_eq!(hottest_uplink(&leaf(), &paths), 2);
+        assert_eq!(hottest_uplink(&leaf(), &[]), 0);
+    }
+
+    #[test]
+    fn flows_meet_in_the_same_step_alone() {
+        let apart = [path(2, 0, 0, 2), path(3, 0, 1, 2), path(3, 1, 0, 3)];
+        assert_eq!(collisions(&leaf(), &apart), 0);
+        let meeting = [path(2, 0, 0, 2), path(3, 0, 0, 2), path(3, 1, 0, 2)];
+        assert_eq!(collisions(&leaf(), &meeting), 2);
+        // What stays below the leaf meets nobody on its uplinks.
+        let staying = [path(1, 0, 0, 2), path(1, 1, 0, 2)];
+        assert_eq!(collisions(&leaf(), &staying), 0);
+    }
+}

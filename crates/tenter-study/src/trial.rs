@@ -1,0 +1,71 @@
+//! What a study keeps of a trial.
+
+use tenter_record::{Counts, FlowRow, Summary};
+use tenter_scenario::Plan;
+use tenter_sim::Outcome;
+use tenter_topology::Topology;
+
+/// One trial of a variant, with what its readings need.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The seed it was run with.
+    pub seed: u64,
+    /// What it says about itself.
+    pub summary: Summary,
+    /// What ports, queues and switches have counted.
+    pub counts: Counts,
+    /// Its flows, if the study [asks for them](crate::Study::needs_flows).
+    pub flows: Vec<FlowRow>,
+    pub(crate) leaves: Vec<Leaf>,
+}
+
+impl Trial {
+    /// What a run of a plan has left, its flows included if the study
+    /// [asks for them](crate::Study::needs_flows).
+    pub fn new(plan: &Plan, outcome: Outcome, flows: Vec<FlowRow>) -> Trial {
+        Trial {
+            seed: plan.seed,
+            summary: outcome.summary,
+            counts: outcome.counts,
+            flows,
+            leaves: leaves(&plan.topology),
+        }
+    }
+}
+
+/// A leaf of a fabric: its hosts and the ports towards other switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    pub(crate) name: String,
+    pub(crate) node: u32,
+    pub(crate) hosts: Vec<u32>,
+    pub(crate) uplinks: Vec<u16>,
+}
+
+impl Leaf {
+    /// Whether a flow leaves it: from one of its hosts to a host elsewhere.
+    pub(crate) fn is_left_by(&self, from: u32, to: u32) -> bool {
+        self.hosts.contains(&from) && !self.hosts.contains(&to)
+    }
+}
+
+/// The switches with hosts, in the order of the topology.
+pub(crate) fn leaves(topology: &Topology) -> Vec<Leaf> {
+    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let leaf = |node: u32| {
+        let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+        let peer = |port: u16| topology.neighbour(node, port).node;
+        let (down, uplinks): (Vec<u16>, Vec<u16>) =
+            ports.partition(|&port| topology.is_host(peer(port)));
+        Leaf {
+            name: topology.nodes[node as usize].name.clone(),
+            node,
+            hosts: down.into_iter().map(peer).collect(),
+            uplinks,
+        }
+    };
+    switches
+        .map(leaf)
+        .filter(|leaf| !leaf.hosts.is_empty())
+        .collect()
+}
