@@ -30,8 +30,8 @@ pub struct NicSpec {
     pub retransmission_timeout: Time,
     /// Timeouts in a row without progress after which the QP gives up.
     pub retry_count: u8,
-    /// Whether NAKs use up retries as well, those since the last acknowledgement proper together, as
-    /// the `InfiniBand` Architecture Specification has it.
+    /// Whether NAKs use up retries as well, those since the last acknowledgement proper together,
+    /// as the `InfiniBand` Architecture Specification has it.
     pub retry_on_nak: bool,
     /// From the QP to the wire.
     pub transmit_latency: Time,

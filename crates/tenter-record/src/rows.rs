@@ -177,9 +177,9 @@ rows! {
         peer_name: String => "peer_name", "";
         /// Line rate.
         rate_gbps: f64 => "rate_gbps", "Gbit/s (10⁹)";
-        /// Queue pairs whose data is sent by this port, as the hash of their addresses decides while
-        /// all links are up; missing where packets are balanced one by one, and in trials of more
-        /// than 2²⁰ queue pairs.
+        /// Queue pairs whose data is sent by this port, as the hash of their addresses decides
+        /// while all links are up; missing where packets are balanced one by one, and in trials of
+        /// more than 2²⁰ queue pairs.
         queue_pairs: Option<u64> => "queue_pairs", "";
         /// Frames sent, of every kind but pause frames.
         tx_frames: u64 => "tx_frames", "frames";

@@ -1,4 +1,5 @@
-//! Which ports queue pairs take where the hash of their addresses alone decides: known before a run.
+//! Which ports queue pairs take where the hash of their addresses alone decides: known before a
+//! run.
 
 use tenter_workload::{Job, Schedule, WorkloadError};
 

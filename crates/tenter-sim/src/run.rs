@@ -163,9 +163,9 @@ impl<D: Driver> Simulation<D> {
         &self.driver
     }
 
-    /// The paths of all transfers of the jobs' sequences, once each, before anything has run; `None`
-    /// where the load balancer may choose another port for each packet, or where there are more
-    /// than 2²⁰.
+    /// The paths of all transfers of the jobs' sequences, once each, before anything has run;
+    /// `None` where the load balancer may choose another port for each packet, or where there are
+    /// more than 2²⁰.
     ///
     /// # Errors
     /// When a collective cannot be run by its ranks.

@@ -20,8 +20,8 @@ pub(crate) struct Description {
     /// Of a study by sizes: columns of the published table, the judged one among them.
     #[serde(default)]
     pub(crate) metrics: Vec<String>,
-    /// Of a study by sizes: columns of a trial's collectives that the source does not have, shown for
-    /// information.
+    /// Of a study by sizes: columns of a trial's collectives that the source does not have, shown
+    /// for information.
     #[serde(default)]
     pub(crate) unpublished: Vec<String>,
     /// Of a study by readings: what each published row is compared with.
@@ -91,7 +91,8 @@ pub enum Reading {
     EgressQpCount,
     /// How many of them each uplink of the leaf has, in the order of its ports.
     QpsPerUplink,
-    /// The load of the uplink whose load is furthest from the mean, in frame bytes of one queue pair.
+    /// The load of the uplink whose load is furthest from the mean, in frame bytes of one queue
+    /// pair.
     QpEquivalentsPerUplink,
     /// Frames sent less frames accepted, over the flows from hosts of a leaf to hosts elsewhere.
     FramesDelta,

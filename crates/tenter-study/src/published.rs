@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tenter_units::Bytes;
 
 use crate::answer::Value;
-use crate::description::{Description, Judged};
+use crate::description::{Description, Judged, ReadingOfRow, Variant};
 use crate::error::StudyError;
 use crate::readings::ReadingRow;
 
@@ -104,72 +104,44 @@ pub(crate) fn read_readings(
 ) -> Result<Vec<ReadingRow>, StudyError> {
     let table = &description.published.table;
     let (header, records) = records(text, table)?;
-    let at = |line: Option<u64>, message: String| StudyError::Published {
-        table: table.clone(),
-        line,
-        message,
-    };
-    let column = |name: &str| {
-        let found = header.iter().position(|other| other == name);
-        found.ok_or_else(|| {
-            at(
-                Some(1),
-                format!("there is no column `{name}`, which a study asks for"),
-            )
-        })
-    };
-    let mut rows = Vec::new();
-    for reading in &description.readings {
+    let read = |reading: &ReadingOfRow| {
         let selection = description.published.rows.iter().chain(&reading.row);
-        let selection: Result<Vec<_>, StudyError> = selection
-            .map(|(name, value)| Ok((column(name)?, value.as_str())))
-            .collect();
-        let selection = selection?;
+        let selection =
+            selection.map(|(name, value)| Ok((column(&header, table, name)?, value.as_str())));
+        let selection = selection.collect::<Result<Vec<_>, StudyError>>()?;
         let selected = |record: &&csv::StringRecord| {
             let mut wanted = selection.iter();
             wanted.all(|(column, value)| record.get(*column) == Some(*value))
         };
         let mut found = records.iter().filter(selected);
         let (Some(record), None) = (found.next(), found.next()) else {
-            let message = format!(
-                "not exactly one row is that of the reading `{}`",
-                reading.case
-            );
-            return Err(at(None, message));
+            return Err(StudyError::Published {
+                table: table.clone(),
+                line: None,
+                message: format!(
+                    "not exactly one row is that of the reading `{}`",
+                    reading.case
+                ),
+            });
         };
         let row = Row {
             table,
             header: &header,
             record,
         };
-        let [low, high] = &reading.band;
-        let gate = row.gate(column("gate")?)?;
-        let band = row.band([column(low)?, column(high)?], gate)?;
-        let text = row.text(column("published")?);
-        let published = match text.parse::<f64>() {
-            Ok(number) => Some(Value::Number(number)),
-            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
-        };
-        let all = || {
-            description
-                .variants
-                .iter()
-                .map(|variant| variant.name.clone())
-        };
-        rows.push(ReadingRow {
-            case: reading.case.clone(),
-            reading: reading.reading,
-            metric: row.text(column("metric")?).to_owned(),
-            leaf: reading.leaf.clone(),
-            variant: reading.variant.clone(),
-            shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
-            published,
-            band,
-            gate,
-            reason: row.text(column("reason")?).to_owned(),
-        });
-    }
-    Ok(rows)
+        row.reading(reading, &description.variants)
+    };
+    description.readings.iter().map(read).collect()
+}
+
+/// Where in a record the column of that name is.
+fn column(header: &csv::StringRecord, table: &str, name: &str) -> Result<usize, StudyError> {
+    let found = header.iter().position(|other| other == name);
+    found.ok_or_else(|| StudyError::Published {
+        table: table.to_owned(),
+        line: Some(1),
+        message: format!("there is no column `{name}`, which a study asks for"),
+    })
 }
 
 /// Where the size of a case is written.
@@ -199,14 +171,7 @@ impl<'a> Columns<'a> {
         judged: &Judged,
     ) -> Result<Columns<'a>, StudyError> {
         let published = &description.published;
-        let column = |name: &str| {
-            let found = header.iter().position(|other| other == name);
-            found.ok_or_else(|| StudyError::Published {
-                table: published.table.clone(),
-                line: Some(1),
-                message: format!("there is no column `{name}`, which a study asks for"),
-            })
-        };
+        let column = |name: &str| column(header, &published.table, name);
         let wrong = |message: String| StudyError::Published {
             table: published.table.clone(),
             line: None,
@@ -298,6 +263,34 @@ impl Row<'_> {
             band: self.band(columns.band, gate)?,
             gate,
             reason: self.text(columns.reason).to_owned(),
+        })
+    }
+
+    fn reading(
+        &self,
+        reading: &ReadingOfRow,
+        variants: &[Variant],
+    ) -> Result<ReadingRow, StudyError> {
+        let column = |name: &str| column(self.header, self.table, name);
+        let [low, high] = &reading.band;
+        let gate = self.gate(column("gate")?)?;
+        let text = self.text(column("published")?);
+        let published = match text.parse::<f64>() {
+            Ok(number) => Some(Value::Number(number)),
+            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
+        };
+        let all = || variants.iter().map(|variant| variant.name.clone());
+        Ok(ReadingRow {
+            case: reading.case.clone(),
+            reading: reading.reading,
+            metric: self.text(column("metric")?).to_owned(),
+            leaf: reading.leaf.clone(),
+            variant: reading.variant.clone(),
+            shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
+            published,
+            band: self.band([column(low)?, column(high)?], gate)?,
+            gate,
+            reason: self.text(column("reason")?).to_owned(),
         })
     }
 

@@ -186,8 +186,8 @@ impl Balancer {
         self.choose_other(packet, candidates, seed, ports)
     }
 
-    /// The place among the candidates of the port that all packets with this hash take; `None` where
-    /// the choice depends on anything else.
+    /// The place among the candidates of the port that all packets with this hash take; `None`
+    /// where the choice depends on anything else.
     pub(crate) fn fixed(
         &self,
         hash: u32,

@@ -3,9 +3,10 @@
 use super::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
-/// Rings side by side: with a stride of g, each g-th rank is in the same one, of m = n/g ranks. Ring
-/// i carries chunks i·m to (i+1)·m − 1, and in step s its rank r sends chunk (r + first − s) mod m of
-/// them to its next one. Transfer id = step · n + source. The usual ring has a stride of 1.
+/// Rings side by side: with a stride of g, each g-th rank is in the same one, of m = n/g ranks.
+/// Ring i carries chunks i·m to (i+1)·m − 1, and in step s its rank r sends chunk (r + first − s)
+/// mod m of them to its next one. Transfer id = step · n + source. The usual ring has a stride of
+/// 1.
 ///
 /// What a rank receives in a step is what it sends in the next, so a send waits for exactly one
 /// arrival and chunks travel independently of each other.
@@ -32,8 +33,8 @@ impl Ring {
         }
     }
 
-    /// The reduce-scatter and all-gather of `stride` rings side by side, which divides the number of
-    /// chunks and leaves at least 2 ranks in each.
+    /// The reduce-scatter and all-gather of `stride` rings side by side, which divides the number
+    /// of chunks and leaves at least 2 ranks in each.
     pub(super) fn side_by_side(chunks: Chunks, stride: u32) -> Ring {
         let length = chunks.count() / stride;
         Ring {
@@ -56,7 +57,8 @@ impl Ring {
         first..first + self.length()
     }
 
-    /// The step in which a rank sends a chunk of its ring for the first time, had it enough of them.
+    /// The step in which a rank sends a chunk of its ring for the first time, had it enough of
+    /// them.
     fn first_step(&self, rank: u32, chunk: u32) -> u32 {
         let within = chunk - self.part(rank).start;
         (rank / self.stride + self.first + self.length() - within) % self.length()
