@@ -22,6 +22,9 @@ pub(crate) struct Tally {
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
     pub(crate) retransmitted_frames: u64,
+    /// Frame bytes sent and accepted by the flows that are booked.
+    pub(crate) sent_bytes: u64,
+    pub(crate) accepted_bytes: u64,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
     /// [`Accounts::waiting`].
     places: Vec<u32>,
@@ -207,6 +210,8 @@ impl Accounts {
         let row = flow_row(context, schedule, sent, received);
         tally.completion_times.push(row.fct());
         tally.sent_frames += row.tx_frames;
+        tally.sent_bytes += row.tx_bytes;
+        tally.accepted_bytes += row.rx_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
         if tally.completion_times.len() == tally.places.len() {
             tally.places = Vec::new();
