@@ -27,7 +27,8 @@ pub(crate) fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<L
     ends.map(|end| link(plan, end)).collect()
 }
 
-fn link(plan: &Plan, end: CableEnd) -> Link {
+/// The link that leaves a node by a port.
+pub(crate) fn link(plan: &Plan, end: CableEnd) -> Link {
     let topology = &plan.topology;
     let cable = topology.cable(end.node, end.port);
     let peer = topology.neighbour(end.node, end.port).node;
