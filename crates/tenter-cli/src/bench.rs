@@ -79,6 +79,9 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     for warning in &summary.warnings {
         let _ = writeln!(text, "# Warning: {warning}");
     }
+    for note in &summary.notes {
+        let _ = writeln!(text, "# Note: {note}");
+    }
     print(&text);
     write_json(
         arguments,

@@ -99,18 +99,15 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     let mut simulated = Time::ZERO;
     for job in &plan.jobs {
         let part = job_cost(plan, routing, job, most)?;
-        cost.packet_hops += part.packet_hops;
-        cost.data_packet_hops += part.data_packet_hops;
-        cost.flows = cost.flows.saturating_add(part.flows);
+        let end = Ideal::of(plan, routing, job).end();
+        let share = share_within_limit(plan, job, end);
+        cost.packet_hops += part.packet_hops * share;
+        cost.data_packet_hops += part.data_packet_hops * share;
+        cost.flows = cost.flows.saturating_add(scaled(part.flows, share));
         cost.exact &= part.exact;
-        simulated = simulated.max(Ideal::of(plan, routing, job).end());
+        simulated = simulated.max(end);
     }
-    if let Some(limit) = plan.time_limit.filter(|limit| *limit < simulated) {
-        let share = limit.as_s() / simulated.as_s();
-        cost.packet_hops *= share;
-        cost.data_packet_hops *= share;
-        simulated = limit;
-    }
+    simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
     let central = lookahead(plan) < CENTRAL_BELOW;
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     cost.simulated_ns = simulated.as_ns();
@@ -122,6 +119,26 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     cost.memory = memory(plan)?;
     cost.peak_bytes = cost.memory.total();
     Ok(cost)
+}
+
+/// How much of a job that would end then is done when the time limit is reached, as if it made the
+/// same progress all the time.
+pub(crate) fn share_within_limit(plan: &Plan, job: &Job, end: Time) -> f64 {
+    match plan.time_limit {
+        Some(limit) if limit < end => {
+            limit.saturating_sub(job.start).as_s() / end.saturating_sub(job.start).as_s()
+        }
+        _ => 1.0,
+    }
+}
+
+/// So much of a number, rounded up.
+pub(crate) fn scaled(count: u64, share: f64) -> u64 {
+    if share < 1.0 {
+        (count as f64 * share).ceil() as u64
+    } else {
+        count
+    }
 }
 
 fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost, WorkloadError> {

@@ -166,7 +166,9 @@ impl<'a> Ideal<'a> {
         };
         let mut last = None;
         for id in 0..few.as_ref().map_or(0, |few| few.transfer_count()) {
-            let bytes = few.as_ref().map_or(0, |schedule| schedule.transfer(id).bytes);
+            let bytes = few
+                .as_ref()
+                .map_or(0, |schedule| schedule.transfer(id).bytes);
             if last.replace(bytes) == Some(bytes) {
                 continue;
             }

@@ -192,3 +192,35 @@ jobs: [{{ranks: [a, b], collectives: [{{collective: incast, size: 8KiB}}]}}]
     assert!(fastest - ideal < 1.0, "{fastest} {ideal}");
     assert!(times.iter().any(|time| time - ideal > 8_000.0), "{times:?}");
 }
+
+#[test]
+fn a_time_limit_shortens_all_that_a_run_costs() {
+    // A hundred rounds of one job, of which a tenth is done, beside one that is done long before.
+    let text = |limit: &str| {
+        format!(
+            "fabric: {{kind: single-switch, hosts: 8}}
+jobs:
+  - {{name: long, ranks: [0, 1, 2, 3], iterations: 100, collectives: [{{collective: all-to-all, size: 1MiB}}]}}
+  - {{name: short, ranks: [4, 5, 6, 7], collectives: [{{collective: all-to-all, size: 1MiB}}]}}
+observe: {{sample_interval: 100ns}}
+limits: {{time: {limit}}}
+"
+        )
+    };
+    let (_, whole) = explained(&text("none"));
+    let tenth = (whole.cost.simulated_ns * 100.0).round() as u64;
+    let (plan, limited) = explained(&text(&format!("{tenth}ps")));
+    let (whole, limited) = (whole.cost, limited.cost);
+    // Twelve flows a round: 10 rounds and one are left of 100 and one.
+    assert_eq!((whole.flows, limited.flows), (12 * 101, 12 * 11));
+    assert!((limited.packet_hops / whole.packet_hops - 11.0 / 101.0).abs() < 1e-9);
+    assert!((limited.wall_s / whole.wall_s - 11.0 / 101.0).abs() < 1e-9);
+    assert!((limited.simulated_ns * 1e3 - tenth as f64).abs() < 1e-3);
+    let rows = |parts: tenter_explain::MemoryParts| parts.tables_bytes as f64;
+    assert!(rows(limited.memory) < 0.15 * rows(whole.memory));
+    assert!(limited.memory.flows_bytes < whole.memory.flows_bytes);
+    let (outcome, flows) = simulated(&plan);
+    assert!(outcome.summary.stopped.is_some());
+    let ratio = flows.len() as f64 / limited.flows as f64;
+    assert!((0.8..1.1).contains(&ratio), "{} flows", flows.len());
+}

@@ -41,7 +41,11 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
 
 fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
     let bisection = fabric.bisection_gbps.map(|gbps| {
-        let bound = if fabric.bisection_exact { "" } else { "at most " };
+        let bound = if fabric.bisection_exact {
+            ""
+        } else {
+            "at most "
+        };
         format!(", bisection {bound}{}b/s", si(gbps * 1e9))
     });
     writeln!(

@@ -43,9 +43,8 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
             let index = collective.index;
             let of_collective =
                 |trial: &Summary| mean_of_iterations(&trial.jobs[position], index, time_ns);
-            let moved = |trial: &Summary| {
-                mean_of_iterations(&trial.jobs[position], index, bus_bytes)
-            };
+            let moved =
+                |trial: &Summary| mean_of_iterations(&trial.jobs[position], index, bus_bytes);
             let blank = SeedRow {
                 index: Some(collective.index),
                 collective: Some(collective.collective.clone()),

@@ -251,6 +251,7 @@ impl Draft {
             warnings.push(balancing_at, message.to_owned(), None);
         } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
             draft.check_nics(&endpoint.nic, problems, warnings);
+            draft.check_gap(&endpoint.nic, &topology, warnings);
         }
         let names = HostNames::of(&topology, problems);
         let addresses = self

@@ -44,6 +44,7 @@ pub(crate) struct Accounts {
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
     flows_done: u64,
+    flows_booked: u64,
     flows_total: u64,
     last_event: u64,
 }
@@ -86,6 +87,7 @@ impl Accounts {
             rows: Vec::new(),
             digest: Digest::new(),
             flows_done: 0,
+            flows_booked: 0,
             flows_total,
             last_event: 0,
         })
@@ -201,6 +203,7 @@ impl Accounts {
         let sent = &self.acknowledged[flow.index as usize];
         let received = &self.waiting[flow.place as usize];
         self.free.push(flow.place);
+        self.flows_booked += 1;
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
         let schedule = tally
@@ -221,6 +224,11 @@ impl Accounts {
 
     pub(crate) fn flows_done(&self) -> u64 {
         self.flows_done
+    }
+
+    /// Flows that have also been acknowledged, and are in the books.
+    pub(crate) fn flows_booked(&self) -> u64 {
+        self.flows_booked
     }
 
     pub(crate) fn flows_total(&self) -> u64 {

@@ -55,7 +55,12 @@ fn no_run_is_faster_than_its_ideal_time() {
             }
         }
     }
-    assert!(failures.is_empty(), "{} of {judged}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {judged}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     // Neither a bound that nothing comes near.
     assert!(judged > 500 && tight > judged / 50, "{tight} of {judged}");
 }

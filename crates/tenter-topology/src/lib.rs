@@ -40,6 +40,7 @@ mod check;
 mod error;
 mod locality;
 mod routing;
+mod spread;
 mod topology;
 mod wiring;
 
