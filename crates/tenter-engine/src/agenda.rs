@@ -151,6 +151,18 @@ impl<T> Default for Agenda<T> {
 }
 
 impl<T: Copy> Agenda<T> {
+    /// The agenda of what arrives at a node, each item with its offset in ps in a bucket that lasts
+    /// `length`, and its input: for those who visit a node without an engine.
+    pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> Agenda<T> {
+        let mut inbox = Inbox::default();
+        for (offset, input, item) in arrivals {
+            inbox.push(offset, input, item);
+        }
+        let mut agenda = Agenda::default();
+        agenda.take(inbox, length);
+        agenda
+    }
+
     /// Takes an inbox of a bucket of `length` ps; returns the empty one it held before.
     #[inline]
     pub(crate) fn take(&mut self, inbox: Inbox<T>, length: u64) -> Inbox<T> {

@@ -202,7 +202,7 @@ fn a_time_limit_shortens_all_that_a_run_costs() {
 jobs:
   - {{name: long, ranks: [0, 1, 2, 3], iterations: 100, collectives: [{{collective: all-to-all, size: 1MiB}}]}}
   - {{name: short, ranks: [4, 5, 6, 7], collectives: [{{collective: all-to-all, size: 1MiB}}]}}
-observe: {{sample_interval: 100ns}}
+observe: {{sample_interval: 1us}}
 limits: {{time: {limit}}}
 "
         )
