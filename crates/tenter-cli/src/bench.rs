@@ -240,13 +240,18 @@ fn job(
     if bytes.is_empty() {
         bytes.push("1B".to_owned());
     }
-    let mut more = root.map_or_else(String::new, |root| format!("root: {root}, "));
-    if hierarchical(collective, algorithm) {
-        let _ = write!(more, "npus_per_host: {}, ", layout.per_node);
-    }
+    // One key in a line, so that each line is what one flag comes to.
+    let more = |key: &str, value: u32| format!("        {key}: {value}\n");
+    let root = root.map_or_else(String::new, |root| more("root", root));
+    let per_node = if hierarchical(collective, algorithm) {
+        more("npus_per_host", layout.per_node)
+    } else {
+        String::new()
+    };
     format!(
         "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
-         collectives: [{{collective: {}, algorithm: {algorithm}, {more}sizes: [{}]}}]\n",
+         collectives:\n      - collective: {}\n        algorithm: {algorithm}\n{root}{per_node}        \
+         sizes: [{}]\n",
         collective.name,
         arguments.iterations,
         arguments.warm_up,
