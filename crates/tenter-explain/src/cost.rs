@@ -1,6 +1,8 @@
 //! What a run costs: packets, memory, time.
 
 use serde::Serialize;
+use tenter_net::UNLIMITED_POOL;
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::Time;
@@ -26,7 +28,7 @@ pub struct Cost {
     pub simulated_ns: f64,
     /// Wall time on one thread of the machine that the constants were measured on.
     pub wall_s: f64,
-    /// Of it, for each packet-hop.
+    /// Of it, for each packet-hop, visits of nodes included.
     pub ns_per_packet_hop: f64,
     /// Of it, for each flow.
     pub ns_per_flow: f64,
@@ -75,18 +77,30 @@ const TRANSFERS_MAX: u64 = 4 << 20;
 const TRANSFERS_MIN: u64 = 4_096;
 
 /// A packet-hop in a fabric of up to [`HOSTS_CACHED`] hosts, in ns; on the machine of
-/// `benches/README.md`, as are the two that follow.
-const HOP_NS: f64 = 50.0;
+/// `benches/README.md`, as are the others.
+const HOP_NS: f64 = 40.0;
 /// What it takes longer whenever the fabric doubles.
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
 /// Where one node can affect another so soon, windows go from event to event.
 const CENTRAL_BELOW: Time = Time::from_ns(50);
-/// How much longer a packet-hop takes then.
-const CENTRAL_FACTOR: f64 = 4.0;
+/// What a packet-hop takes longer where a buffer is shared: its accounts.
+const SHARED_NS: f64 = 20.0;
+/// Where a class is lossless in addition: pauses, and visits in the order of time.
+const LOSSLESS_NS: f64 = 10.0;
+/// Where the load balancer chooses for each packet.
+const BALANCER_NS: f64 = 25.0;
+/// Where senders are slowed down: their rates and timers.
+const CONGESTION_CONTROL_NS: f64 = 20.0;
+/// A visit of a node in a window in which something happens there.
+const VISIT_NS: f64 = 85.0;
+/// A visit where windows go from event to event: its way through the calendar in addition.
+const CENTRAL_VISIT_NS: f64 = 160.0;
+/// No window is longer.
+const WINDOW_MAX: Time = Time::from_us(2);
 /// A flow: its queue pair, its records and its row.
-const FLOW_NS: f64 = 1_500.0;
+const FLOW_NS: f64 = 1_600.0;
 
 /// What running a plan costs.
 pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError> {
@@ -108,17 +122,55 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
         simulated = simulated.max(end);
     }
     simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
-    let central = lookahead(plan) < CENTRAL_BELOW;
-    let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     cost.simulated_ns = simulated.as_ns();
-    let factor = if central { CENTRAL_FACTOR } else { 1.0 };
-    cost.ns_per_packet_hop = (HOP_NS + HOP_NS_PER_DOUBLING * doublings) * factor;
+    cost.ns_per_packet_hop = hop_ns(plan) + visits_ns(plan, simulated, cost.packet_hops);
     cost.ns_per_flow = FLOW_NS;
     let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * FLOW_NS;
     cost.wall_s = ns / 1e9;
     cost.memory = memory(plan)?;
     cost.peak_bytes = cost.memory.total();
     Ok(cost)
+}
+
+/// What a packet-hop itself takes.
+fn hop_ns(plan: &Plan) -> f64 {
+    let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
+    let switch = &plan.switch;
+    let pools = &switch.pool_bytes;
+    let parts = [
+        (pools.iter().any(|&pool| pool != UNLIMITED_POOL), SHARED_NS),
+        (
+            switch.classes.iter().any(|class| class.lossless.is_some()),
+            LOSSLESS_NS,
+        ),
+        (
+            !matches!(
+                switch.load_balancing,
+                LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_)
+            ),
+            BALANCER_NS,
+        ),
+        (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),
+    ];
+    let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
+    HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()
+}
+
+/// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
+/// each packet where that is less often.
+fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
+    let lookahead = lookahead(plan);
+    let window = lookahead.min(plan.window_cap.unwrap_or(WINDOW_MAX));
+    let window = window.min(WINDOW_MAX).max(Time::from_ps(1));
+    let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
+    let nodes = ranks.min(plan.topology.hosts) + plan.topology.switches();
+    let visits = simulated.as_s() / window.as_s() * nodes as f64;
+    let each = if lookahead < CENTRAL_BELOW {
+        CENTRAL_VISIT_NS
+    } else {
+        VISIT_NS
+    };
+    each * (visits / packet_hops.max(1.0)).min(1.0)
 }
 
 /// How much of a job that would end then is done when the time limit is reached, as if it made the
