@@ -86,13 +86,13 @@ impl Search<'_> {
     /// What is known of the switches on the way is kept in `best`, which is about one target.
     fn pair(&self, source: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
         let [first, last] = [first_end(source), self.last_end(target)];
-        let whole = self.cost(first) + self.from_switch(self.switch_of(source), target, best);
+        let whole = self.cost(first) + self.least_from(self.switch_of(source), target, best);
         let ends = [first, last].map(|end| self.duration(&link(self.plan, end)));
         whole.saturating_sub(ends[0].max(ends[1]))
     }
 
     /// The best way from a switch, by its number among the switches, to a host.
-    fn from_switch(&self, switch: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
+    fn least_from(&self, switch: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
         if let Some(known) = best[switch as usize] {
             return known;
         }
@@ -104,7 +104,7 @@ impl Search<'_> {
             let rest = if peer == target {
                 0
             } else {
-                self.from_switch(peer - topology.hosts as u32, target, best)
+                self.least_from(peer - topology.hosts as u32, target, best)
             };
             least = least.min(self.cost(CableEnd { node, port }).saturating_add(rest));
         }

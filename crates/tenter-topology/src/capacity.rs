@@ -89,9 +89,9 @@ impl Topology {
     /// What one half of the hosts can send to the other, with the hosts cut into halves where least
     /// gets through: half of the narrowest tier's capacity.
     ///
-    /// Nothing where that is not the answer: with an odd number of hosts, with cables within a tier,
-    /// or where the parts of the fabric below the narrowest tier's uplinks are not an even number of
-    /// parts with equally many hosts. Then a half of the hosts is no half of the parts.
+    /// Nothing where that is not the answer: with an odd number of hosts, with cables within a
+    /// tier, or where the parts of the fabric below the narrowest tier's uplinks are not an even
+    /// number of parts with equally many hosts. Then a half of the hosts is no half of the parts.
     pub fn bisection(&self) -> Option<Bisection> {
         if !self.hosts.is_multiple_of(2) || self.has_cables_within_tiers() {
             return None;

@@ -153,7 +153,7 @@ impl Source {
     /// The arrivals of the window that begins at `start`. Phases of some windows differ in how much
     /// comes, and in how many ports it is for.
     fn window(&mut self, start: u64) -> Vec<(u64, u16, Packet)> {
-        let phase = mix64(self.seed ^ start / (32 * WINDOW));
+        let phase = mix64(self.seed ^ (start / (32 * WINDOW)));
         let (busy, spread) = (1 + phase % 6, 1 + (phase >> 8) % 4);
         let mut arrivals = Vec::new();
         for input in 0..2 * PORTS {
