@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism bench bench-instructions clean
+.PHONY: help build demo test format lint unit studies determinism bench bench-estimates bench-instructions clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 # For a part of the cases and other options: make bench ARGS="1024 --runs 3"; ARGS=--help lists them.
 bench: ## Measure packet-hops per second, memory and set-up time (see benches/README.md)
 	$(CARGO) bench -p tenter-testkit --bench fabric -- $(ARGS)
+
+bench-estimates: ## Compare estimated wall times with measured ones
+	$(CARGO) bench -p tenter-testkit --bench estimates
 
 bench-instructions: ## Count instructions per packet-hop; needs valgrind
 	$(CARGO) bench -p tenter-testkit --bench fabric -- --instructions --shorten 8 $(ARGS)

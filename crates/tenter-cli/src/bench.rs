@@ -79,6 +79,9 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     for warning in &summary.warnings {
         let _ = writeln!(text, "# Warning: {warning}");
     }
+    for note in &summary.notes {
+        let _ = writeln!(text, "# Note: {note}");
+    }
     print(&text);
     write_json(
         arguments,
@@ -237,13 +240,18 @@ fn job(
     if bytes.is_empty() {
         bytes.push("1B".to_owned());
     }
-    let mut more = root.map_or_else(String::new, |root| format!("root: {root}, "));
-    if hierarchical(collective, algorithm) {
-        let _ = write!(more, "npus_per_host: {}, ", layout.per_node);
-    }
+    // One key in a line, so that each line is what one flag comes to.
+    let more = |key: &str, value: u32| format!("        {key}: {value}\n");
+    let root = root.map_or_else(String::new, |root| more("root", root));
+    let per_node = if hierarchical(collective, algorithm) {
+        more("npus_per_host", layout.per_node)
+    } else {
+        String::new()
+    };
     format!(
         "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
-         collectives: [{{collective: {}, algorithm: {algorithm}, {more}sizes: [{}]}}]\n",
+         collectives:\n      - collective: {}\n        algorithm: {algorithm}\n{root}{per_node}        \
+         sizes: [{}]\n",
         collective.name,
         arguments.iterations,
         arguments.warm_up,
@@ -349,38 +357,36 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
     let mut next = 0;
     let row = |sized: &Sized| {
         if sized.bytes == 0 {
-            return Some(row_of(sized, 0.0, 1.0, 1.0));
+            return Some(row_of(sized, 0.0, 0.0, 0.0));
         }
         let index = next;
         next += 1;
         let iterations = judged.iter().filter(|row| row.index as usize == index);
-        let times: Option<Vec<f64>> = iterations
-            .map(|row| row.completion_time.map(|time| time.as_ns() / 1e3))
-            .collect();
-        let times = times.filter(|times| times.len() == prepared.report.iterations as usize)?;
-        let mean_us = times.iter().sum::<f64>() / times.len() as f64;
-        let kind = &job.sequence[index].kind;
-        let (algbw, busbw) = (
-            kind.algbw_factor(job.ranks()),
-            kind.busbw_factor(job.ranks()),
-        );
-        Some(row_of(sized, mean_us, algbw, busbw))
+        let done: Option<Vec<(f64, f64)>> = iterations.map(|row| time_and_moved(row)).collect();
+        let done = done.filter(|done| done.len() == prepared.report.iterations as usize)?;
+        let time_us: f64 = done.iter().map(|done| done.0).sum();
+        let moved: f64 = done.iter().map(|done| done.1).sum();
+        let algbw = if time_us > 0.0 { moved / time_us } else { 0.0 };
+        let busbw = algbw * job.sequence[index].kind.busbw_factor(job.ranks());
+        Some(row_of(sized, time_us / done.len() as f64, algbw, busbw))
     };
     prepared.sizes.iter().map_while(row).collect()
 }
 
-fn row_of(sized: &Sized, time_us: f64, algbw_factor: f64, busbw_factor: f64) -> BenchRow {
-    let algbw = if time_us > 0.0 {
-        sized.bytes as f64 * algbw_factor / (time_us * 1e3)
-    } else {
-        0.0
-    };
+/// How long an iteration took in µs, and what its algorithm bandwidth counts as moved in kB: less
+/// than its size where frames are lost and not sent again.
+fn time_and_moved(row: &CollectiveRow) -> Option<(f64, f64)> {
+    let time_us = row.completion_time?.as_ns() / 1e3;
+    Some((time_us, row.algbw_gbytes_per_s? * time_us))
+}
+
+fn row_of(sized: &Sized, time_us: f64, algbw: f64, busbw: f64) -> BenchRow {
     BenchRow {
         size_bytes: sized.bytes,
         count: sized.count,
         time_us,
         algbw,
-        busbw: algbw * busbw_factor,
+        busbw,
     }
 }
 

@@ -5,6 +5,30 @@ use tenter_scenario::{Format, Laid, Loaded, Preset, load_laid};
 use crate::failure::Failure;
 use crate::source;
 
+/// What the keys that a command makes of its flags are called.
+const LAID: &str = "jobs of this command";
+
+/// The flag, in place of a line that nobody has written.
+fn flag_of(keys: &str, place: &str) -> Option<String> {
+    let line = place.strip_prefix(LAID)?.strip_prefix(':')?;
+    let line: usize = line.split(':').next()?.parse().ok()?;
+    let text = keys.lines().nth(line.checked_sub(1)?)?;
+    let key = text.trim_start_matches([' ', '-']).split(':').next()?;
+    let flag = match key {
+        "ranks" => "--nodes, -t and -g",
+        "iterations" => "-n",
+        "warm_up" => "-w",
+        // Also what its size is too large for.
+        "collective" => "COLLECTIVE, -b, -e, -f and -i",
+        "algorithm" => "--algorithm",
+        "root" => "-r",
+        "npus_per_host" => "-g",
+        "sizes" => "-b, -e, -f and -i",
+        _ => "this command",
+    };
+    Some(flag.to_owned())
+}
+
 /// A fabric that a command was pointed at.
 pub(crate) struct Fabric {
     /// What messages and trial folders call it: the preset, or the stem of the file.
@@ -45,12 +69,14 @@ impl Fabric {
         seed: Option<u64>,
     ) -> Result<Loaded, Failure> {
         let laid = Laid {
-            source_name: "jobs of this command",
+            source_name: LAID,
             text: keys,
         };
         let (text, name) = (&self.text, &self.source_name);
-        load_laid(text, name, self.format, laid, overrides, seed)
-            .map_err(|problems| Failure::input(problems.render()))
+        load_laid(text, name, self.format, laid, overrides, seed).map_err(|problems| {
+            let problems = problems.with_places(|place| flag_of(keys, place));
+            Failure::input(problems.render())
+        })
     }
 
     /// The fabric with a job that fits any, for whoever only wants to know what it is.

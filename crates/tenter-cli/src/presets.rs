@@ -41,7 +41,7 @@ fn list() -> Result<(), Failure> {
     }
     print(&format!(
         "{table}\n`tenter bench all_reduce --fabric NAME` runs a benchmark on one, \
-         `tenter presets show NAME` prints it as a scenario to begin with.\n"
+         `tenter presets show NAME` prints it: add `jobs:` and it is a scenario.\n"
     ));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `tenter run --seeds N`: one trial per seed, and what their times come to.
 
-use std::fs;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use serde_json::json;
 use tenter_record::{Names, SeedRow, Summary};
-use tenter_report::{SEEDS_FILE, TrialError, csv, seed_rows, seed_table, write_seed_rows};
+use tenter_report::{
+    TrialError, clear_seeds, csv, seed_folder, seed_rows, seed_table, takes_seeds, write_seed_rows,
+};
 use tenter_scenario::Loaded;
 use tenter_sim::{Options, Simulation};
 
@@ -44,13 +46,15 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     );
     let folder = run::folder_path(arguments, &first.plan)?;
     check_folder(&folder)?;
+    let last = seed + u64::from(count) - 1;
+    clear_seeds(&folder, |old| (seed..=last).contains(&old)).map_err(|error| other(&error))?;
     let interrupted = on_interrupt();
     let mut trials = Vec::new();
     for number in 0..count {
         let seed = seed + u64::from(number);
         let started = Instant::now();
         let loaded = source.load(&scenario.overrides, Some(seed))?;
-        let path = folder.join(format!("seed-{seed}"));
+        let path = seed_folder(&folder, seed);
         let title = format!("seed {seed} ({} of {count})", number + 1);
         let ended = carry_out(arguments, &loaded, &path, &title, started, &interrupted)?;
         ended.written.map_err(|error| other(&error))?;
@@ -98,8 +102,7 @@ fn options(arguments: &Run) -> Options {
 
 /// A folder that holds something else is left alone.
 fn check_folder(folder: &Path) -> Result<(), Failure> {
-    let has_entries = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    if has_entries && !folder.join(SEEDS_FILE).is_file() {
+    if !takes_seeds(folder).map_err(|error| Failure::input(error.to_string()))? {
         let folder = folder.display();
         return Err(Failure::input(format!(
             "{folder} holds something else than the trials of several seeds; name another folder, or an empty one"
@@ -143,7 +146,25 @@ fn table(first: &Loaded, trials: &[Trial], rows: &[SeedRow], folder: &Path) -> S
     let fabric = run::describe(plan);
     let rows = seed_table(rows);
     let folder = folder.display();
-    format!("{name}seeds {seeds}\n{fabric}\n{rows}\ntrials   {folder}\n")
+    let mut remarks = String::new();
+    for warning in of_all(trials, |summary| &summary.warnings) {
+        let _ = writeln!(remarks, "warning  {warning}");
+    }
+    for note in of_all(trials, |summary| &summary.notes) {
+        let _ = writeln!(remarks, "note: {note}");
+    }
+    format!("{name}seeds {seeds}\n{fabric}\n{rows}\n{remarks}trials   {folder}\n")
+}
+
+/// What is said of any trial, each sentence once, in the order in which they come.
+fn of_all(trials: &[Trial], list: impl Fn(&Summary) -> &Vec<String>) -> Vec<&String> {
+    let mut said = Vec::new();
+    for sentence in trials.iter().flat_map(|trial| list(&trial.summary)) {
+        if !said.contains(&sentence) {
+            said.push(sentence);
+        }
+    }
+    said
 }
 
 fn json(trials: &[Trial], rows: &[SeedRow]) -> Result<String, Failure> {
@@ -158,6 +179,8 @@ fn json(trials: &[Trial], rows: &[SeedRow]) -> Result<String, Failure> {
     let document = json!({
         "trials": trials.iter().map(of_trial).collect::<Vec<_>>(),
         "seeds": rows,
+        "warnings": of_all(trials, |summary| &summary.warnings),
+        "notes": of_all(trials, |summary| &summary.notes),
     });
     serde_json::to_string_pretty(&document)
         .map(|text| text + "\n")

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
+use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, Preset, load, text_of};
 
 use crate::arguments::Scenario;
 use crate::failure::{Failure, say};
@@ -62,7 +62,12 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
     let remedy = if file.is_dir() {
         "it is a folder; name a scenario file in it".to_owned()
     } else if error.kind() == std::io::ErrorKind::NotFound {
-        "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned()
+        match file.to_str().filter(|name| Preset::of_name(name).is_ok()) {
+            Some(name) => format!(
+                "`{name}` is a preset, a fabric without jobs: `tenter presets show {name}` prints it, to be saved as a scenario with `jobs:`, and `tenter bench --fabric {name}` runs a benchmark on it"
+            ),
+            None => "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned(),
+        }
     } else {
         format!("{error}; check the path and its permissions")
     };

@@ -1,6 +1,9 @@
 //! `tenter validate`.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
+
+use tenter_explain::idle_settings;
 
 use crate::arguments::Validate;
 use crate::failure::{Failure, print};
@@ -8,14 +11,21 @@ use crate::run::{counted, parts};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
-    let plan = source::read(&arguments.scenario)?.plan;
+    let loaded = source::read(&arguments.scenario)?;
+    let plan = &loaded.plan;
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
-    print(&format!(
+    let mut text = format!(
         "{} is valid: {}, {}, {}\n",
         arguments.scenario.file.display(),
-        parts(&plan),
+        parts(plan),
         counted(plan.jobs.len(), "job", "jobs"),
         counted(collectives, "collective", "collectives"),
-    ));
+    );
+    let notes =
+        idle_settings(plan, &loaded.given).map_err(|error| Failure::input(error.to_string()))?;
+    for note in notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    print(&text);
     Ok(ExitCode::SUCCESS)
 }

@@ -151,6 +151,18 @@ impl<T> Default for Agenda<T> {
 }
 
 impl<T: Copy> Agenda<T> {
+    /// The agenda of what arrives at a node, each item with its offset in ps in a bucket that lasts
+    /// `length`, and its input: for those who visit a node without an engine.
+    pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> Agenda<T> {
+        let mut inbox = Inbox::default();
+        for (offset, input, item) in arrivals {
+            inbox.push(offset, input, item);
+        }
+        let mut agenda = Agenda::default();
+        agenda.take(inbox, length);
+        agenda
+    }
+
     /// Takes an inbox of a bucket of `length` ps; returns the empty one it held before.
     #[inline]
     pub(crate) fn take(&mut self, inbox: Inbox<T>, length: u64) -> Inbox<T> {
@@ -170,7 +182,7 @@ impl<T: Copy> Agenda<T> {
     /// The arrivals in order, each with the input it came through.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&T, u16)> {
-        self.keys[..self.arrivals].iter().map(|&key| self.of(key))
+        self.keys[..self.arrivals].iter().map(|&key| self.item(key))
     }
 
     /// One arrival, by its place in the order, with the input it came through.
@@ -179,11 +191,11 @@ impl<T: Copy> Agenda<T> {
     /// When there are not so many.
     #[inline]
     pub fn get(&self, place: usize) -> (&T, u16) {
-        self.of(self.keys[place])
+        self.item(self.keys[place])
     }
 
     #[inline]
-    fn of(&self, key: u64) -> (&T, u16) {
+    fn item(&self, key: u64) -> (&T, u16) {
         let index = (key & ((1 << INDEX_BITS) - 1)) as usize;
         (&self.inbox.slots[index].item, input_of(key))
     }
@@ -194,7 +206,7 @@ impl<T: Copy> Agenda<T> {
             .keys
             .partition_point(|key| key >> OFFSET_SHIFT < offset);
         for &key in &self.keys[arrivals..] {
-            let (&item, input) = self.of(key);
+            let (&item, input) = self.item(key);
             later(key >> OFFSET_SHIFT, input, item);
         }
         self.arrivals = arrivals;

@@ -1,7 +1,9 @@
 //! What a run costs: packets, memory, time.
 
 use serde::Serialize;
-use tenter_scenario::{CENTRAL_BELOW, Plan};
+use tenter_net::UNLIMITED_POOL;
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
@@ -26,7 +28,7 @@ pub struct Cost {
     pub simulated_ns: f64,
     /// Wall time on one thread of the machine that the constants were measured on.
     pub wall_s: f64,
-    /// Of it, for each packet-hop.
+    /// Of it, for each packet-hop, visits of nodes included.
     pub ns_per_packet_hop: f64,
     /// Of it, for each flow.
     pub ns_per_flow: f64,
@@ -75,16 +77,26 @@ const TRANSFERS_MAX: u64 = 4 << 20;
 const TRANSFERS_MIN: u64 = 4_096;
 
 /// A packet-hop in a fabric of up to [`HOSTS_CACHED`] hosts, in ns; on the machine of
-/// `benches/README.md`, as are the two that follow.
-const HOP_NS: f64 = 50.0;
+/// `benches/README.md`, as are the others.
+const HOP_NS: f64 = 40.0;
 /// What it takes longer whenever the fabric doubles.
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
-/// How much longer a packet-hop takes then.
-const CENTRAL_FACTOR: f64 = 4.0;
+/// What a packet-hop takes longer where a buffer is shared: its accounts.
+const SHARED_NS: f64 = 20.0;
+/// Where a class is lossless in addition: pauses, and visits in the order of time.
+const LOSSLESS_NS: f64 = 10.0;
+/// Where the load balancer chooses for each packet.
+const BALANCER_NS: f64 = 25.0;
+/// Where senders are slowed down: their rates and timers.
+const CONGESTION_CONTROL_NS: f64 = 20.0;
+/// A visit of a node in a window in which something happens there.
+const VISIT_NS: f64 = 85.0;
+/// A visit where windows go from event to event: its way through the calendar in addition.
+const CENTRAL_VISIT_NS: f64 = 160.0;
 /// A flow: its queue pair, its records and its row.
-const FLOW_NS: f64 = 1_500.0;
+const FLOW_NS: f64 = 1_600.0;
 
 /// What running a plan costs.
 pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError> {
@@ -97,29 +109,84 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     let mut simulated = Time::ZERO;
     for job in &plan.jobs {
         let part = job_cost(plan, routing, job, most)?;
-        cost.packet_hops += part.packet_hops;
-        cost.data_packet_hops += part.data_packet_hops;
-        cost.flows = cost.flows.saturating_add(part.flows);
+        let end = Ideal::of(plan, routing, job).end();
+        let share = share_within_limit(plan, job, end);
+        cost.packet_hops += part.packet_hops * share;
+        cost.data_packet_hops += part.data_packet_hops * share;
+        cost.flows = cost.flows.saturating_add(scaled(part.flows, share));
         cost.exact &= part.exact;
-        simulated = simulated.max(Ideal::of(plan, routing, job).end());
+        simulated = simulated.max(end);
     }
-    if let Some(limit) = plan.time_limit.filter(|limit| *limit < simulated) {
-        let share = limit.as_s() / simulated.as_s();
-        cost.packet_hops *= share;
-        cost.data_packet_hops *= share;
-        simulated = limit;
-    }
-    let central = lookahead(plan) < CENTRAL_BELOW;
-    let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
+    simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
     cost.simulated_ns = simulated.as_ns();
-    let factor = if central { CENTRAL_FACTOR } else { 1.0 };
-    cost.ns_per_packet_hop = (HOP_NS + HOP_NS_PER_DOUBLING * doublings) * factor;
+    cost.ns_per_packet_hop = hop_ns(plan) + visits_ns(plan, simulated, cost.packet_hops);
     cost.ns_per_flow = FLOW_NS;
     let ns = cost.packet_hops * cost.ns_per_packet_hop + cost.flows as f64 * FLOW_NS;
     cost.wall_s = ns / 1e9;
     cost.memory = memory(plan)?;
     cost.peak_bytes = cost.memory.total();
     Ok(cost)
+}
+
+/// What a packet-hop itself takes.
+fn hop_ns(plan: &Plan) -> f64 {
+    let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
+    let switch = &plan.switch;
+    let pools = &switch.pool_bytes;
+    let parts = [
+        (pools.iter().any(|&pool| pool != UNLIMITED_POOL), SHARED_NS),
+        (
+            switch.classes.iter().any(|class| class.lossless.is_some()),
+            LOSSLESS_NS,
+        ),
+        (
+            !matches!(
+                switch.load_balancing,
+                LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_)
+            ),
+            BALANCER_NS,
+        ),
+        (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),
+    ];
+    let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
+    HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()
+}
+
+/// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
+/// each packet where that is less often.
+fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
+    let lookahead = lookahead(plan);
+    let window = lookahead.min(plan.window_cap.unwrap_or(WINDOW_MAX));
+    let window = window.min(WINDOW_MAX).max(Time::from_ps(1));
+    let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
+    let nodes = ranks.min(plan.topology.hosts) + plan.topology.switches();
+    let visits = simulated.as_s() / window.as_s() * nodes as f64;
+    let each = if lookahead < CENTRAL_BELOW {
+        CENTRAL_VISIT_NS
+    } else {
+        VISIT_NS
+    };
+    each * (visits / packet_hops.max(1.0)).min(1.0)
+}
+
+/// How much of a job that would end then is done when the time limit is reached, as if it made the
+/// same progress all the time.
+pub(crate) fn share_within_limit(plan: &Plan, job: &Job, end: Time) -> f64 {
+    match plan.time_limit {
+        Some(limit) if limit < end => {
+            limit.saturating_sub(job.start).as_s() / end.saturating_sub(job.start).as_s()
+        }
+        _ => 1.0,
+    }
+}
+
+/// So much of a number, to the nearest.
+pub(crate) fn scaled(count: u64, share: f64) -> u64 {
+    if share < 1.0 {
+        (count as f64 * share).round() as u64
+    } else {
+        count
+    }
 }
 
 fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost, WorkloadError> {

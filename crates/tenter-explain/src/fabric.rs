@@ -21,8 +21,11 @@ pub struct FabricFacts {
     pub tiers: Vec<TierFacts>,
     /// Pairs of tiers with cables between them.
     pub pairs: Vec<PairFacts>,
-    /// What one half of the hosts can send to the other; an upper bound where links are unequal.
-    pub bisection_gbps: f64,
+    /// What one half of the hosts can send to the other; missing where half of the narrowest tier
+    /// is not the answer.
+    pub bisection_gbps: Option<f64>,
+    /// Whether it is exact; otherwise, where links are unequal, it is at most that.
+    pub bisection_exact: bool,
 }
 
 /// One tier of switches.
@@ -78,6 +81,7 @@ pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
 
 pub(crate) fn fabric_facts(plan: &Plan) -> FabricFacts {
     let topology = &plan.topology;
+    let bisection = topology.bisection();
     FabricFacts {
         kind: plan.topology_spec.name().to_owned(),
         hosts: topology.hosts as u64,
@@ -85,7 +89,8 @@ pub(crate) fn fabric_facts(plan: &Plan) -> FabricFacts {
         cables: topology.cables.len() as u64,
         tiers: tiers(topology),
         pairs: pairs(topology),
-        bisection_gbps: gbps(topology.bisection_bps()),
+        bisection_gbps: bisection.map(|bisection| gbps(bisection.bps)),
+        bisection_exact: bisection.is_some_and(|bisection| bisection.exact),
     }
 }
 

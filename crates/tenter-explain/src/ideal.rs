@@ -9,8 +9,7 @@ use tenter_units::{Rate, Time};
 use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::{CollectiveRun, Job, WorkloadError, split};
 
-use crate::latency::{Link, frame_time, links};
-use crate::paths::host_kinds;
+use crate::nearest::least_latency;
 
 /// A job, and what its collectives would take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,15 +35,15 @@ pub struct IdealTime {
     pub size_bytes: u64,
     /// How many transfers it consists of.
     pub transfers: u64,
-    /// The closed form, with the ports of the slowest NIC and the shortest path among the ranks;
-    /// no fabric of such NICs is faster.
+    /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
+    /// which all bytes arrive is faster.
     pub ideal_ns: f64,
     /// The bus bandwidth that goes with it.
     pub ideal_busbw_gbytes_per_s: f64,
 }
 
-/// Among more kinds of hosts the shortest path is looked for between neighbours only.
-const ALL_PAIRS_MAX: usize = 256;
+/// The sizes of so many transfers are looked at; where there are more, they may have any.
+const TRANSFERS_MAX: u32 = 1 << 18;
 
 pub(crate) fn job_facts(
     plan: &Plan,
@@ -65,29 +64,37 @@ pub(crate) fn job_facts(
 pub(crate) struct Ideal<'a> {
     plan: &'a Plan,
     job: &'a Job,
-    rate: Rate,
-    /// The shortest path; empty where latency is left out.
-    links: Vec<Link>,
+    /// The least and the greatest rate of its NICs, by their own clocks at their fastest.
+    rates: (Rate, Rate),
+    /// For each collective its least frame, and the latency of a frame as long as that; empty where
+    /// latency is left out.
+    latencies: Vec<(u32, Time)>,
 }
 
 impl<'a> Ideal<'a> {
     pub(crate) fn of(plan: &'a Plan, routing: &'a Routing, job: &'a Job) -> Ideal<'a> {
-        let (from, to) = nearest(plan, routing, job);
-        Ideal {
-            links: links(plan, routing, from, to),
-            ..Ideal::without_latency(plan, job)
+        let mut ideal = Ideal::without_latency(plan, job);
+        for run in &job.sequence {
+            let frame = ideal.least_frame(run);
+            if ideal.latencies.iter().all(|known| known.0 != frame) {
+                let latency = Time::from_ps(least_latency(plan, routing, job, frame));
+                ideal.latencies.push((frame, latency));
+            }
         }
+        ideal
     }
 
     /// As if there were no way between the ports.
     pub(crate) fn without_latency(plan: &'a Plan, job: &'a Job) -> Ideal<'a> {
-        let rates = job.hosts.iter();
-        let rates = rates.map(|&host| plan.topology.cable(host, 0).rate);
+        let rates = job.hosts.iter().map(|&host| rate(plan, host));
         Ideal {
             plan,
             job,
-            rate: rates.min().unwrap_or_default(),
-            links: Vec::new(),
+            rates: (
+                rates.clone().min().unwrap_or_default(),
+                rates.max().unwrap_or_default(),
+            ),
+            latencies: Vec::new(),
         }
     }
 
@@ -103,21 +110,77 @@ impl<'a> Ideal<'a> {
         Time::from_ps(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
-    /// The closed form of one collective of the job.
+    /// The closed form of one collective of the job. Where its NICs differ that of the fastest, or
+    /// what the port with most to carry takes if that is more.
     pub(crate) fn completion(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
-        let port_time = |bytes| self.port_time(bytes);
-        let latency = self.latency(self.least_transfer(run));
-        ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency)
+        let port_time = |bytes| self.port_time(bytes, self.rates.1);
+        let latency = self.latency(run);
+        let even = ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency);
+        if self.rates.0 == self.rates.1 {
+            return even;
+        }
+        even.max(self.busiest_port(run).saturating_add(latency))
     }
 
-    /// About the least payload that a queue pair carries at a time: half a rank's share, or a
-    /// chunk.
-    fn least_transfer(&self, run: &CollectiveRun) -> u64 {
-        let halves = 2 * u64::from(self.job.ranks().max(1));
-        let chunk = run.kind.chunk_bytes();
-        let least = chunk.unwrap_or(u64::MAX).min(run.size_bytes / halves);
-        least / u64::from(self.job.queue_pairs.max(1))
+    /// How long the port with most to send or to receive is busy; zero where there are too many
+    /// transfers to look at.
+    fn busiest_port(&self, run: &CollectiveRun) -> Time {
+        let ranks = self.job.ranks();
+        let Ok(schedule) = run.kind.schedule(ranks, run.size_bytes) else {
+            return Time::ZERO;
+        };
+        let mut busy = vec![[Time::ZERO; 2]; ranks as usize];
+        let count = schedule.transfer_count();
+        for id in 0..if count <= TRANSFERS_MAX { count } else { 0 } {
+            let transfer = schedule.transfer(id);
+            for (way, rank) in [transfer.src, transfer.dst].into_iter().enumerate() {
+                let rate = rate(self.plan, self.job.hosts[rank as usize]);
+                let port = &mut busy[rank as usize][way];
+                *port = port.saturating_add(self.port_time(transfer.bytes, rate));
+            }
+        }
+        busy.into_iter().flatten().max().unwrap_or_default()
+    }
+
+    fn latency(&self, run: &CollectiveRun) -> Time {
+        if self.latencies.is_empty() {
+            return Time::ZERO;
+        }
+        let frame = self.least_frame(run);
+        let known = self.latencies.iter().find(|known| known.0 == frame);
+        known.map_or(Time::ZERO, |known| known.1)
+    }
+
+    /// The least frame that ends a message: the last one to arrive may be as short, and then no
+    /// longer one need have come just before it on the same way.
+    fn least_frame(&self, run: &CollectiveRun) -> u32 {
+        let cut = MessageCut::new(self.plan.nic.message_bytes, self.plan.nic.mtu_bytes);
+        let pairs = self.job.queue_pairs;
+        let schedule = run.kind.schedule(self.job.ranks(), run.size_bytes).ok();
+        let few = schedule.filter(|schedule| schedule.transfer_count() <= TRANSFERS_MAX);
+        let mut payload = if few.is_some() {
+            self.plan.nic.mtu_bytes
+        } else {
+            0
+        };
+        let mut last = None;
+        for id in 0..few.as_ref().map_or(0, |few| few.transfer_count()) {
+            let bytes = few
+                .as_ref()
+                .map_or(0, |schedule| schedule.transfer(id).bytes);
+            if last.replace(bytes) == Some(bytes) {
+                continue;
+            }
+            for pair in [0, pairs.saturating_sub(1)] {
+                let share = split::share(bytes, pairs, pair);
+                payload = payload.min(cut.request_tail(share));
+                if share > self.plan.nic.message_bytes {
+                    payload = payload.min(cut.full_message_tail());
+                }
+            }
+        }
+        payload + DATA_OVERHEAD_BYTES
     }
 
     fn time(&self, run: &CollectiveRun) -> Result<IdealTime, WorkloadError> {
@@ -136,7 +199,7 @@ impl<'a> Ideal<'a> {
     }
 
     /// How long a transfer occupies a port: its frames with preamble and gap.
-    fn port_time(&self, bytes: u64) -> Time {
+    fn port_time(&self, bytes: u64, rate: Rate) -> Time {
         let cut = MessageCut::new(self.plan.nic.message_bytes, self.plan.nic.mtu_bytes);
         let shares = split::shares(bytes, self.job.queue_pairs);
         let wire = shares.fold(0_u128, |sum, share| {
@@ -144,38 +207,15 @@ impl<'a> Ideal<'a> {
             let gaps = packets * u64::from(WIRE_OVERHEAD_BYTES);
             sum + u128::from(cut.request_frame_bytes(share, packets) + gaps)
         });
-        let ps = wire * 8_000_000_000_000 / u128::from(self.rate.bits_per_second().max(1));
+        let ps = wire * 8_000_000_000_000 / u128::from(rate.bits_per_second().max(1));
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
-    }
-
-    /// From the end of a transfer's last frame at its sender to its end at the receiver.
-    fn latency(&self, share_bytes: u64) -> Time {
-        let payload = share_bytes.min(u64::from(self.plan.nic.mtu_bytes)) as u32;
-        let frame = payload + DATA_OVERHEAD_BYTES;
-        let wire = frame + WIRE_OVERHEAD_BYTES;
-        let first = self
-            .links
-            .first()
-            .map_or(Time::ZERO, |link| link.rate.serialisation(0).of(wire, 0).0);
-        frame_time(&self.links, frame).saturating_sub(first)
     }
 }
 
-/// Two hosts of a job with the shortest path between them.
-fn nearest(plan: &Plan, routing: &Routing, job: &Job) -> (u32, u32) {
-    let kinds = host_kinds(plan, job.hosts.iter().copied());
-    let mut pairs: Vec<(u32, u32)> = Vec::new();
-    for (index, kind) in kinds.iter().enumerate() {
-        let (first, second) = kind.hosts;
-        pairs.extend(second.map(|second| (first, second)));
-        let others = if kinds.len() <= ALL_PAIRS_MAX {
-            &kinds[index + 1..]
-        } else {
-            &kinds[index + 1..(index + 2).min(kinds.len())]
-        };
-        pairs.extend(others.iter().map(|other| (first, other.hosts.0)));
-    }
-    let time = |&(from, to): &(u32, u32)| frame_time(&links(plan, routing, from, to), 64);
-    let host = job.hosts.first().copied().unwrap_or(0);
-    pairs.into_iter().min_by_key(time).unwrap_or((host, host))
+/// The line rate of a NIC whose clock is as fast as any may be.
+fn rate(plan: &Plan, host: u32) -> Rate {
+    let nominal = u128::from(plan.topology.cable(host, 0).rate.bits_per_second());
+    let speed = 1_000_000 + u128::from(plan.nic.clock_offset_max_ppm);
+    let fastest = (nominal * speed).div_ceil(1_000_000);
+    Rate::from_bits_per_second(u64::try_from(fastest).unwrap_or(u64::MAX))
 }

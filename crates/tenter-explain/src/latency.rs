@@ -27,7 +27,8 @@ pub(crate) fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<L
     ends.map(|end| link(plan, end)).collect()
 }
 
-fn link(plan: &Plan, end: CableEnd) -> Link {
+/// The link that leaves a node by a port.
+pub(crate) fn link(plan: &Plan, end: CableEnd) -> Link {
     let topology = &plan.topology;
     let cable = topology.cable(end.node, end.port);
     let peer = topology.neighbour(end.node, end.port).node;
@@ -65,10 +66,9 @@ pub(crate) fn lookahead(plan: &Plan) -> Time {
 /// and forward, or have a faster output.
 fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {
     let topology = &plan.topology;
-    let mut ports = 0..topology.nodes[node as usize].ports.len() as u16;
     topology.is_host(node)
         || plan.switch.forwarding == Forwarding::StoreAndForward
-        || ports.any(|port| topology.cable(node, port).rate > rate)
+        || topology.nodes[node as usize].fastest > rate
 }
 
 /// A wire that frames take one after the other.

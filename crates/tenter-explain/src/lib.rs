@@ -25,6 +25,7 @@ mod ideal;
 mod idle;
 mod latency;
 mod memory;
+mod nearest;
 mod paths;
 mod queues;
 mod traffic;

@@ -5,9 +5,10 @@
 
 use tenter_record::{FlowRow, SampleRow};
 use tenter_scenario::Plan;
+use tenter_units::Time;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
-use crate::cost::MemoryParts;
+use crate::cost::{MemoryParts, scaled, share_within_limit};
 use crate::ideal::Ideal;
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
@@ -62,7 +63,9 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
-        all = all.saturating_add(flows(job)?);
+        let end = Ideal::without_latency(plan, job).end();
+        let begun = scaled(flows(job)?, share_within_limit(plan, job, end));
+        all = all.saturating_add(begun);
     }
     let kept = all.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
@@ -73,7 +76,9 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
             .jobs
             .iter()
             .map(|job| Ideal::without_latency(plan, job).end());
-        let samples = ends.max().unwrap_or_default().ps() / interval.ps().max(1) + 1;
+        let end = ends.max().unwrap_or_default();
+        let end = end.min(plan.time_limit.unwrap_or(Time::MAX));
+        let samples = end.ps() / interval.ps().max(1) + 1;
         let rows = samples.saturating_mul(ports);
         parts.tables_bytes += table(rows, size_of::<SampleRow>() as u64);
     }

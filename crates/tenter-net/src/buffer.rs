@@ -7,7 +7,7 @@
 //! be lazy.
 
 use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
-use crate::journal::{Entry, Journal};
+use crate::journal::{Entry, Journal, JournalCounts};
 use crate::spec::UNLIMITED_POOL;
 
 const NEVER: u64 = u64::MAX;
@@ -244,6 +244,10 @@ impl SharedBuffer {
     /// The port whose turn it is has obeyed a pause frame.
     pub(crate) fn note_obeyed(&mut self, now: u64) {
         self.journal.note_obeyed(now);
+    }
+
+    pub(crate) fn journal_counts(&self) -> JournalCounts {
+        self.journal.counts()
     }
 
     /// Closes the journal: carries out what stands in it, in the order of time if that matters.

@@ -189,13 +189,10 @@ pub fn incoming<'a>(
     senders: &'a Senders,
 ) -> impl Iterator<Item = PausedLink> + 'a {
     let ports = 0..topology.nodes[node as usize].ports.len() as u16;
-    let rates = ports
-        .clone()
-        .map(move |port| topology.cable(node, port).rate);
-    let fastest = rates.max();
+    let fastest = topology.nodes[node as usize].fastest;
     ports.map(move |port| {
         // What is faster than its input would run dry in mid-frame.
-        let slower = Some(topology.cable(node, port).rate) < fastest;
+        let slower = topology.cable(node, port).rate < fastest;
         let stores = slower || spec.forwarding == Forwarding::StoreAndForward;
         incoming_through((topology, spec), (node, port), stores, senders)
     })

@@ -10,7 +10,13 @@ const CHARGE: u64 = 1;
 /// have arrived.
 const LATE_RELEASE: u64 = 2;
 
-/// No visit goes back further than this before its end, in ps.
+/// No visit goes back further than this before its end, in ps: about 1 ms.
+///
+/// What a journal gets lies in the window of its visit. Each visit does all that happens before the
+/// end of its window, and a switch is visited again in the window of whatever next happens to it
+/// of its own, so nothing is left over from an earlier one. And a window is within a bucket of the
+/// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an agenda;
+/// the engine refuses longer ones.
 const REACH: u64 = 1 << 30;
 /// Bits of a key that number the entry, and bits that say what it is.
 const INDEX_BITS: u32 = 32;
@@ -58,12 +64,24 @@ pub(crate) struct Journal {
     /// (time, kind, number of the entry), most significant first.
     keys: Vec<u64>,
     entries: Vec<Entry>,
+    counts: JournalCounts,
+}
+
+/// What journals came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JournalCounts {
+    pub(crate) opened: u64,
+    /// Of them, carried out in the order of time.
+    pub(crate) in_order: u64,
+    /// Frames that a pause frame let go at the instant at which it arrived.
+    pub(crate) late_releases: u64,
 }
 
 impl Journal {
     /// Begins a journal of a visit that ends at `end`.
     pub(crate) fn open(&mut self, end: u64) {
         self.is_open = true;
+        self.counts.opened += 1;
         self.origin = end.saturating_sub(REACH);
         self.charged_bytes = 0;
         self.keys.clear();
@@ -79,6 +97,10 @@ impl Journal {
     /// Bytes of the frames that were stored.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.charged_bytes
+    }
+
+    pub(crate) fn counts(&self) -> JournalCounts {
+        self.counts
     }
 
     /// Another port begins its turn.
@@ -102,6 +124,7 @@ impl Journal {
             self.charged_bytes += u64::from(entry.frame);
             CHARGE
         } else if self.obeyed_at == now {
+            self.counts.late_releases += 1;
             LATE_RELEASE
         } else {
             RELEASE
@@ -116,6 +139,7 @@ impl Journal {
     pub(crate) fn close(&mut self, in_order: bool, mut each: impl FnMut(&Entry)) {
         self.is_open = false;
         if in_order {
+            self.counts.in_order += 1;
             self.keys.sort_unstable();
         }
         for &key in &self.keys {

@@ -47,3 +47,4 @@ pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use transmitter::{MacControl, Transmitter};
 pub use turns::Turns;
+pub use visit::VisitCounts;

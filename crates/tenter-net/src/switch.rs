@@ -10,6 +10,7 @@ use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
 use crate::spec::SwitchSpec;
 use crate::transmitter::Transmitter;
+use crate::visit::VisitCounts;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
 pub type Headrooms = Vec<u64>;
@@ -34,6 +35,7 @@ pub struct Switch {
     class_of: Vec<u8>,
     /// Filled only while senders are paused.
     departures: Departures,
+    pub(crate) visits: VisitCounts,
 }
 
 impl Switch {
@@ -57,6 +59,7 @@ impl Switch {
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
             departures: Departures::new(ports.len()),
+            visits: VisitCounts::default(),
             ports,
             buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
             rules: PortRules::new(spec, seed),

@@ -20,7 +20,36 @@ use crate::turns::Turns;
 
 const NEVER: u64 = u64::MAX;
 
+/// How often visits of a switch went which way: all of them give the same result, and this says
+/// whether tests have tried each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VisitCounts {
+    /// Port after port.
+    pub by_port: u64,
+    /// Arrival after arrival, as it was not certain that all would find room.
+    pub in_order: u64,
+    /// Arrival after arrival, as a sender was paused or the load balancer looks at queues.
+    pub watchful: u64,
+    /// Visits port after port that kept a journal.
+    pub journals: u64,
+    /// Of them, those whose journal was carried out in the order of time.
+    pub journals_in_order: u64,
+    /// Frames in journals that a pause frame let go at the instant at which it arrived.
+    pub late_releases: u64,
+}
+
 impl Switch {
+    /// How often visits went which way.
+    pub fn visit_counts(&self) -> VisitCounts {
+        let journals = self.buffer.journal_counts();
+        VisitCounts {
+            journals: journals.opened,
+            journals_in_order: journals.in_order,
+            late_releases: journals.late_releases,
+            ..self.visits
+        }
+    }
+
     /// Does everything that happens before `end`, with all that arrives until then; returns when
     /// something next happens of its own.
     #[inline]
@@ -33,6 +62,7 @@ impl Switch {
         medium: &mut M,
     ) -> Option<u64> {
         if self.is_pausing() || self.balancer.reads_queues() {
+            self.visits.watchful += 1;
             for (packet, input) in arrivals.iter() {
                 self.bring_before(packet.at, medium);
                 self.arrive(packet, input, routing, medium);
@@ -40,8 +70,10 @@ impl Switch {
             return self.advance_to(end, medium);
         }
         if self.route_all(arrivals, end, routing, turns, medium) {
+            self.visits.by_port += 1;
             self.serve_ports(arrivals, end, turns, medium)
         } else {
+            self.visits.in_order += 1;
             self.serve_in_order(arrivals, end, turns, medium)
         }
     }
@@ -135,3 +167,6 @@ impl Switch {
         self.advance_to(end, medium)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,13 +100,14 @@ rows! {
         /// From the start of the first rank to the end of the last; missing when the trial ended
         /// before.
         completion_time: Option<Time> => "completion_time_ns", "ns";
-        /// Algorithm bandwidth: size over completion time (hypercube: without a rank's own block).
+        /// Algorithm bandwidth: size over completion time (hypercube: without a rank's own block);
+        /// where lost frames are not sent again, of the share that arrived.
         algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth over the goodput of the line rate after headers.
         ideal_percent: Option<f64> => "ideal_percent", "%";
-        /// Completion time over the time the payload alone takes at line rate.
+        /// Completion time over the time the payload that arrived takes alone at line rate.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Least flow completion time; missing, like the five that follow, when no flow has
         /// completed.

@@ -40,14 +40,22 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
 }
 
 fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
+    let bisection = fabric.bisection_gbps.map(|gbps| {
+        let bound = if fabric.bisection_exact {
+            ""
+        } else {
+            "at most "
+        };
+        format!(", bisection {bound}{}b/s", si(gbps * 1e9))
+    });
     writeln!(
         out,
-        "\nfabric: {}, {}, {}, {}, bisection {}b/s",
+        "\nfabric: {}, {}, {}, {}{}",
         fabric.kind,
         counted(fabric.hosts, "NIC"),
         counted(fabric.switches, "switch"),
         counted(fabric.cables, "cable"),
-        si(fabric.bisection_gbps * 1e9),
+        bisection.unwrap_or_default(),
     )?;
     let mut table = TextTable::new(vec![
         TextColumn::name("tier"),

@@ -40,8 +40,11 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
                 continue;
             }
             seen.push(collective.index);
+            let index = collective.index;
             let of_collective =
-                |trial: &Summary| mean_of_iterations(&trial.jobs[position], collective.index);
+                |trial: &Summary| mean_of_iterations(&trial.jobs[position], index, time_ns);
+            let moved =
+                |trial: &Summary| mean_of_iterations(&trial.jobs[position], index, bus_bytes);
             let blank = SeedRow {
                 index: Some(collective.index),
                 collective: Some(collective.collective.clone()),
@@ -50,22 +53,36 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
                 ..blank.clone()
             };
             let found = row(trials, of_collective, blank);
-            rows.extend(found.map(|row| with_bandwidth(row, collective)));
+            rows.extend(found.map(|row| with_bandwidth(row, trials, moved)));
         }
     }
     rows
 }
 
-/// The mean time of a collective's judged iterations in nanoseconds; nothing when one of them was
-/// not done.
-fn mean_of_iterations(job: &JobSummary, index: u32) -> Option<f64> {
+/// The mean of a value over a collective's judged iterations; nothing when one of them has none.
+fn mean_of_iterations(
+    job: &JobSummary,
+    index: u32,
+    value: fn(&CollectiveRow) -> Option<f64>,
+) -> Option<f64> {
     let judged = job.collectives.iter();
     let judged = judged.filter(|row| row.index == index && !row.warm_up);
-    let times: Option<Vec<f64>> = judged
-        .map(|row| row.completion_time.map(Time::as_ns))
-        .collect();
-    let times = times.filter(|times| !times.is_empty())?;
-    Some(times.iter().sum::<f64>() / times.len() as f64)
+    let values: Option<Vec<f64>> = judged.map(value).collect();
+    mean(&values?)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn time_ns(row: &CollectiveRow) -> Option<f64> {
+    row.completion_time.map(Time::as_ns)
+}
+
+/// What the bus bandwidth counts as moved: it differs from trial to trial where lost frames are not
+/// sent again.
+fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
+    Some(row.busbw_gbytes_per_s? * time_ns(row)?)
 }
 
 fn row(
@@ -90,12 +107,15 @@ fn row(
     })
 }
 
-/// Bandwidth is inverse to time, whatever the factor of the collective.
-fn with_bandwidth(row: SeedRow, of_trial: &CollectiveRow) -> SeedRow {
-    let scaled = of_trial.busbw_gbytes_per_s.zip(of_trial.completion_time);
-    let busbw = scaled.map(|(busbw, time)| busbw * time.as_ns() / row.mean);
+/// The mean of what was moved over the mean time.
+fn with_bandwidth(
+    row: SeedRow,
+    trials: &[Summary],
+    moved: impl Fn(&Summary) -> Option<f64>,
+) -> SeedRow {
+    let moved: Vec<f64> = trials.iter().filter_map(moved).collect();
     SeedRow {
-        busbw_gbytes_per_s: busbw,
+        busbw_gbytes_per_s: mean(&moved).map(|bytes| bytes / row.mean),
         ..row
     }
 }

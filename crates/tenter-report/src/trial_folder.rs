@@ -12,6 +12,7 @@ use tenter_record::{
     SampleRow, Sink, SinkError, Summary, SwitchRow,
 };
 
+use crate::seed_folder::remove;
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 pub(crate) const CONFIG_FILE: &str = "config.yaml";
@@ -221,7 +222,18 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
             path: folder.to_owned(),
         });
     }
-    let files = [
+    // These two are written at once.
+    let files = own_files(folder);
+    let files = files
+        .iter()
+        .filter(|file| !file.ends_with(MANIFEST_FILE) && !file.ends_with(CONFIG_FILE));
+    files.into_iter().try_for_each(|file| remove(file))
+}
+
+/// All files of a trial.
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 10] {
+    [
+        folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
         table_file::<JobRow>(folder),
         table_file::<CollectiveRow>(folder),
@@ -230,16 +242,9 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         table_file::<QueueRow>(folder),
         table_file::<SwitchRow>(folder),
         table_file::<SampleRow>(folder),
-    ];
-    for file in files {
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(TrialError::io("remove", &file)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+        // By which a trial is known.
+        folder.join(MANIFEST_FILE),
+    ]
 }
 
 fn write_table<R: Row + Clone>(

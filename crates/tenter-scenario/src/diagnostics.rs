@@ -71,6 +71,18 @@ impl Diagnostics {
         self.problems.is_empty()
     }
 
+    /// With other names for the places that `name` has one for: those in texts that nobody has
+    /// written.
+    #[must_use]
+    pub fn with_places(mut self, name: impl Fn(&str) -> Option<String>) -> Diagnostics {
+        for problem in &mut self.problems {
+            if let Some(name) = name(&problem.place) {
+                problem.place = name;
+            }
+        }
+        self
+    }
+
     /// The problems as a person reads them: message, place, source line, carets and remedy, as
     /// errors.
     pub fn render(&self) -> String {

@@ -16,16 +16,20 @@ const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 pub enum Format {
     /// YAML 1.2, of which JSON is a part.
     Yaml,
+    /// JSON, read as YAML.
+    Json,
     /// TOML 1.1.
     Toml,
 }
 
 impl Format {
-    /// By the ending of a file's name: `.toml` is TOML, everything else YAML.
+    /// By the ending of a file's name: `.toml` is TOML, `.json` JSON, everything else YAML.
     pub fn of_name(name: &str) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         if ending.eq_ignore_ascii_case("toml") {
             Format::Toml
+        } else if ending.eq_ignore_ascii_case("json") {
+            Format::Json
         } else {
             Format::Yaml
         }
@@ -107,6 +111,7 @@ pub fn load_laid(
     let (problems, warnings) = (Problems::default(), Problems::default());
     let root = match format {
         Format::Yaml => yaml::parse(text, 0, 0, &problems),
+        Format::Json => yaml::parse_as("JSON", text, (0, 0), &problems),
         Format::Toml => toml::parse(text, &problems),
     };
     let Some(mut root) = root else {
@@ -183,13 +188,18 @@ fn report_no_scenario(root: &Node, problems: &Problems) {
 fn heading(plan: &Plan) -> String {
     let fabric = &plan.topology;
     let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();
+    let counted = |count: usize, one: &str, many: &str| {
+        let noun = if count == 1 { one } else { many };
+        format!("{count} {noun}")
+    };
     format!(
         "# The effective configuration: overrides applied, defaults filled in. It is a scenario itself.\n\
-         # Derived: {} hosts, {} switches, {} cables; {} jobs with {ranks} ranks; frames of up to {} bytes.\n",
-        fabric.hosts,
-        fabric.switches(),
-        fabric.cables.len(),
-        plan.jobs.len(),
+         # Derived: {}, {}, {}; {} with {}; frames of up to {} bytes.\n",
+        counted(fabric.hosts, "host", "hosts"),
+        counted(fabric.switches(), "switch", "switches"),
+        counted(fabric.cables.len(), "cable", "cables"),
+        counted(plan.jobs.len(), "job", "jobs"),
+        counted(ranks, "rank", "ranks"),
         endpoint::longest_frame(plan.nic.mtu_bytes),
     )
 }

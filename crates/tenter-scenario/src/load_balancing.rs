@@ -2,13 +2,16 @@
 
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
 };
+use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
 
 use crate::decode::{Field, Section};
 use crate::diagnostics::{Location, Problems};
+use crate::endpoint::longest_frame;
 use crate::keys::Presence::Default;
 use crate::keys::{Key, KeyTable, key};
 
@@ -153,6 +156,35 @@ impl LoadBalancingDraft {
             }
             _ => {}
         }
+    }
+}
+
+impl LoadBalancingDraft {
+    /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
+    /// in order.
+    pub(crate) fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
+        let LoadBalancing::Flowlet(Flowlet { gap, .. }) = self.spec else {
+            return;
+        };
+        if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
+            return;
+        }
+        // Hosts that cannot reach each other are told of elsewhere.
+        let Ok(routing) = Routing::build(topology) else {
+            return;
+        };
+        let wire_bytes = longest_frame(nic.mtu_bytes) as u32 + WIRE_OVERHEAD_BYTES;
+        let spread = routing.delay_spread(topology, wire_bytes);
+        if spread <= gap {
+            return;
+        }
+        let message = format!(
+            "`gap` of `fabric.load_balancing` is {gap}, and equal-cost paths differ by {spread} when they are empty: a packet may overtake another one of its queue pair, and the NICs take that one for lost"
+        );
+        let help = format!(
+            "make `gap` longer than {spread}, or set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`"
+        );
+        warnings.push(self.at, message, Some(help));
     }
 }
 

@@ -158,13 +158,13 @@ pub(crate) fn resolve(
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
     let mut section = Section::root(root, &SCENARIO, problems);
-    let draft = read(&mut section, seed, warnings);
+    let draft = read(&mut section, seed);
     let mut effective = section.finish();
     let plan = draft.assemble(problems, warnings, &mut effective);
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
-fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> Draft {
+fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
     scenario.integer::<u64>("schema_version", 1..=1);
     let name = scenario.take("name").and_then(|field| field.text(200));
     let description = scenario
@@ -182,29 +182,19 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> D
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
-        sample_interval: read_observe(scenario, warnings),
+        sample_interval: read_observe(scenario),
         time_limit: read_optional_time(scenario, "limits", &LIMITS, "time"),
         window_cap: read_optional_time(scenario, "engine", &ENGINE, "window"),
     }
 }
 
-fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<Option<Time>> {
+fn read_observe(scenario: &mut Section<'_>) -> Read<Option<Time>> {
     let mut section = scenario.section("observe", &OBSERVE)?;
     let samples = section.boolean("samples");
-    let interval_given = section.has("sample_interval");
     let field = section.take("sample_interval");
-    let at = field.as_ref().and_then(|field| field.at);
     let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
     let interval = field.and_then(|field| field.quantity("a time", &range));
     scenario.put("observe", section.finish());
-    if samples == Some(false) && interval_given {
-        let message = "`observe.sample_interval` has no effect without samples".to_owned();
-        warnings.push(
-            at,
-            message,
-            Some("set `samples: true`, or leave it out".into()),
-        );
-    }
     Some(if samples? { Some(interval?) } else { None })
 }
 
@@ -245,12 +235,12 @@ impl Draft {
                 return None;
             }
         };
-        let balancing_at = fabric.load_balancing.as_ref().and_then(|draft| draft.at);
-        if topology.switches() == 1 && balancing_at.is_some() {
-            let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
-            warnings.push(balancing_at, message.to_owned(), None);
-        } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
+        // A single switch has no choice.
+        let draft = fabric.load_balancing.as_ref();
+        let draft = draft.filter(|_| topology.switches() > 1);
+        if let (Some(draft), Some(endpoint)) = (draft, &self.endpoint) {
             draft.check_nics(&endpoint.nic, problems, warnings);
+            draft.check_gap(&endpoint.nic, &topology, warnings);
         }
         let names = HostNames::of(&topology, problems);
         let addresses = self

@@ -16,6 +16,17 @@ use crate::tree::{DEPTH_MAX, Entry, Node, VALUES_MAX, Value};
 /// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to
 /// `problems` and reading goes on.
 pub(crate) fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
+    parse_as("YAML", text, (source, offset), problems)
+}
+
+/// As [`parse`] of source `source`, of a text that its author calls by the name of another
+/// notation.
+pub(crate) fn parse_as(
+    notation: &str,
+    text: &str,
+    (source, offset): (usize, usize),
+    problems: &Problems,
+) -> Option<Node> {
     let part = &text[offset..];
     let offsets = ByteOffsets::of(part, source, offset);
     let mut builder = Builder {
@@ -31,7 +42,7 @@ pub(crate) fn parse(text: &str, source: usize, offset: usize, problems: &Problem
             Ok((event, span)) => builder.take(event, span)?,
             Err(error) => {
                 let at = builder.offsets.point(error.marker().index());
-                let message = format!("this is not valid YAML: {}", error.info());
+                let message = format!("this is not valid {notation}: {}", error.info());
                 problems.push(Some(at), message, Some(remedy(error.info()).to_owned()));
                 return None;
             }

@@ -518,15 +518,25 @@ fn json_and_toml_give_the_same_plan() {
 }
 
 #[test]
-fn settings_without_effect_are_warned_of() {
-    let warned = |overrides: &[&str]| good(overrides).warnings.render_as("warning");
-    assert_eq!(warned(&[]), "");
-    let samples = warned(&["observe={samples: false, sample_interval: 5us}"]);
-    assert!(
-        samples.starts_with("warning: `observe.sample_interval` has no effect"),
-        "{samples}"
-    );
-    assert!(warned(&["fabric.load_balancing.hash=xor"]).contains("a single switch has no choice"));
+fn a_text_is_called_what_its_file_is() {
+    let broken = |name: &str| {
+        let found = load("{", name, Format::of_name(name), &[], None);
+        found.expect_err("it is broken").render()
+    };
+    assert!(broken("x.json").contains("this is not valid JSON"));
+    assert!(broken("x.yaml").contains("this is not valid YAML"));
+    // Both are written the same way.
+    let small = good(&[]).plan;
+    let text = SMALL.replace('#', "");
+    let json = load(&text, "small.json", Format::Json, &[], None).expect("it is a scenario");
+    assert_eq!(json.plan, small);
+}
+
+#[test]
+fn one_thing_is_told_in_the_singular() {
+    let effective = good(&[]).effective;
+    assert!(effective.contains(", 1 switch, "), "{effective}");
+    assert!(effective.contains("; 1 job with "), "{effective}");
 }
 
 #[test]

@@ -465,3 +465,41 @@ fn the_class_of_control_packets_is_that_of_their_dscp() {
     refused(&["endpoint.nic.control_dscp=64"], "outside its range");
     assert_eq!(good(&[]).plan.addresses[0].class(), 3);
 }
+
+#[test]
+fn a_gap_that_is_shorter_than_paths_differ_is_warned_of() {
+    // Two cables between the switches, one of them 9 us longer.
+    let text = |gap: &str, nic: &str| {
+        format!(
+            "
+fabric:
+  kind: explicit
+  nodes: [{{name: a}}, {{name: b}}, {{name: x, kind: switch, tier: 0}}, {{name: y, kind: switch, tier: 0}}]
+  links:
+    - {{a: a, b: x, rate: 400Gbps}}
+    - {{a: b, b: y, rate: 400Gbps}}
+    - {{a: x, b: y, rate: 400Gbps, delay: 10us}}
+    - {{a: x, b: y, rate: 400Gbps, delay: 1us}}
+  load_balancing: {{kind: flowlet, gap: {gap}}}
+endpoint: {{nic: {nic}}}
+jobs: [{{collectives: [{{collective: send-recv, size: 1MiB}}]}}]
+"
+        )
+    };
+    let warnings = |gap: &str, nic: &str| {
+        let loaded = load(&text(gap, nic), "x.yaml", Format::Yaml, &[], None);
+        let loaded = loaded.unwrap_or_else(|problems| panic!("{}", problems.render()));
+        loaded.warnings.render_as("warning")
+    };
+    let warned = warnings("8us", "{}");
+    for part in [
+        "`gap` of `fabric.load_balancing` is 8us",
+        "differ by 9us",
+        "make `gap` longer",
+    ] {
+        assert!(warned.contains(part), "{part}\n{warned}");
+    }
+    assert_eq!(warnings("9us", "{}"), "");
+    let patient = "{loss_recovery: {kind: selective-repeat, reorder: 64}}";
+    assert_eq!(warnings("8us", patient), "");
+}

@@ -22,6 +22,9 @@ pub(crate) struct Tally {
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
     pub(crate) retransmitted_frames: u64,
+    /// Frame bytes sent and accepted by the flows that are booked.
+    pub(crate) sent_bytes: u64,
+    pub(crate) accepted_bytes: u64,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
     /// [`Accounts::waiting`].
     places: Vec<u32>,
@@ -41,6 +44,7 @@ pub(crate) struct Accounts {
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
     flows_done: u64,
+    flows_booked: u64,
     flows_total: u64,
     last_event: u64,
 }
@@ -83,6 +87,7 @@ impl Accounts {
             rows: Vec::new(),
             digest: Digest::new(),
             flows_done: 0,
+            flows_booked: 0,
             flows_total,
             last_event: 0,
         })
@@ -198,6 +203,7 @@ impl Accounts {
         let sent = &self.acknowledged[flow.index as usize];
         let received = &self.waiting[flow.place as usize];
         self.free.push(flow.place);
+        self.flows_booked += 1;
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
         let schedule = tally
@@ -207,6 +213,8 @@ impl Accounts {
         let row = flow_row(context, schedule, sent, received);
         tally.completion_times.push(row.fct());
         tally.sent_frames += row.tx_frames;
+        tally.sent_bytes += row.tx_bytes;
+        tally.accepted_bytes += row.rx_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
         if tally.completion_times.len() == tally.places.len() {
             tally.places = Vec::new();
@@ -216,6 +224,11 @@ impl Accounts {
 
     pub(crate) fn flows_done(&self) -> u64 {
         self.flows_done
+    }
+
+    /// Flows that have also been acknowledged, and are in the books.
+    pub(crate) fn flows_booked(&self) -> u64 {
+        self.flows_booked
     }
 
     pub(crate) fn flows_total(&self) -> u64 {

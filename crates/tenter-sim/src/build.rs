@@ -147,11 +147,7 @@ impl Context {
         if self.topology.is_host(peer) || self.switch.forwarding == Forwarding::StoreAndForward {
             return true;
         }
-        let rate = self.topology.cable(node, port).rate;
-        let ports = 0..self.topology.nodes[peer as usize].ports.len() as u16;
-        ports
-            .into_iter()
-            .any(|port| self.topology.cable(peer, port).rate > rate)
+        self.topology.nodes[peer as usize].fastest > self.topology.cable(node, port).rate
     }
 }
 

@@ -174,7 +174,7 @@ impl<D: Driver> Simulation<D> {
     }
 
     /// Runs until every job is done and the network is empty, or until the time limit or the sink
-    /// stops it.
+    /// stops it. A limit that is reached when every job is done stops nothing.
     ///
     /// # Errors
     /// When the sink fails, or frames are not conserved.
@@ -273,6 +273,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 return Ok(Some(stop));
             }
             if self.now >= limit {
+                self.collect()?;
+                if self.is_done() {
+                    return Ok(None);
+                }
                 let kind = match time_limit {
                     Some(own) if own <= ceiling => "time limit",
                     _ => "longest simulation",
@@ -281,6 +285,14 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 return Ok(Some(format!("the {kind} of {limit} was reached")));
             }
         }
+    }
+
+    /// Whether all jobs are done and all their packets acknowledged. What goes on then is of no
+    /// consequence: levels of idle ports that are refreshed once more, pauses that run out.
+    fn is_done(&self) -> bool {
+        let jobs = &mut self.jobs.iter();
+        jobs.all(|job| !job.running && job.next_start.is_none())
+            && self.accounts.flows_booked() == self.accounts.flows_total()
     }
 
     /// Lets time pass in an empty network; only the first sample has something to say.

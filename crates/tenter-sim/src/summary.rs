@@ -1,6 +1,7 @@
 //! From books and counters to the tables of a trial.
 
 use tenter_endpoint::Nic;
+use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary,
@@ -246,7 +247,8 @@ fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> 
     let time = end.map(|end| end - start);
     let (kind, ranks) = (&turn.run.kind, plan.job.ranks());
     let size = turn.run.size_bytes;
-    let algbw = time.map(|time| size as f64 / time.as_s() / 1e9 * kind.algbw_factor(ranks));
+    let arrived = size as f64 * arrived_share(context, tally);
+    let algbw = time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
     let busbw = algbw.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
     let fct = Distribution::of(&mut tally.completion_times.clone());
@@ -277,6 +279,17 @@ fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> 
         rx_frames: tally.accepted_frames,
         retransmitted_frames: tally.retransmitted_frames,
         complete: tally.end.is_some(),
+    }
+}
+
+/// How much of what a collective has sent has arrived. Less than all of it only where nobody sends
+/// again what is lost; elsewhere a flow that ends has arrived, however often it was sent.
+fn arrived_share(context: &Context, tally: &Tally) -> f64 {
+    match context.nic.loss_recovery {
+        LossRecovery::None if tally.sent_bytes > 0 => {
+            tally.accepted_bytes as f64 / tally.sent_bytes as f64
+        }
+        _ => 1.0,
     }
 }
 

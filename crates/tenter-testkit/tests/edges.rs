@@ -112,6 +112,49 @@ fn samples_keep_to_their_grid_and_the_last_is_at_the_end() {
 }
 
 #[test]
+fn a_limit_after_the_last_job_stops_nothing() {
+    // Levels of ports are refreshed every 100 us, once more after the last packet. The limits are
+    // the instant of the last acknowledgement and one a little later, far before that refresh.
+    let text = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, load_balancing: {kind: adaptive, refresh: 100us}}
+endpoint: {nic: {loss_recovery: {kind: selective-repeat, reorder: 64}}}
+jobs: [{collectives: [{collective: all-to-all, size: 64KiB}]}]
+observe: {samples: false}
+";
+    let loaded = load(text, "tail.yaml", Format::Yaml, &[], None);
+    let mut plan = loaded
+        .unwrap_or_else(|errors| panic!("{}", errors.render()))
+        .plan;
+    for engine in Engine::all(3) {
+        let run = |plan: &Plan| {
+            let trial = engine.run(plan);
+            trial.unwrap_or_else(|how| panic!("{engine}: {how}"))
+        };
+        plan.time_limit = None;
+        let whole = run(&plan);
+        let flows = whole.rows.flows.iter();
+        let last = flows.map(|row| row.acknowledged).max().expect("flows");
+        assert!(last < Time::from_us(50), "{engine}: {last}");
+        for after in [1, 1_000_000] {
+            plan.time_limit = Some(last + Time::from_ps(after));
+            let limited = run(&plan);
+            assert_eq!(limited.outcome.summary.stopped, None, "{engine}");
+            assert_eq!(limited.outcome.digest, whole.outcome.digest, "{engine}");
+            let simulated =
+                |trial: &tenter_testkit::Trial| trial.outcome.summary.engine.simulated_ns.to_bits();
+            assert_eq!(simulated(&limited), simulated(&whole), "{engine}");
+        }
+        // A job that is not done is stopped all the same.
+        plan.time_limit = Some(last - Time::from_ns(1_000));
+        let stopped = run(&plan).outcome.summary.stopped;
+        assert!(
+            stopped.is_some_and(|why| why.contains("time limit")),
+            "{engine}"
+        );
+    }
+}
+
+#[test]
 fn the_central_driver_names_the_lookahead_it_runs_for() {
     // A cable of 1 ns and the smallest frame, 84 bytes on the wire: 84 × 80 ps.
     let mut plan = plan();

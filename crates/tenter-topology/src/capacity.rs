@@ -36,6 +36,15 @@ pub struct TierCapacity {
     pub up_bps: u128,
 }
 
+/// What one half of the hosts can send to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bisection {
+    /// In bit/s.
+    pub bps: u128,
+    /// Whether it is that; otherwise, with links of unequal rates, it is at most that.
+    pub exact: bool,
+}
+
 impl Topology {
     /// Oversubscription of every switch that has cables to a higher tier, in node order: leaves
     /// first.
@@ -77,18 +86,77 @@ impl Topology {
         tiers
     }
 
-    /// Half of the narrowest tier's capacity, in bit/s: what one half of the hosts can send to the
-    /// other half.
+    /// What one half of the hosts can send to the other, with the hosts cut into halves where least
+    /// gets through: half of the narrowest tier's capacity.
     ///
-    /// Exact for a folded Clos of equal links; an upper bound where links are unequal or within a
-    /// tier.
-    pub fn bisection_bps(&self) -> u128 {
-        let hosts: u128 = (0..self.hosts as u32)
-            .map(|host| rate_of(self, host, 0))
-            .sum();
+    /// Nothing where that is not the answer: with an odd number of hosts, with cables within a
+    /// tier, or where the parts of the fabric below the narrowest tier's uplinks are not an even
+    /// number of parts with equally many hosts. Then a half of the hosts is no half of the parts.
+    pub fn bisection(&self) -> Option<Bisection> {
+        if !self.hosts.is_multiple_of(2) || self.has_cables_within_tiers() {
+            return None;
+        }
+        let cables = (0..self.hosts as u32).map(|host| rate_of(self, host, 0));
+        let hosts: u128 = cables.sum();
         let tiers = self.tiers();
-        let ups = tiers.iter().map(|tier| tier.up_bps).filter(|up| *up > 0);
-        ups.fold(hosts, u128::min) / 2
+        let upward = tiers.iter().filter(|tier| tier.up_bps > 0);
+        let narrowest = upward.min_by_key(|tier| tier.up_bps);
+        let narrow = narrowest.filter(|tier| tier.up_bps < hosts);
+        if narrow.is_some_and(|tier| !self.has_even_parts(tier.tier)) {
+            return None;
+        }
+        Some(Bisection {
+            bps: narrow.map_or(hosts, |tier| tier.up_bps) / 2,
+            exact: self.is_regular(),
+        })
+    }
+
+    fn has_cables_within_tiers(&self) -> bool {
+        self.cables.iter().any(|cable| {
+            let [a, b] = cable.ends.map(|end| self.tier(end.node));
+            a.is_some() && a == b
+        })
+    }
+
+    /// Whether the switches up to a tier make up an even number of parts that are not joined below
+    /// the next tier, and have equally many hosts.
+    fn has_even_parts(&self, tier: u8) -> bool {
+        let mut hosts_of_part = Vec::new();
+        let mut seen = vec![false; self.nodes.len()];
+        for host in 0..self.hosts as u32 {
+            if seen[host as usize] {
+                continue;
+            }
+            let (mut found, mut open) = (0, vec![host]);
+            seen[host as usize] = true;
+            while let Some(node) = open.pop() {
+                found += usize::from(self.is_host(node));
+                for peer in self.neighbours(node) {
+                    let below = self.tier(peer.node).is_none_or(|other| other <= tier);
+                    if below && !std::mem::replace(&mut seen[peer.node as usize], true) {
+                        open.push(peer.node);
+                    }
+                }
+            }
+            hosts_of_part.push(found);
+        }
+        let equal = hosts_of_part.windows(2).all(|pair| pair[0] == pair[1]);
+        equal && hosts_of_part.len().is_multiple_of(2)
+    }
+
+    /// Whether all hosts have equal cables, and all switches of a tier the same up and down.
+    fn is_regular(&self) -> bool {
+        let rates: Vec<u128> = (0..self.hosts as u32)
+            .map(|host| rate_of(self, host, 0))
+            .collect();
+        let switches: Vec<Oversubscription> = self.switch_capacities().collect();
+        let like_the_first = |switch: &Oversubscription| {
+            let first = switches.iter().find(|other| other.tier == switch.tier);
+            first.is_some_and(|first| {
+                (first.up_bps, first.down_bps) == (switch.up_bps, switch.down_bps)
+            })
+        };
+        rates.windows(2).all(|pair| pair[0] == pair[1]) && switches.iter().all(like_the_first)
     }
 
     fn switch_capacities(&self) -> impl Iterator<Item = Oversubscription> + '_ {

@@ -40,6 +40,7 @@ mod check;
 mod error;
 mod locality;
 mod routing;
+mod spread;
 mod topology;
 mod wiring;
 
@@ -47,7 +48,7 @@ pub use builders::{
     CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
     LinkOverride, Rail, SingleSwitch, TopologySpec,
 };
-pub use capacity::{Oversubscription, TierCapacity};
+pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use routing::{Path, Routing, RoutingError};
 pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};

@@ -39,6 +39,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// The cable end in each port.
     pub ports: Vec<PortRef>,
+    /// The rate of its fastest port.
+    pub fastest: Rate,
 }
 
 /// What a node is.

@@ -69,6 +69,7 @@ impl Wiring {
             name,
             kind,
             ports: Vec::new(),
+            fastest: Rate::default(),
         });
         (self.nodes.len() - 1) as u32
     }
@@ -100,11 +101,12 @@ impl Wiring {
         for wire in wires {
             let cable = cables.len() as u32;
             let mut plug = |node: u32, end: u8| {
-                let ports = &mut nodes[node as usize].ports;
-                ports.push(PortRef { cable, end });
+                let plugged = &mut nodes[node as usize];
+                plugged.ports.push(PortRef { cable, end });
+                plugged.fastest = plugged.fastest.max(wire.rate);
                 CableEnd {
                     node,
-                    port: (ports.len() - 1) as u16,
+                    port: (plugged.ports.len() - 1) as u16,
                 }
             };
             let ends = [plug(wire.lower, 0), plug(wire.upper, 1)];

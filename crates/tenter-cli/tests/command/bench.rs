@@ -402,3 +402,24 @@ fn presets_are_listed_and_printed_as_scenarios() {
         .words("presets show rail64")
         .expect_refusal(&["no preset `rail64`", "did you mean `rail-64`?"]);
 }
+
+#[test]
+fn settings_without_effect_are_named() {
+    let workplace = Workplace::new("bench-notes");
+    let words = "bench all_reduce -b 1M -e 1M --fabric leaf-spine-64 --set engine.window=1ms";
+    let answer = workplace.words(words).expect(0);
+    let note = "# Note: `engine.window` has no effect: windows are never longer than 2 us\n";
+    assert_eq!(answer.stdout.matches(note).count(), 1, "{}", answer.stdout);
+}
+
+#[test]
+fn what_is_wrong_with_a_job_names_its_flags() {
+    let workplace = Workplace::new("bench-places");
+    let words =
+        "bench sendrecv -b 1T -e 1T --fabric rail-64 --set endpoint.nic.mtu=256 --output out";
+    let answer = workplace.words(words);
+    answer.expect_refusal(&[
+        "puts 4294967296 packets on one queue pair",
+        "--> COLLECTIVE, -b, -e, -f and -i\n",
+    ]);
+}

@@ -157,3 +157,13 @@ fn a_run_that_does_not_fit_into_memory_is_refused() {
     workplace.tenter(&forced).expect(0);
     fs::remove_dir_all(workplace.path("trial")).expect("it was written");
 }
+
+#[test]
+fn a_preset_is_no_scenario() {
+    let workplace = Workplace::new("explain-preset");
+    workplace
+        .words("explain rail-64")
+        .expect_refusal(&["`rail-64` is a preset", "`tenter presets show rail-64`"]);
+    let presets = workplace.words("presets").expect(0);
+    assert!(presets.stdout.contains("add `jobs:`"), "{}", presets.stdout);
+}

@@ -149,3 +149,50 @@ fn folders_and_numbers_that_do_not_fit_are_refused() {
     let rows: Vec<SeedRow> = read_rows(&workplace.path("out")).expect("the table");
     assert_eq!(rows[0].seeds, 2);
 }
+
+#[test]
+fn a_folder_is_used_again_and_what_is_not_ours_stays() {
+    let workplace = Workplace::new("seeds-again");
+    workplace.write("hashed.yaml", HASHED);
+    let run = |count: u32, seed: u32| {
+        let words = format!("run hashed.yaml --seeds {count} --seed {seed} -o out");
+        workplace.words(&words).expect(0)
+    };
+    let entries = |folder: &str| crate::workplace::entries(&workplace.path(folder));
+    run(4, 1);
+    // Fewer seeds, and a file and a folder of somebody else: old trials go, those two stay.
+    workplace.write("out/notes.txt", "mine");
+    workplace.write("out/seed-4/notes.txt", "mine");
+    workplace.write("out/seed-9/notes.txt", "mine");
+    run(2, 2);
+    let expected = [
+        "notes.txt",
+        "seed-2",
+        "seed-3",
+        "seed-4",
+        "seed-9",
+        "seeds.parquet",
+    ];
+    assert_eq!(entries("out"), expected);
+    assert_eq!(entries("out/seed-4"), ["notes.txt"]);
+    assert_eq!(entries("out/seed-9"), ["notes.txt"]);
+    // A run that was killed has left no table.
+    std::fs::remove_file(workplace.path("out/seeds.parquet")).expect("it was there");
+    run(2, 2);
+    assert_eq!(entries("out"), expected);
+}
+
+#[test]
+fn settings_without_effect_are_named() {
+    let workplace = Workplace::new("seeds-notes");
+    workplace.write("hashed.yaml", HASHED);
+    let words = "run hashed.yaml --seeds 2 --set engine.window=1ms -o out";
+    let note = "`engine.window` has no effect: windows are never longer than 2 us";
+    let answer = workplace.words(words).expect(0);
+    assert_eq!(answer.stdout.matches(&format!("note: {note}\n")).count(), 1);
+    let json = workplace
+        .words(&format!("{words} --format json"))
+        .expect(0)
+        .json();
+    assert_eq!(json["notes"], serde_json::json!([note]));
+}

@@ -126,6 +126,30 @@ fn one_flow_keeps_its_link_or_uses_all() {
 }
 
 #[test]
+fn flows_with_other_candidates_share_no_entry() {
+    // One entry in each table, and two flows that come in turn without a gap: with ports 0 and 1,
+    // and with 1 to 3. Each keeps the port it began with.
+    let spec = LoadBalancing::Flowlet(Flowlet {
+        quality: QUALITY,
+        gap: Time::from_us(5),
+        buckets: 1,
+    });
+    let ports = ports();
+    for seed in 0..16 {
+        let mut balancer = Balancer::new(&spec, PORTS);
+        let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
+            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, &ports)]
+        };
+        let first = [choose(1, 0, &[0, 1]), choose(2, 1, &[1, 2, 3])];
+        for round in 1..100 {
+            let at = round * 1_000_000;
+            let next = [choose(1, at, &[0, 1]), choose(2, at + 1, &[1, 2, 3])];
+            assert_eq!(next, first, "seed {seed}, round {round}");
+        }
+    }
+}
+
+#[test]
 fn weights_are_rates() {
     // 6,000 flows over 100 + 100 + 100 + 300: 1,000 each and 3,000, with deviations of 29 and 39.
     let counts = chosen(

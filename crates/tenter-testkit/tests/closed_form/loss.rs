@@ -190,6 +190,14 @@ fn without_recovery_what_is_lost_is_counted() {
     assert_eq!((flow.tx_frames, flow.rx_frames), (packets, packets - 1));
     assert_eq!(flow.retransmitted_frames, 0);
     assert_eq!(flow.fct().ps(), (queue + packets) * SLOT + LATENCY);
+    // Bandwidth is that of what arrived: 999 of 1,000 equal packets of each 4,096 bytes.
+    let row = trial.collective(1);
+    let seconds = trial.completion(1) as f64 / 1e12;
+    let busbw = row.busbw_gbytes_per_s.expect("it is done");
+    let sent = (packets * MTU) as f64 / seconds / 1e9;
+    assert!((busbw / sent - 0.999).abs() < 1e-9, "{busbw} of {sent}");
+    let ratio = row.ideal_ratio.expect("it is done");
+    assert!((ratio * busbw - 50.0).abs() < 1e-9, "{ratio}");
     // Where the last packet is lost, the sender says after a timeout that it was the last.
     let trial = two_flows(queue + 1, queue + 1, queue, &set);
     assert!(trial.outcome.summary.complete);

@@ -78,7 +78,34 @@ fn fabric_of_512_nics_on_eight_leaves() {
         assert!((leaf.ratio() - 1.0).abs() < 1e-12);
     }
     // Half of 512 × 400G.
-    assert_eq!(topology.bisection_bps(), 102_400_000_000_000);
+    let (bps, exact) = (102_400_000_000_000, true);
+    assert_eq!(topology.bisection(), Some(Bisection { bps, exact }));
+}
+
+#[test]
+fn bisections_that_are_bounds_and_that_are_not_told() {
+    let told = |spec: LeafSpine| {
+        let found = built(&spec).bisection();
+        found.map(|found| (found.bps / 1_000_000_000, found.exact))
+    };
+    // 4 leaves of 8 × 400G with one uplink of 800G: half of 4 × 800G.
+    let narrow = leaf_spine(4, 8, 1, 1);
+    assert_eq!(told(narrow.clone()), Some((1_600, true)));
+    // One uplink twice as fast: the two slow leaves of one half still send 1,600G.
+    let mut uneven = narrow;
+    uneven.overrides = vec![LinkOverride {
+        leaf: 0,
+        spine: 0,
+        links: None,
+        rate: Some(gbps(1_600)),
+    }];
+    assert_eq!(told(uneven), Some((2_000, false)));
+    // Half of three such leaves cuts one in two, whose hosts need no uplink; and with uplinks for
+    // all, it is half of the hosts again.
+    assert_eq!(told(leaf_spine(3, 8, 1, 1)), None);
+    assert_eq!(told(leaf_spine(3, 8, 4, 1)), Some((12 * 400, true)));
+    // Nine hosts have no half.
+    assert_eq!(told(leaf_spine(3, 3, 4, 1)), None);
 }
 
 #[test]
@@ -250,7 +277,8 @@ fn fat_tree_of_eight_port_switches() {
         ]
     );
     assert_eq!(peers(&topology, "core8")[..2], ["pod0/agg2", "pod1/agg2"]);
-    assert_eq!(topology.bisection_bps(), 64 * 400_000_000_000);
+    let (bps, exact) = (64 * 400_000_000_000, true);
+    assert_eq!(topology.bisection(), Some(Bisection { bps, exact }));
     let routing = Routing::build(&topology).unwrap();
     assert_eq!([1, 4, 16].map(|host| routing.distance(0, host)), [1, 3, 5]);
     assert!(FatTree::k_ary(7, gbps(400), Time::ZERO).is_err());

@@ -1,0 +1,140 @@
+//! The least time in which a frame gets from one rank of a job to another, over all paths that
+//! switches may choose.
+
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_scenario::Plan;
+use tenter_topology::{CableEnd, Routing};
+use tenter_workload::Job;
+
+use crate::latency::{Link, link};
+use crate::paths::{HostKind, host_kinds};
+
+/// Among more kinds of hosts a bound takes the place of the paths between switches.
+const ALL_PAIRS_MAX: usize = 256;
+
+/// From the end of a frame at its sender to its end at the receiver, or from its start at the one
+/// to its start at the other: the lesser of the two, in ps, for the nearest two ranks of a job.
+///
+/// A frame that is alone takes the latency of each link, and its duration on each link whose other
+/// end takes it whole, so that the best path follows from the best paths of the switches behind.
+pub(crate) fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32) -> u64 {
+    let kinds = host_kinds(plan, job.hosts.iter().copied());
+    let search = Search {
+        plan,
+        routing,
+        wire_bytes: frame_bytes + WIRE_OVERHEAD_BYTES,
+    };
+    let least = if kinds.len() <= ALL_PAIRS_MAX {
+        search.all_pairs(&kinds)
+    } else {
+        search.bound(&kinds)
+    };
+    least.unwrap_or(0)
+}
+
+struct Search<'a> {
+    plan: &'a Plan,
+    routing: &'a Routing,
+    wire_bytes: u32,
+}
+
+impl Search<'_> {
+    fn all_pairs(&self, kinds: &[HostKind]) -> Option<u64> {
+        let mut best = vec![None; self.plan.topology.switches()];
+        let mut least: Option<u64> = None;
+        for to in kinds {
+            best.fill(None);
+            for from in kinds {
+                let same = std::ptr::eq(from, to);
+                let (source, target) = match (same, from.hosts.1) {
+                    (false, _) => (from.hosts.0, to.hosts.0),
+                    (true, Some(second)) => (second, to.hosts.0),
+                    (true, None) => continue,
+                };
+                let time = self.pair(source, target, &mut best);
+                least = Some(least.map_or(time, |least| least.min(time)));
+            }
+        }
+        least
+    }
+
+    /// Hosts of one switch, and three links at least between those of two.
+    fn bound(&self, kinds: &[HostKind]) -> Option<u64> {
+        let mut best = vec![None; self.plan.topology.switches()];
+        let pairs = kinds
+            .iter()
+            .filter_map(|kind| Some((kind.hosts.0, kind.hosts.1?)));
+        let near = pairs.map(|(target, source)| {
+            best.fill(None);
+            self.pair(source, target, &mut best)
+        });
+        let topology = &self.plan.topology;
+        let hosts = kinds.iter().map(|kind| kind.hosts.0);
+        let up = hosts.clone().map(|host| self.cost(first_end(host))).min()?;
+        let down = hosts.clone().map(|host| self.cost(self.last_end(host)));
+        let ends = topology.cables.iter().flat_map(|cable| {
+            let [a, b] = cable.ends;
+            let inner = !topology.is_host(a.node) && !topology.is_host(b.node);
+            inner.then_some([a, b]).into_iter().flatten()
+        });
+        let between = ends.map(|end| self.cost(end)).min();
+        let longest = hosts.map(|host| self.duration(&link(self.plan, first_end(host))));
+        let far = (up + down.min()? + between?).saturating_sub(longest.max()?);
+        Some(near.fold(far, u64::min))
+    }
+
+    /// What is known of the switches on the way is kept in `best`, which is about one target.
+    fn pair(&self, source: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
+        let [first, last] = [first_end(source), self.last_end(target)];
+        let whole = self.cost(first) + self.least_from(self.switch_of(source), target, best);
+        let ends = [first, last].map(|end| self.duration(&link(self.plan, end)));
+        whole.saturating_sub(ends[0].max(ends[1]))
+    }
+
+    /// The best way from a switch, by its number among the switches, to a host.
+    fn least_from(&self, switch: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
+        if let Some(known) = best[switch as usize] {
+            return known;
+        }
+        let topology = &self.plan.topology;
+        let node = switch + topology.hosts as u32;
+        let mut least = u64::MAX;
+        for &port in self.routing.candidates(switch, target) {
+            let peer = topology.neighbour(node, port).node;
+            let rest = if peer == target {
+                0
+            } else {
+                self.least_from(peer - topology.hosts as u32, target, best)
+            };
+            least = least.min(self.cost(CableEnd { node, port }).saturating_add(rest));
+        }
+        best[switch as usize] = Some(least);
+        least
+    }
+
+    fn switch_of(&self, host: u32) -> u32 {
+        self.plan.topology.neighbour(host, 0).node - self.plan.topology.hosts as u32
+    }
+
+    /// The switch's end of the cable of a host.
+    fn last_end(&self, host: u32) -> CableEnd {
+        self.plan.topology.neighbour(host, 0)
+    }
+
+    fn cost(&self, end: CableEnd) -> u64 {
+        let link = link(self.plan, end);
+        let whole = if link.stores { self.duration(&link) } else { 0 };
+        link.latency.ps() + whole
+    }
+
+    fn duration(&self, link: &Link) -> u64 {
+        link.rate.serialisation(0).of(self.wire_bytes, 0).0.ps()
+    }
+}
+
+fn first_end(host: u32) -> CableEnd {
+    CableEnd {
+        node: host,
+        port: 0,
+    }
+}

@@ -1,0 +1,82 @@
+//! The folder of the trials of several seeds, when it is used again.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::TrialError;
+use crate::seeds::SEEDS_FILE;
+use crate::trial_folder::{MANIFEST_FILE, own_files};
+
+/// The folder of one seed's trial in the folder of all.
+pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
+    folder.join(format!("seed-{seed}"))
+}
+
+/// Whether trials of several seeds may be put into a folder: it is not there, is empty, or holds
+/// the table or a trial of such a run, also of one that was killed.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
+    let names = names(folder)?;
+    let is_ours = |name: &String| {
+        name == SEEDS_FILE
+            || seed_of(name).is_some() && folder.join(name).join(MANIFEST_FILE).is_file()
+    };
+    Ok(names.is_empty() || names.iter().any(is_ours))
+}
+
+/// Removes the table of an older run, and its trials with seeds that `keep` does not want, so that
+/// none of them is taken for one of the run that begins. What this program did not write stays, and
+/// so does a folder that holds some of it.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), TrialError> {
+    remove(&folder.join(SEEDS_FILE))?;
+    for name in names(folder)? {
+        let trial = folder.join(&name);
+        let is_old = seed_of(&name).is_some_and(|seed| !keep(seed));
+        if !is_old || !trial.join(MANIFEST_FILE).is_file() {
+            continue;
+        }
+        for file in own_files(&trial) {
+            remove(&file)?;
+        }
+        // It stays if it is not empty.
+        let _ = fs::remove_dir(&trial);
+    }
+    Ok(())
+}
+
+/// The seed whose trial a folder of this name holds; `seed-01` is nobody's.
+fn seed_of(name: &str) -> Option<u64> {
+    let seed: u64 = name.strip_prefix("seed-")?.parse().ok()?;
+    (name == format!("seed-{seed}")).then_some(seed)
+}
+
+/// Names of all that is in a folder, in order; none where there is no folder.
+fn names(folder: &Path) -> Result<Vec<String>, TrialError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(TrialError::io("read", folder))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(TrialError::io("read", folder))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Removes a file that need not be there.
+pub(crate) fn remove(file: &Path) -> Result<(), TrialError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(TrialError::io("remove", file)(error))
+        }
+        _ => Ok(()),
+    }
+}

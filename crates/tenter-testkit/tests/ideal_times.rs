@@ -1,0 +1,66 @@
+//! No run is faster than the ideal time of its explanation, on random small scenarios.
+
+use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_explain::explain;
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_sim::{Options, run};
+use tenter_testkit::random_scenario;
+
+/// Keeps nothing.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
+#[test]
+fn no_run_is_faster_than_its_ideal_time() {
+    let (mut judged, mut tight) = (0, 0);
+    let mut failures = Vec::new();
+    for seed in 0..600 {
+        let plan = random_scenario(seed).plan;
+        if plan.nic.loss_recovery == LossRecovery::None {
+            // What is lost takes no time.
+            continue;
+        }
+        let explanation = explain(&plan, &[]).expect("the plan can be run");
+        let outcome = run(&plan, Options::default(), &mut Nothing).expect("the plan runs");
+        for row in &outcome.collectives {
+            let Some(took) = row.completion_time else {
+                continue;
+            };
+            let ideal = &explanation.jobs[row.job as usize].collectives[row.index as usize];
+            judged += 1;
+            tight += u32::from(took.as_ns() < 1.05 * ideal.ideal_ns);
+            if took.as_ns() < ideal.ideal_ns {
+                failures.push(format!(
+                    "seed {seed}: {} {} of {} bytes and {} ranks took {} ns, ideal is {}",
+                    row.collective,
+                    row.algorithm,
+                    row.size_bytes,
+                    row.ranks,
+                    took.as_ns(),
+                    ideal.ideal_ns
+                ));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {judged}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    // Neither a bound that nothing comes near.
+    assert!(judged > 500 && tight > judged / 50, "{tight} of {judged}");
+}

@@ -1,0 +1,58 @@
+//! Random scenarios take every way there is through a visit of a switch, so that comparing them
+//! with the reference engine says something about each.
+
+use tenter_net::VisitCounts;
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_sim::{Driver, NodeModel, Options, Simulation};
+use tenter_testkit::random_scenario;
+
+/// Keeps nothing.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
+/// The first of those that the differential test compares.
+const SCENARIOS: u64 = 500;
+
+#[test]
+fn random_scenarios_take_every_way_through_a_visit() {
+    let mut sum = VisitCounts::default();
+    for seed in 0..SCENARIOS {
+        let plan = random_scenario(seed).plan;
+        let mut simulation =
+            Simulation::new(&plan, Options::default()).expect("a random scenario can be run");
+        simulation.run(&mut Nothing).expect("it runs");
+        let driver = simulation.driver();
+        let parts = (0..driver.parts()).map(|part| driver.fabric(part).nodes());
+        for node in parts.flatten() {
+            let NodeModel::Switch(switch) = node else {
+                continue;
+            };
+            let counts = switch.visit_counts();
+            sum.by_port += counts.by_port;
+            sum.in_order += counts.in_order;
+            sum.watchful += counts.watchful;
+            sum.journals += counts.journals;
+            sum.journals_in_order += counts.journals_in_order;
+            sum.late_releases += counts.late_releases;
+        }
+    }
+    assert!(sum.by_port >= 100_000, "{sum:?}");
+    assert!(sum.in_order >= 1_000, "{sum:?}");
+    assert!(sum.watchful >= 1_000, "{sum:?}");
+    assert!(sum.journals_in_order >= 1_000, "{sum:?}");
+    assert!(sum.journals - sum.journals_in_order >= 100, "{sum:?}");
+    assert!(sum.late_releases >= 20, "{sum:?}");
+}

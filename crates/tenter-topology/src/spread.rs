@@ -1,0 +1,109 @@
+//! By how much equal-cost paths differ.
+
+use tenter_units::Time;
+
+use crate::{Routing, Topology};
+
+/// The least and the greatest delay from a switch to a destination.
+type Ways = (Time, Time);
+
+impl Routing {
+    /// By how much the paths that packets may take from one switch to the same host differ at most,
+    /// in an empty network: cables, and a frame of so many bytes on the wire that every switch
+    /// takes whole.
+    pub fn delay_spread(&self, topology: &Topology, wire_bytes: u32) -> Time {
+        let mut leaders: Vec<(u32, u32)> = (0..topology.hosts as u32)
+            .map(|host| (self.attachment(host), host))
+            .collect();
+        leaders.sort_unstable();
+        leaders.dedup_by_key(|(switch, _)| *switch);
+        let mut spread = Time::ZERO;
+        for &(destination, host) in &leaders {
+            let mut search = Search {
+                routing: self,
+                topology,
+                wire_bytes,
+                host,
+                known: vec![None; topology.switches()],
+            };
+            search.known[destination as usize] = Some((Time::ZERO, Time::ZERO));
+            for &(switch, _) in &leaders {
+                search.ways(switch);
+            }
+            let known = search.known.into_iter().flatten();
+            let most = known.map(|(least, most)| most.saturating_sub(least)).max();
+            spread = spread.max(most.unwrap_or_default());
+        }
+        spread
+    }
+}
+
+struct Search<'a> {
+    routing: &'a Routing,
+    topology: &'a Topology,
+    wire_bytes: u32,
+    host: u32,
+    known: Vec<Option<Ways>>,
+}
+
+impl Search<'_> {
+    /// From a switch to that of the host. No path is longer than 255 switches, nor the recursion.
+    fn ways(&mut self, switch: u32) -> Ways {
+        if let Some(known) = self.known[switch as usize] {
+            return known;
+        }
+        let hosts = self.topology.hosts as u32;
+        let (routing, node) = (self.routing, switch + hosts);
+        let mut all: Option<Ways> = None;
+        for &port in routing.candidates(switch, self.host) {
+            let cable = self.topology.cable(node, port);
+            let own = cable.delay + cable.rate.serialisation(0).of(self.wire_bytes, 0).0;
+            let (least, most) = self.ways(self.topology.neighbour(node, port).node - hosts);
+            let way = (own.saturating_add(least), own.saturating_add(most));
+            all = Some(all.map_or(way, |all| (all.0.min(way.0), all.1.max(way.1))));
+        }
+        let ways = all.unwrap_or_default();
+        self.known[switch as usize] = Some(ways);
+        ways
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LeafSpine, LinkOverride, TopologySpec};
+    use tenter_units::Rate;
+
+    #[test]
+    fn a_slow_link_is_as_much_later_as_its_frames_are_longer() {
+        // 4,000 bytes take 80 ns at 400G and 320 ns at 100G; either way there are two links, of
+        // which one is slow.
+        let mut spec = LeafSpine {
+            leaves: 3,
+            hosts_per_leaf: 1,
+            spines: 2,
+            links_per_pair: 1,
+            host_rate: Rate::from_gbps(400),
+            uplink_rate: Rate::from_gbps(400),
+            host_delay: Time::from_ns(10),
+            fabric_delay: Time::from_ns(300),
+            overrides: vec![],
+            cabling: None,
+        };
+        let spread = |spec: &LeafSpine| {
+            let topology = TopologySpec::LeafSpine(spec.clone())
+                .build()
+                .expect("it is one");
+            let routing = Routing::build(&topology).expect("all are reached");
+            routing.delay_spread(&topology, 4_000)
+        };
+        assert_eq!(spread(&spec), Time::ZERO);
+        spec.overrides = vec![LinkOverride {
+            leaf: 1,
+            spine: 0,
+            links: None,
+            rate: Some(Rate::from_gbps(100)),
+        }];
+        assert_eq!(spread(&spec), Time::from_ns(240));
+    }
+}
