@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
+    /// Write one or more trials as a single HTML file, with the plots people look at
+    Report(Report),
 }
 
 #[derive(Debug, Args)]
@@ -251,6 +253,16 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folders of trials, as `tenter run` leaves them
+    #[arg(required = true, value_name = "TRIAL")]
+    pub(crate) trials: Vec<PathBuf>,
+    /// File to write, in place of an older one; opens in any browser, without a network
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]

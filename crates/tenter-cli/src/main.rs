@@ -17,6 +17,7 @@ mod fabric;
 mod failure;
 mod presets;
 mod progress;
+mod report;
 mod run;
 mod seeds;
 mod source;
@@ -59,6 +60,7 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Study(study)) => study::study(&study),
+        Some(Command::Report(report)) => report::report(&report),
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report());
     failure::lost_output().map_or(code, Failure::report)
@@ -72,6 +74,7 @@ Start with one of these:
   tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
   tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
+  tenter report trials/quickstart            a trial as one HTML file with its plots
   tenter study list                          published results, reproduced side by side
 
 `tenter help` lists every command, `tenter help COMMAND` its options.

@@ -4,9 +4,11 @@
 //! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
+mod chain;
 mod csv;
 mod error;
 mod explanation;
+mod html;
 mod manifest;
 mod memory;
 mod nccl_tests;
@@ -17,12 +19,16 @@ mod seeds;
 mod statistics;
 mod table;
 mod text_table;
+mod tiers;
+mod trial_data;
 mod trial_folder;
 mod utc;
 
+pub use chain::{Cause, Chain, Link};
 pub use csv::csv;
 pub use error::TrialError;
 pub use explanation::explanation_text;
+pub use html::html_report;
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use memory::available_memory_bytes;
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
@@ -32,4 +38,6 @@ pub use read::{read_manifest, read_rows, read_summary};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use table::{Format, TrialReport};
 pub use text_table::{Align, TextColumn, TextTable};
+pub use tiers::Tiers;
+pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_folder::{TrialFolder, claim_free_folder};
