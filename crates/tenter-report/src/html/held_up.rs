@@ -67,26 +67,26 @@ impl<'a> Ports<'a> {
         &samples[first..last]
     }
 
-    /// The deepest sampled queue of some ports while a chunk was on its way.
+    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with how
+    /// long it was paused.
     fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
         let samples = self.samples(link.chunk.first_sent, link.chunk.received);
-        let here = |sample: &&PortSample| {
-            let is_it = |port: &&PortRow| (port.node, port.port) == (sample.node, sample.port);
-            ports.iter().any(|port| is_it(port))
+        let of = |sample: &PortSample| {
+            let is_it = |port: &&&PortRow| (port.node, port.port) == (sample.node, sample.port);
+            ports.iter().find(is_it).copied()
         };
-        let deepest = samples
+        let here = samples
             .iter()
-            .filter(here)
-            .max_by(|a, b| a.queue_bytes.total_cmp(&b.queue_bytes))?;
-        let port = ports
-            .iter()
-            .find(|port| (port.node, port.port) == (deepest.node, deepest.port))?;
-        (deepest.queue_bytes > 0.0).then(|| {
-            (
-                deepest.queue_bytes,
-                format!("{}:{}", port.node_name, port.port),
-            )
-        })
+            .filter_map(|sample| Some((of(sample)?, sample.queue_bytes)));
+        let (port, queue) = here.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let paused = if port.paused.is_zero() {
+            String::new()
+        } else {
+            let total = time(port.paused.as_ns());
+            format!(" (paused for {total} of the trial)")
+        };
+        let place = format!("{}:{}{paused}", port.node_name, port.port);
+        (queue > 0.0).then_some((queue, place))
     }
 
     /// What is known of the ports a chunk went through.
@@ -156,7 +156,7 @@ pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
 const PARTS: [&str; 4] = [
     "waiting at ranks",
     "waiting in NICs",
-    "fastest possible transfer",
+    "at the pace of the fastest chunk",
     "lost on the way",
 ];
 
@@ -277,7 +277,7 @@ fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
     let caption = if chain.links.len() > worst.len() {
         format!("The {} chunks of the chain that lost most", worst.len())
     } else {
-        "The chunks of the chain".to_owned()
+        "Every chunk of the chain".to_owned()
     };
     add(
         page,

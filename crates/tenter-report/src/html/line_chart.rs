@@ -72,7 +72,7 @@ impl LineChart<'_> {
         add(
             page,
             format_args!(
-                "<line class=\"cursor\" y1=\"{top}\" y2=\"{bottom}\" x1=\"-9\" x2=\"-9\"/></svg>"
+                "<line class=\"cursor\" y1=\"{top}\" y2=\"{bottom}\" x1=\"0\" x2=\"0\"/></svg>"
             ),
         );
         self.draw_legend(page);

@@ -156,6 +156,10 @@ fn transfers(
         page.push_str("<p class=\"empty\">No chunk was completed in this trial.</p></section>\n");
         return;
     }
+    // The first of those that took longest.
+    let longest = (0..shown.len()).rev();
+    let longest = longest.max_by_key(|&place| shown[place].row.completion_time);
+    let longest = longest.unwrap_or(0);
     let option = |(place, run): (usize, &&&runs::Run<'_>)| {
         let iteration = if runs.len() > slowest.len() {
             format!(", iteration {}", run.row.iteration)
@@ -167,7 +171,11 @@ fn transfers(
             run.operation(),
             binary_size(run.row.size_bytes)
         );
-        format!("<option value=\"{place}\">{}</option>", escape(&text))
+        let selected = if place == longest { " selected" } else { "" };
+        format!(
+            "<option value=\"{place}\"{selected}>{}</option>",
+            escape(&text)
+        )
     };
     let options: String = shown.iter().enumerate().map(option).collect();
     add(
@@ -189,7 +197,7 @@ fn transfers(
     let budget = timeline::Budget::of(shown.len());
     let ports = held_up::Ports::of(trial, tiers);
     for (place, run) in shown.iter().enumerate() {
-        let hidden = if place == 0 { "" } else { " hidden" };
+        let hidden = if place == longest { "" } else { " hidden" };
         add(
             page,
             format_args!("<div id=\"panel{number}-{place}\" class=\"panel\"{hidden}>"),

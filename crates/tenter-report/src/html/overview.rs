@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_units::Time;
 
-use super::text::{Unit, add, bytes, escape, number, time};
+use super::text::{Unit, add, bytes, escape, fixed, number, time};
 use crate::numbers::{binary_size, duration_s, grouped, si};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
@@ -75,8 +75,8 @@ fn tiles(summary: &Summary, page: &mut String) {
     let totals = &summary.totals;
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
     let about = format!(
-        "of {}sent; {} sent again",
-        si(totals.tx_frames as f64),
+        "of {} sent; {} sent again",
+        grouped(totals.tx_frames as i64),
         grouped(totals.retransmitted_frames as i64)
     );
     tile("Frames dropped", &grouped(dropped as i64), &about, page);
@@ -85,7 +85,12 @@ fn tiles(summary: &Summary, page: &mut String) {
         || "no port was stopped".to_owned(),
         |port| format!("longest {port}: {}", time(totals.most_paused.as_ns())),
     );
-    tile("Ports paused", &time(paused.as_ns()), &about, page);
+    let value = if paused.is_zero() {
+        "never".to_owned()
+    } else {
+        time(paused.as_ns())
+    };
+    tile("Ports paused", &value, &about, page);
     let about = format!(
         "{} congestion notifications",
         grouped(totals.cnp_frames as i64)
@@ -179,9 +184,9 @@ fn collective_row(
         );
     }
     let span = |time: Option<Time>, unit: Unit| {
-        time.map_or_else(|| "–".to_owned(), |t| number(t.as_ns() / unit.factor, 4))
+        time.map_or_else(|| "–".to_owned(), |t| fixed(t.as_ns() / unit.factor, 4))
     };
-    let float = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| number(v, 4));
+    let float = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| fixed(v, 4));
     let cells = [
         span(row.completion_time, whole),
         float(row.algbw_gbytes_per_s),

@@ -3,7 +3,6 @@
 (() => {
   "use strict";
 
-  const SVG = /** @type {const} */ ({ left: "ArrowLeft", right: "ArrowRight" });
   const tip = /** @type {HTMLElement} */ (document.getElementById("tip"));
 
   /**
@@ -33,10 +32,7 @@
   function hide() {
     tip.hidden = true;
     for (const mark of all(document, "rect.on")) mark.classList.remove("on");
-    for (const cursor of all(document, ".cursor")) {
-      cursor.setAttribute("x1", "-9");
-      cursor.setAttribute("x2", "-9");
-    }
+    for (const cursor of all(document, ".cursor.on")) cursor.classList.remove("on");
   }
 
   /** Drawings of marks that have a text each. @param {SVGSVGElement} svg */
@@ -52,8 +48,8 @@
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
       const list = all(svg, ".m");
-      if (event.key === SVG.right) at = Math.min(at + 1, list.length - 1);
-      else if (event.key === SVG.left) at = Math.max(at - 1, 0);
+      if (event.key === "ArrowRight") at = Math.min(at + 1, list.length - 1);
+      else if (event.key === "ArrowLeft") at = Math.max(at - 1, 0);
       else if (event.key === "Home") at = 0;
       else if (event.key === "End") at = list.length - 1;
       else if (event.key === "Escape") return hide();
@@ -125,6 +121,7 @@
       at = Math.min(r1, Math.max(r0, place));
       cursor?.setAttribute("x1", String(at));
       cursor?.setAttribute("x2", String(at));
+      cursor?.classList.add("on");
       const value = valueAt(at);
       const rows = series
         .filter((one) => !one.path.classList.contains("off"))
@@ -145,8 +142,8 @@
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
       const by = event.shiftKey ? 50 : 8;
-      if (event.key === SVG.right) at += by;
-      else if (event.key === SVG.left) at -= by;
+      if (event.key === "ArrowRight") at += by;
+      else if (event.key === "ArrowLeft") at -= by;
       else if (event.key === "Home") at = r0;
       else if (event.key === "End") at = r1;
       else if (event.key === "Escape") return hide();

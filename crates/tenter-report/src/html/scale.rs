@@ -107,7 +107,7 @@ fn log_ticks(min: f64, max: f64) -> Vec<f64> {
     let factors: &[f64] = if (max / min).log10() > 3.0 {
         &[1.0]
     } else {
-        &[1.0, 2.0, 5.0]
+        &[1.0, 2.0, 3.0, 5.0, 7.0]
     };
     let all = decades.flat_map(|decade| factors.iter().map(move |f| f * 10_f64.powi(decade)));
     all.filter(|&tick| tick >= min * 0.999 && tick <= max * 1.001)
@@ -133,7 +133,12 @@ mod tests {
     fn wide_spans_are_logarithmic() {
         let scale = Scale::over(1e5, 1e7, Unit::time(1e7), (0.0, 200.0));
         let ticks: Vec<String> = scale.ticks().into_iter().map(|tick| tick.1).collect();
-        assert_eq!(ticks, ["0.1", "0.2", "0.5", "1", "2", "5", "10"]);
+        assert_eq!(
+            ticks,
+            [
+                "0.1", "0.2", "0.3", "0.5", "0.7", "1", "2", "3", "5", "7", "10"
+            ]
+        );
         // The middle of a decade pair is in the middle.
         assert!((scale.place(1e6) - 100.0).abs() < 1e-9);
     }

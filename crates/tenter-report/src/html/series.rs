@@ -28,7 +28,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     add(
         page,
         format_args!(
-            "<p class=\"lead\">Sampled every {}{}. What rises and falls in between is not seen; the table of links has the true extremes.</p>",
+            "<p class=\"lead\">Sampled every {}{}. What rises and falls in between is not seen; the links above have the true extremes.</p>",
             time(series.interval),
             if series.bins < series.instants {
                 format!(
@@ -231,7 +231,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     add(
         page,
         format_args!(
-            "<p class=\"lead\">{shown}Dark where a sample found the port stopped by the other end; the total at the right is exact.</p>"
+            "<p class=\"lead\">{shown}Coloured where a sample found the port stopped by the other end; the total at the right is exact.</p>"
         ),
     );
     let bottom = ports.len() as f64 * ROW + 8.0;

@@ -63,6 +63,11 @@ fn grouped(digits: &str) -> String {
     text
 }
 
+/// A number with so many significant digits, for columns of tables: `1.500`.
+pub(super) fn fixed(value: f64, significant: i32) -> String {
+    format!("{value:.*}", decimals_for(value, significant))
+}
+
 /// A unit of measure: its name, and how many base units it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {

@@ -29,7 +29,7 @@ impl Budget {
         let drawings = drawings.max(1);
         Budget {
             bars: (9_000 / drawings).clamp(300, BARS),
-            cells: (14_000 / drawings).clamp(600, 4_000),
+            cells: (20_000 / drawings).clamp(800, 4_500),
         }
     }
 }
