@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
+    /// Put trials side by side, or a trial beside a log of nccl-tests
+    Compare(Compare),
     /// Write one or more trials as a single HTML file, with the plots people look at
     Report(Report),
 }
@@ -253,6 +255,22 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// Folders of trials; differences are against the first
+    #[arg(required = true, value_name = "TRIAL")]
+    pub(crate) trials: Vec<PathBuf>,
+    /// A log of nccl-tests, its text or its JSON, beside the first trial
+    #[arg(long, value_name = "LOG")]
+    pub(crate) nccl_tests: Option<PathBuf>,
+    /// The collective the log is of, where it does not say so: `all_reduce` for instance
+    #[arg(long, value_name = "NAME", requires = "nccl_tests")]
+    pub(crate) collective: Option<String>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@
 
 mod arguments;
 mod bench;
+mod compare;
 mod explain;
 mod fabric;
 mod failure;
@@ -60,6 +61,7 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Study(study)) => study::study(&study),
+        Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report());
@@ -75,6 +77,7 @@ Start with one of these:
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
   tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
   tenter report trials/quickstart            a trial as one HTML file with its plots
+  tenter compare trials/a trials/b           trials side by side
   tenter study list                          published results, reproduced side by side
 
 `tenter help` lists every command, `tenter help COMMAND` its options.

@@ -6,6 +6,7 @@
 //! from that declaration.
 
 mod column;
+mod comparison;
 pub mod dictionary;
 mod digest;
 mod percentile;
@@ -15,6 +16,7 @@ mod sink;
 mod summary;
 
 pub use column::{Cell, Column, Kind, Names, Row, Value};
+pub use comparison::ComparisonRow;
 pub use digest::Digest;
 pub use percentile::{Distribution, nearest_rank};
 pub use rows::{CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};

@@ -5,12 +5,14 @@
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
 mod chain;
+mod compare;
 mod csv;
 mod error;
 mod explanation;
 mod html;
 mod manifest;
 mod memory;
+mod nccl_log;
 mod nccl_tests;
 mod numbers;
 mod parquet_table;
@@ -25,12 +27,14 @@ mod trial_folder;
 mod utc;
 
 pub use chain::{Cause, Chain, Link};
+pub use compare::{NamedSummary, add_log, comparison_rows, comparison_table};
 pub use csv::csv;
 pub use error::TrialError;
 pub use explanation::explanation_text;
 pub use html::html_report;
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use memory::available_memory_bytes;
+pub use nccl_log::{NcclLog, NcclRow, collective_of_program};
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
 pub use numbers::{binary_size, duration_s, grouped, si};
 pub use parquet_table::ParquetTable;
