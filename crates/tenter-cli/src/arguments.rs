@@ -62,6 +62,10 @@ pub(crate) struct Run {
     /// How many events `--watch` prints at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) watch_limit: usize,
+    /// Also write `trace.json` into the trial folder, which ui.perfetto.dev opens: jobs, chunks by
+    /// rank, queues and pauses; at most 200,000 chunks
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) perfetto: bool,
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,

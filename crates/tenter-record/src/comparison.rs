@@ -9,7 +9,7 @@ rows! {
     pub struct ComparisonRow in "comparison" {
         /// Name of the trial's folder, or of the log.
         trial: String => "trial", "";
-        /// Name of the job; missing for a log, whose rows stand under every job.
+        /// Name of the job; of the one it stands beside, for a log.
         job_name: String => "job_name", "";
         /// The operation, `all-to-all` or `all-reduce` for instance; missing, like the two that
         /// follow, in the row of the job itself.

@@ -12,6 +12,7 @@ use tenter_record::{
     SampleRow, Sink, SinkError, Summary, SwitchRow,
 };
 
+use crate::trace::TRACE_FILE;
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 pub(crate) const CONFIG_FILE: &str = "config.yaml";
@@ -230,6 +231,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         table_file::<QueueRow>(folder),
         table_file::<SwitchRow>(folder),
         table_file::<SampleRow>(folder),
+        folder.join(TRACE_FILE),
     ];
     for file in files {
         match fs::remove_file(&file) {

@@ -155,7 +155,9 @@ fn cells(name: &str, rows: &[(String, Vec<&PortRow>)], greatest: &Greatest, page
     );
     for (number, (label, ports)) in rows.iter().enumerate() {
         let y = number as f64 * height + 2.0;
-        if height > 10.0 || number % 4 == 0 {
+        // A line of text is 12 high.
+        let every = (12.0 / height).ceil() as usize;
+        if number % every == 0 {
             add(
                 page,
                 format_args!(

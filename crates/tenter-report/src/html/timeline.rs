@@ -8,7 +8,7 @@ use super::scale::Scale;
 use super::text::{Unit, add, bytes, escape, number, time};
 use crate::trial_data::{Chunk, TrialData};
 
-const LEFT: f64 = 90.0;
+const LEFT: f64 = 104.0;
 const RIGHT: f64 = 1_084.0;
 /// Bars of one drawing at most, and rows of bars.
 const BARS: usize = 3_000;
@@ -92,7 +92,7 @@ fn open(height: f64, label: &str, x: &Scale, page: &mut String) {
     add(
         page,
         format_args!(
-            "<text class=\"label\" x=\"587\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
+            "<text class=\"label\" x=\"594\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
             height + 36.0,
             labelled("time since the collective began", x.unit)
         ),
