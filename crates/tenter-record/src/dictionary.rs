@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
-use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
+use crate::rows::{
+    CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
+};
 use crate::seeds::SeedRow;
 use crate::summary::{EngineStats, Totals};
 
@@ -61,6 +63,7 @@ pub fn tables() -> Vec<TableEntry> {
         TableEntry::of::<PortRow>(),
         TableEntry::of::<QueueRow>(),
         TableEntry::of::<SwitchRow>(),
+        TableEntry::of::<TierRow>(),
         TableEntry::of::<SampleRow>(),
     ]
 }

@@ -9,9 +9,10 @@ use std::time::Instant;
 use serde::Serialize;
 use tenter_record::{
     CollectiveRow, Control, Counts, FlowRow, JobRow, Names, PortRow, Progress, QueueRow, Row,
-    SampleRow, Sink, SinkError, Summary, SwitchRow,
+    SampleRow, Sink, SinkError, Summary, SwitchRow, TierRow,
 };
 
+use crate::tiers::Tiers;
 use crate::trace::TRACE_FILE;
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
@@ -142,6 +143,8 @@ impl TrialFolder {
         write_table(&path, &names, &counts.ports)?;
         write_table(&path, &names, &counts.queues)?;
         write_table(&path, &names, &counts.switches)?;
+        let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
+        write_table(&path, &names, &tiers)?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
@@ -230,6 +233,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         table_file::<PortRow>(folder),
         table_file::<QueueRow>(folder),
         table_file::<SwitchRow>(folder),
+        table_file::<TierRow>(folder),
         table_file::<SampleRow>(folder),
         folder.join(TRACE_FILE),
     ];

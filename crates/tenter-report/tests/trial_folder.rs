@@ -277,7 +277,7 @@ fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
     let path = scratch.0.join("trial");
     create(&path).finish(&summary(true), &counts()).unwrap();
     drop(create(&path));
-    for table in ["ports", "queues", "switches"] {
+    for table in ["ports", "queues", "switches", "tiers"] {
         let file = path.join(table).with_extension("parquet");
         assert!(!file.exists(), "{table}, a table of the trial before");
     }
