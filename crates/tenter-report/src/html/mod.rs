@@ -12,6 +12,7 @@ mod overview;
 mod runs;
 mod scale;
 mod series;
+mod side_by_side;
 mod text;
 mod timeline;
 
@@ -95,6 +96,7 @@ fn contents(trials: &[TrialData], page: &mut String) {
         );
     }
     page.push_str("</ol></header>\n");
+    side_by_side::section(trials, page);
 }
 
 fn article(number: usize, trial: &TrialData, page: &mut String) {

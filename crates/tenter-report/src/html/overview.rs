@@ -6,7 +6,7 @@ use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_units::Time;
 
 use super::text::{Unit, add, bytes, escape, fixed, number, time};
-use crate::numbers::{binary_size, duration_s, grouped, si};
+use crate::numbers::{binary_size, duration_s, grouped};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -247,10 +247,10 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
         (
             "Simulated",
             format!(
-                "{} in {}, {}packet-hops",
+                "{} in {}, {} packet-hops",
                 time(summary.engine.simulated_ns),
                 duration_s(summary.engine.wall_s),
-                si(summary.engine.packet_hops as f64)
+                grouped(summary.engine.packet_hops as i64)
             ),
         ),
         ("Seed", summary.seed.to_string()),
