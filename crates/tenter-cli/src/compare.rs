@@ -1,5 +1,6 @@
 //! `tenter compare`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -94,11 +95,12 @@ fn table(trials: &[NamedSummary], rows: &[ComparisonRow]) -> String {
     let mut text = comparison_table(rows).trim_start_matches('\n').to_owned();
     for trial in trials.iter().filter(|trial| !trial.summary.complete) {
         let reason = trial.summary.stopped.as_deref();
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\nwarning: {} is not complete: {}\n",
             trial.name,
             reason.unwrap_or("a job was not done")
-        ));
+        );
     }
     text
 }

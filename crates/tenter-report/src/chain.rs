@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(causes, [Cause::Start, Cause::Arrival]);
         assert_eq!(chain.links[0].chunk, chunks[1]);
         // Ranks: 5 + 2; NIC: 3; the fastest of this size took 10, the last one 15.
-        assert_eq!(chain.sums(), [7.0, 3.0, 20.0, 5.0]);
+        assert_eq!(chain.sums().map(|ns| ns.round() as u64), [7, 3, 20, 5]);
         // Together they are the whole time.
         assert!((chain.sums().iter().sum::<f64>() - 35.0).abs() < 1e-9);
     }

@@ -162,10 +162,10 @@ fn from_json(text: &str) -> Result<NcclLog, String> {
         .map_err(|error| format!("it is not the JSON of nccl-tests: {error}"))?;
     let named = document.results.first();
     let named = named.and_then(|row| row.experiment_name.as_deref());
-    let programs = named
+    let mut programs = named
         .into_iter()
         .chain(document.args.first().map(String::as_str));
-    let collective = programs.filter_map(collective_of_program).next();
+    let collective = programs.find_map(collective_of_program);
     let mut rows = Vec::new();
     for row in &document.results {
         let half = &row.out_of_place;

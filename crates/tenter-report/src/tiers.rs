@@ -212,7 +212,7 @@ mod tests {
         assert_eq!((row.links, row.dropped_frames), (2, 4));
         assert_eq!((row.tx_min_bytes, row.tx_max_bytes), (100, 500));
         // 600 / 2 = 300, and 500 / 300.
-        assert_eq!(row.tx_mean_bytes, 300.0);
+        assert_eq!(row.tx_mean_bytes.round() as u64, 300);
         assert_eq!(row.tx_max_over_mean, Some(500.0 / 300.0));
         assert_eq!((row.utilisation_min, row.utilisation_max), (0.1, 0.5));
         let xoff = (row.rx_xoff_min_frames, row.rx_xoff_max_frames);

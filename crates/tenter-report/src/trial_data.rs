@@ -240,9 +240,8 @@ fn scan<R: Row, const N: usize>(
             for name in columns {
                 values.push(column(group.as_ref(), name)?);
             }
-            for row in 0..values.iter().map(Vec::len).min().unwrap_or(0) {
-                each(std::array::from_fn(|column| values[column][row]));
-            }
+            let rows = values.iter().map(Vec::len).min().unwrap_or(0);
+            (0..rows).for_each(|row| each(std::array::from_fn(|column| values[column][row])));
         }
         Ok(())
     };

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use tenter_record::PortRow;
 
-use super::text::{add, escape, number, time};
-use crate::numbers::grouped;
+use super::text::{add, count, escape, number, time};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -64,7 +63,7 @@ impl Greatest {
         let ends = [
             ("u", "100%".to_owned()),
             ("p", time(self.paused)),
-            ("d", format!("{} frames", grouped(self.dropped as i64))),
+            ("d", format!("{} frames", count(self.dropped as u64))),
             ("q", super::text::bytes(self.queue)),
         ];
         page.push_str("<p class=\"ramp\"><span>0</span><i aria-hidden=\"true\"></i>");
@@ -124,7 +123,7 @@ fn direction(
         format_args!(
             "<h3>{} <small>{} links; utilisation {}% on average, {}% to {}%</small></h3>",
             escape(name),
-            grouped(ports.len() as i64),
+            count(ports.len() as u64),
             number(mean * 100.0, 3),
             number(least * 100.0, 3),
             number(most * 100.0, 3),
@@ -209,7 +208,7 @@ fn cell(
         number(ports[0].rate_gbps, 4),
         number(utilisation * 100.0, 4),
         time(paused),
-        grouped(dropped as i64),
+        count(dropped as u64),
         super::text::bytes(queue),
     );
     let mark = if dropped > 0.0 { " lossy" } else { "" };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_units::Time;
 
-use super::text::{Unit, add, bytes, escape, fixed, number, time};
+use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
@@ -76,10 +76,10 @@ fn tiles(summary: &Summary, page: &mut String) {
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
     let about = format!(
         "of {} sent; {} sent again",
-        grouped(totals.tx_frames as i64),
-        grouped(totals.retransmitted_frames as i64)
+        count(totals.tx_frames),
+        count(totals.retransmitted_frames)
     );
-    tile("Frames dropped", &grouped(dropped as i64), &about, page);
+    tile("Frames dropped", &count(dropped), &about, page);
     let paused = totals.nic_paused + totals.switch_paused;
     let about = totals.most_paused_port.as_ref().map_or_else(
         || "no port was stopped".to_owned(),
@@ -91,13 +91,10 @@ fn tiles(summary: &Summary, page: &mut String) {
         time(paused.as_ns())
     };
     tile("Ports paused", &value, &about, page);
-    let about = format!(
-        "{} congestion notifications",
-        grouped(totals.cnp_frames as i64)
-    );
+    let about = format!("{} congestion notifications", count(totals.cnp_frames));
     tile(
         "Frames marked (ECN)",
-        &grouped(totals.marked_frames as i64),
+        &count(totals.marked_frames),
         &about,
         page,
     );
@@ -196,9 +193,9 @@ fn collective_row(
         span(row.fct_p50, flow),
         span(row.fct_p99, flow),
         span(row.fct_max, flow),
-        grouped(row.tx_frames as i64),
+        count(row.tx_frames),
         grouped(row.frames_delta()),
-        grouped(row.retransmitted_frames as i64),
+        count(row.retransmitted_frames),
     ];
     for cell in cells {
         add(page, format_args!("<td class=\"n\">{cell}</td>"));
@@ -229,8 +226,8 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
             "Fabric",
             format!(
                 "{} NICs, {switches} switches, {} links at {} Gbit/s",
-                grouped(nics as i64),
-                grouped(trial.ports.len() as i64 / 2),
+                count(nics as u64),
+                count(trial.ports.len() as u64 / 2),
                 rates.join(" and ")
             ),
         ),
@@ -238,7 +235,7 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
             "Traffic",
             format!(
                 "{} flows, {} on all links, {}% of it control packets, {}% pauses",
-                grouped(summary.totals.flows as i64),
+                count(summary.totals.flows),
                 bytes(summary.totals.wire_bytes as f64),
                 number(summary.totals.control_wire, 2),
                 number(summary.totals.pause_wire, 2)
@@ -250,7 +247,7 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
                 "{} in {}, {} packet-hops",
                 time(summary.engine.simulated_ns),
                 duration_s(summary.engine.wall_s),
-                grouped(summary.engine.packet_hops as i64)
+                count(summary.engine.packet_hops)
             ),
         ),
         ("Seed", summary.seed.to_string()),

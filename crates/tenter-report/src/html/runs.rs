@@ -86,7 +86,7 @@ pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
         let rank = |run: &Run<'_>| (!run.row.warm_up, run.row.completion_time);
         let same =
             |known: &&Run<'_>| (known.row.job, known.row.index) == (run.row.job, run.row.index);
-        match slowest.iter().position(|known| same(known)) {
+        match slowest.iter().position(same) {
             Some(place) if rank(run) > rank(slowest[place]) => slowest[place] = run,
             Some(_) => {}
             None => slowest.push(run),

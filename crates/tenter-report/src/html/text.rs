@@ -68,6 +68,11 @@ pub(super) fn fixed(value: f64, significant: i32) -> String {
     format!("{value:.*}", decimals_for(value, significant))
 }
 
+/// A count with its thousands apart.
+pub(super) fn count(count: u64) -> String {
+    crate::numbers::grouped(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
 /// A unit of measure: its name, and how many base units it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {

@@ -39,7 +39,7 @@ pub(super) fn draw(trial: &TrialData, run: &Run<'_>, budget: Budget, page: &mut 
     let start = run.row.start.as_ns();
     let end = run.row.end.map_or_else(
         || run.chunks.iter().map(|c| c.received).fold(start, f64::max),
-        |end| end.as_ns(),
+        tenter_units::Time::as_ns,
     );
     let mut ranks: BTreeMap<u32, Vec<&Chunk>> = BTreeMap::new();
     for chunk in run.chunks {
@@ -265,7 +265,7 @@ fn shares<'a>(
 /// One row; neighbours of about the same share are one mark.
 fn strip(name: &str, shares: &[f64], (top, height): (f64, f64), x: &Scale, page: &mut String) {
     const LEVELS: f64 = 20.0;
-    let level = |share: f64| (share * LEVELS).round();
+    let level = |share: f64| (share * LEVELS).round() as u32;
     let width = x.domain.1 / shares.len() as f64;
     let mut from = 0;
     while from < shares.len() {
@@ -275,7 +275,7 @@ fn strip(name: &str, shares: &[f64], (top, height): (f64, f64), x: &Scale, page:
         let to = from + same.count();
         let mean = shares[from..to].iter().sum::<f64>() / (to - from) as f64;
         let (begin, end) = (from as f64 * width, to as f64 * width);
-        if level(mean) > 0.0 {
+        if level(mean) > 0 {
             let left = x.place(begin);
             add(
                 page,
@@ -283,7 +283,7 @@ fn strip(name: &str, shares: &[f64], (top, height): (f64, f64), x: &Scale, page:
                     "<rect class=\"m h\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"--v:{:.2}\" data-t=\"{name}\n{} – {}\n{}% of line rate\"/>",
                     x.place(end) - left + 0.2,
                     height - 1.0,
-                    level(mean) / LEVELS,
+                    f64::from(level(mean)) / LEVELS,
                     time(begin),
                     time(end),
                     number(mean * 100.0, 3),
