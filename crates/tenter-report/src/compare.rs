@@ -158,41 +158,19 @@ pub fn add_log(
     name: &str,
     collective: Option<&str>,
 ) -> Result<(), String> {
-    let mut here: Vec<&str> = Vec::new();
-    for row in rows.iter() {
-        if let Some(collective) = row.collective.as_deref()
-            && !here.contains(&collective)
-        {
-            here.push(collective);
-        }
-    }
-    let collective = match (collective.or(log.collective), here.as_slice()) {
-        (Some(named), _) => named.to_owned(),
-        (None, [one]) => (*one).to_owned(),
-        (None, _) => {
-            return Err(format!(
-                "the log does not say which collective it is of, and the trial has {}: name one with --collective",
-                here.join(", ")
-            ));
-        }
-    };
-    if !here.contains(&collective.as_str()) {
-        return Err(format!(
-            "the log is of {collective}, and the trial has only {}",
-            here.join(", ")
-        ));
-    }
+    let collective = collective_of_log(rows, log, collective)?;
     let mut combined: Vec<ComparisonRow> = Vec::new();
     let mut found = false;
-    let mut previous: Option<(String, String, u64)> = None;
+    let mut before = None;
     for row in rows.drain(..) {
+        let group = (row.job_name.clone(), row.collective.clone(), row.size_bytes);
+        let is_first = before.as_ref() != Some(&group);
+        before = Some(group);
         let measured = log.rows.iter().find(|measured| {
-            row.collective.as_deref() == Some(&collective)
-                && row.size_bytes == Some(measured.size_bytes)
+            let is_size = row.size_bytes == Some(measured.size_bytes);
+            is_first && is_size && row.collective.as_deref() == Some(&collective)
         });
-        let group = row.collective.clone().zip(row.size_bytes);
-        let group = group.map(|(collective, size)| (row.job_name.clone(), collective, size));
-        let added = measured.filter(|_| group != previous).map(|measured| {
+        let added = measured.map(|measured| {
             let mut added = ComparisonRow {
                 trial: name.to_owned(),
                 job_name: row.job_name.clone(),
@@ -205,7 +183,6 @@ pub fn add_log(
             differ(&mut added, &row);
             added
         });
-        previous = group;
         combined.push(row);
         found |= added.is_some();
         combined.extend(added);
@@ -226,6 +203,38 @@ pub fn add_log(
         sizes(&mut log.rows.iter().map(|row| row.size_bytes)),
         sizes(&mut own.filter_map(|row| row.size_bytes)),
     ))
+}
+
+/// The collective a log is of: the one that is named, or that the log names, or the only one of the
+/// trial.
+fn collective_of_log(
+    rows: &[ComparisonRow],
+    log: &NcclLog,
+    named: Option<&str>,
+) -> Result<String, String> {
+    let mut here: Vec<&str> = Vec::new();
+    for collective in rows.iter().filter_map(|row| row.collective.as_deref()) {
+        if !here.contains(&collective) {
+            here.push(collective);
+        }
+    }
+    let list = here.join(", ");
+    let collective = match (named.or(log.collective), here.as_slice()) {
+        (Some(named), _) => named,
+        (None, [one]) => one,
+        (None, _) => {
+            return Err(format!(
+                "the log does not say which collective it is of, and the trial has {list}: name one with --collective"
+            ));
+        }
+    };
+    if here.contains(&collective) {
+        Ok(collective.to_owned())
+    } else {
+        Err(format!(
+            "the log is of {collective}, and the trial has only {list}"
+        ))
+    }
 }
 
 /// The rows as a table for people: a block for each job and operation, the trials of one size one

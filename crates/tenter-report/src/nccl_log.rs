@@ -1,7 +1,8 @@
 //! Logs of nccl-tests taken in: the text its programs print, and their JSON.
 //!
-//! Source: NVIDIA/nccl-tests, the columns of its text and the keys of its JSON. Old versions without
-//! the column `root` are read too, and logs in which `mpirun` has marked each line with its rank.
+//! Source: NVIDIA/nccl-tests, the columns of its text and the keys of its JSON. Old versions
+//! without the column `root` are read too, and logs in which `mpirun` has marked each line with its
+//! rank.
 
 use serde::Deserialize;
 

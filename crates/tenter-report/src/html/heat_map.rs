@@ -229,7 +229,7 @@ fn cell(
 
 /// A name that fits beside its row.
 pub(super) fn shortened(name: &str) -> String {
-    const FITS: usize = 16;
+    const FITS: usize = 18;
     if name.chars().count() <= FITS {
         return name.to_owned();
     }

@@ -162,30 +162,7 @@ fn transfers(
     let longest = (0..shown.len()).rev();
     let longest = longest.max_by_key(|&place| shown[place].row.completion_time);
     let longest = longest.unwrap_or(0);
-    let option = |(place, run): (usize, &&&runs::Run<'_>)| {
-        let iteration = if runs.len() > slowest.len() {
-            format!(", iteration {}", run.row.iteration)
-        } else {
-            String::new()
-        };
-        let text = format!(
-            "{}, {}{iteration}",
-            run.operation(),
-            binary_size(run.row.size_bytes)
-        );
-        let selected = if place == longest { " selected" } else { "" };
-        format!(
-            "<option value=\"{place}\"{selected}>{}</option>",
-            escape(&text)
-        )
-    };
-    let options: String = shown.iter().enumerate().map(option).collect();
-    add(
-        page,
-        format_args!(
-            "<p class=\"controls\"><label for=\"pick{number}\">Collective</label> <select id=\"pick{number}\" data-panels=\"panel{number}\">{options}</select></p>"
-        ),
-    );
+    choice(number, &shown, longest, runs.len() > slowest.len(), page);
     if slowest.len() > shown.len() {
         add(
             page,
@@ -209,4 +186,38 @@ fn transfers(
         page.push_str("</div>\n");
     }
     page.push_str("</section>\n");
+}
+
+/// The list from which a reader chooses one of the collectives.
+fn choice(
+    number: usize,
+    shown: &[&&runs::Run<'_>],
+    chosen: usize,
+    iterations: bool,
+    page: &mut String,
+) {
+    add(
+        page,
+        format_args!(
+            "<p class=\"controls\"><label for=\"pick{number}\">Collective</label> <select id=\"pick{number}\" data-panels=\"panel{number}\">"
+        ),
+    );
+    for (place, run) in shown.iter().enumerate() {
+        let iteration = if iterations {
+            format!(", iteration {}", run.row.iteration)
+        } else {
+            String::new()
+        };
+        let size = binary_size(run.row.size_bytes);
+        let text = format!("{}, {size}{iteration}", run.operation());
+        let selected = if place == chosen { " selected" } else { "" };
+        add(
+            page,
+            format_args!(
+                "<option value=\"{place}\"{selected}>{}</option>",
+                escape(&text)
+            ),
+        );
+    }
+    page.push_str("</select></p>");
 }

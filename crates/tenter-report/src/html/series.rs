@@ -86,6 +86,11 @@ impl Series {
         bin.clamp(1, self.bins) - 1
     }
 
+    /// How long a bin is.
+    fn width(&self) -> f64 {
+        self.end / self.bins as f64
+    }
+
     /// The end of a bin.
     fn at(&self, bin: usize) -> f64 {
         (bin + 1) as f64 / self.bins as f64 * self.end
@@ -180,7 +185,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
             *sent.entry(ends).or_default().entry(bin).or_default() += sample.tx_bytes;
         }
     }
-    let width = series.end / series.bins as f64;
+    let width = series.width();
     let lines: Vec<Line> = sent
         .iter()
         .map(|(&ends, bytes)| {
@@ -257,39 +262,47 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     );
     for (row, &key) in ports.iter().enumerate() {
         let y = row as f64 * ROW + 6.0;
-        let name = port_name(trial, key);
+        pause_strip(trial, series, (key, totals[&key]), (&x, y), page);
+    }
+    page.push_str("</svg>\n");
+}
+
+/// The row of a port: its name, when it was paused, and for how long in total.
+fn pause_strip(
+    trial: &TrialData,
+    series: &Series,
+    (key, total): (PortKey, f64),
+    (x, y): (&Scale, f64),
+    page: &mut String,
+) {
+    let name = port_name(trial, key);
+    let base = y + 10.0;
+    add(
+        page,
+        format_args!(
+            "<text x=\"182\" y=\"{base:.1}\" text-anchor=\"end\">{}</text><text x=\"998\" y=\"{base:.1}\">{}</text>",
+            escape(&super::heat_map::shortened(&name)),
+            time(total)
+        ),
+    );
+    for (from, to) in stretches(trial, series, key) {
+        let (begin, end) = (series.at(from) - series.width(), series.at(to));
+        let left = x.place(begin);
+        let tip = format!(
+            "{name}\npaused in samples from {} to {}\n{} in total",
+            time(series.at(from)),
+            time(end),
+            time(total)
+        );
         add(
             page,
             format_args!(
-                "<text x=\"182\" y=\"{:.1}\" text-anchor=\"end\">{}</text><text x=\"998\" y=\"{:.1}\">{}</text>",
-                y + 10.0,
-                escape(&super::heat_map::shortened(&name).replace(" →…", "…")),
-                y + 10.0,
-                time(totals[&key])
+                "<rect class=\"m pause\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"12\" data-t=\"{}\"/>",
+                (x.place(end) - left).max(1.0),
+                escape(&tip)
             ),
         );
-        for (from, to) in stretches(trial, series, key) {
-            let (left, right) = (
-                x.place(series.at(from) - series.end / series.bins as f64),
-                x.place(series.at(to)),
-            );
-            let tip = format!(
-                "{name}\npaused in samples from {} to {}\n{} in total",
-                time(series.at(from)),
-                time(series.at(to)),
-                time(totals[&key])
-            );
-            add(
-                page,
-                format_args!(
-                    "<rect class=\"m pause\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"12\" data-t=\"{}\"/>",
-                    (right - left).max(1.0),
-                    escape(&tip)
-                ),
-            );
-        }
     }
-    page.push_str("</svg>\n");
 }
 
 /// Runs of bins, first and last, in which a sample found the port paused.
