@@ -150,7 +150,7 @@ fn trace(path: &Path) -> Result<(), TrialError> {
     let limits = write_trace(&TrialData::read(path)?, path)?;
     if limits.chunks_left_out > 0 {
         say(&format!(
-            "note: {TRACE_FILE} has the first 200,000 chunks, without the {} posted last\n",
+            "note: {TRACE_FILE} is without {} chunks: it has the first 200,000, and of a rank only so many at a time\n",
             limits.chunks_left_out
         ));
     }

@@ -5,7 +5,7 @@
 //! the chain of chunks of which each waited for the one before; what it lost on the way is what the
 //! collective lost.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::trial_data::Chunk;
 
@@ -109,12 +109,12 @@ struct Event {
 
 /// What happened at each rank, in the order of time.
 struct Events {
-    of_rank: HashMap<u32, Vec<Event>>,
+    of_rank: BTreeMap<u32, Vec<Event>>,
 }
 
 impl Events {
     fn of(chunks: &[Chunk]) -> Events {
-        let mut of_rank: HashMap<u32, Vec<Event>> = HashMap::new();
+        let mut of_rank: BTreeMap<u32, Vec<Event>> = BTreeMap::new();
         for (place, chunk) in (0..).zip(chunks) {
             let mut add = |rank, at, cause| {
                 let chunk = place;
@@ -124,7 +124,6 @@ impl Events {
             add(chunk.dst_rank, chunk.received, Cause::Arrival);
             add(chunk.src_rank, chunk.acknowledged, Cause::Acknowledgement);
         }
-        #[expect(clippy::iter_over_hash_type, reason = "each list is sorted on its own")]
         for events in of_rank.values_mut() {
             // Of several at one instant an arrival comes last, and is found first.
             events.sort_by(|a, b| {

@@ -25,6 +25,8 @@ pub const TRACE_FILE: &str = "trace.json";
 /// trace stays below 80 MB.
 const CHUNKS_MAX: usize = 200_000;
 const VALUES_MAX: usize = 200_000;
+/// Tracks of all ranks together, each of which has its share: nobody looks at more.
+const TRACKS_MAX: usize = 16_384;
 
 /// Process numbers of the trace: the jobs, then the ranks of each job, then the nodes.
 const JOBS: usize = 1;
@@ -33,7 +35,8 @@ const RANKS: usize = 2;
 /// What had to be left out of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLimits {
-    /// Chunks beyond the limit, the last to be posted.
+    /// Chunks beyond the limit, the last to be sent, and those sent while too many of their rank
+    /// were on their way.
     pub chunks_left_out: usize,
     /// Ports beyond the limit, those with the shallowest queues.
     pub ports_left_out: usize,
@@ -136,23 +139,7 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
 
 /// The chunks by the rank that sends; how many were left out.
 fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
-    let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
-    order.sort_by(|a, b| a.posted.total_cmp(&b.posted));
-    order.truncate(CHUNKS_MAX);
-    // When each track of a rank is free again.
-    let mut tracks: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-    let mut placed = Vec::with_capacity(order.len());
-    order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
-    for &chunk in &order {
-        let free = tracks.entry((chunk.job, chunk.src_rank)).or_default();
-        let lane = free.iter().position(|&until| until <= chunk.first_sent);
-        let lane = lane.unwrap_or_else(|| {
-            free.push(0.0);
-            free.len() - 1
-        });
-        free[lane] = chunk.received;
-        placed.push((chunk, lane));
-    }
+    let (tracks, placed) = placed(trial);
     let mut first_track: HashMap<(u32, u32), usize> = HashMap::new();
     let mut next = 0;
     let mut named = None;
@@ -171,6 +158,7 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
         }
         next += lanes.len();
     }
+    let left_out = trial.chunks.len() - placed.len();
     for (chunk, lane) in placed {
         let track = first_track[&(chunk.job, chunk.src_rank)] + lane;
         let about = json!({
@@ -186,7 +174,37 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
         let span = (chunk.first_sent, chunk.received);
         events.slice((RANKS + chunk.job as usize, track), &name, span, &about)?;
     }
-    Ok(trial.chunks.len() - order.len())
+    Ok(left_out)
+}
+
+/// When each track of a rank is free again, by job and rank.
+type Tracks = BTreeMap<(u32, u32), Vec<f64>>;
+
+/// The chunks that are shown, each with the first track of its rank that is free for it.
+fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
+    let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
+    order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
+    let ranks = trial.summary.jobs.iter().map(|job| job.job.ranks as usize);
+    let share = (TRACKS_MAX / ranks.sum::<usize>().max(1)).max(1);
+    let mut tracks = Tracks::new();
+    let mut placed = Vec::new();
+    for chunk in order {
+        let free = tracks.entry((chunk.job, chunk.src_rank)).or_default();
+        let lane = free.iter().position(|&until| until <= chunk.first_sent);
+        let lane = lane.unwrap_or(free.len());
+        if lane == share {
+            continue;
+        }
+        if lane == free.len() {
+            free.push(0.0);
+        }
+        free[lane] = chunk.received;
+        placed.push((chunk, lane));
+        if placed.len() == CHUNKS_MAX {
+            break;
+        }
+    }
+    (tracks, placed)
 }
 
 /// Queues and pauses of ports; how many ports were left out.
@@ -199,15 +217,13 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
         samples.push(sample);
     }
     ports.retain(|_, samples| samples.iter().any(|s| s.queue_bytes > 0.0 || s.paused));
-    let peak = |samples: &[&PortSample]| {
-        let paused = samples.iter().any(|sample| sample.paused);
-        let queue = samples.iter().map(|s| s.queue_bytes).fold(0.0, f64::max);
-        (paused, queue)
+    let peak = |samples: &[&PortSample]| -> f64 {
+        samples.iter().map(|s| s.queue_bytes).fold(0.0, f64::max)
     };
     let mut order: Vec<(&(u32, u16), &Vec<&PortSample>)> = ports.iter().collect();
     order.sort_by(|a, b| {
         let (a, b) = (peak(a.1), peak(b.1));
-        b.1.total_cmp(&a.1).then(b.0.cmp(&a.0))
+        b.total_cmp(&a)
     });
     let nodes = RANKS + trial.summary.jobs.len();
     let mut values = 0;
@@ -215,10 +231,12 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
     let mut named = Vec::new();
     for &(&(node, port), samples) in &order {
         let points = with_gaps(samples, &instants);
-        if values + 2 * points.len() > VALUES_MAX {
+        let queue = changes(&points, |sample| sample.queue_bytes);
+        let paused = changes(&points, |sample| f64::from(u8::from(sample.paused)));
+        if values + queue.len() + paused.len() > VALUES_MAX {
             break;
         }
-        values += 2 * points.len();
+        values += queue.len() + paused.len();
         shown += 1;
         let pid = nodes + node as usize;
         if !named.contains(&node) {
@@ -227,32 +245,38 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
             let name = row.map_or("", |row| row.node_name.as_str());
             events.name("process_name", (pid, 0), name)?;
         }
-        let (paused, queue) = peak(samples);
-        let mut counter = |name: &str, unit: &str, of: &dyn Fn(&PortSample) -> f64| {
-            let mut before = None;
-            for (at, sample) in &points {
-                let value = sample.map_or(0.0, of);
-                if before == Some(value) {
-                    continue;
-                }
-                before = Some(value);
+        for (what, unit, values) in [("queue", "bytes", queue), ("paused", "paused", paused)] {
+            for (at, value) in values {
                 events.add(&json!({
-                    "ph": "C", "name": format!("port {port} {name}"), "pid": pid, "tid": 0,
+                    "ph": "C", "name": format!("port {port} {what}"), "pid": pid, "tid": 0,
                     "ts": at / 1e3, "args": {unit: value},
                 }))?;
             }
-            io::Result::Ok(())
-        };
-        if queue > 0.0 {
-            counter("queue", "bytes", &|sample| sample.queue_bytes)?;
-        }
-        if paused {
-            counter("paused", "paused", &|sample| {
-                f64::from(u8::from(sample.paused))
-            })?;
         }
     }
     Ok(order.len() - shown)
+}
+
+/// The values that differ from the one before, with their times; none where all are 0.
+fn changes(
+    points: &[(f64, Option<&PortSample>)],
+    of: impl Fn(&PortSample) -> f64,
+) -> Vec<(f64, f64)> {
+    let mut changes: Vec<(f64, f64)> = Vec::new();
+    for &(at, sample) in points {
+        let value = sample.map_or(0.0, &of);
+        if changes
+            .last()
+            .is_none_or(|last| last.1.to_bits() != value.to_bits())
+        {
+            changes.push((at, value));
+        }
+    }
+    if changes.len() == 1 {
+        Vec::new()
+    } else {
+        changes
+    }
 }
 
 /// The samples of a port with their times, and nothing at the instants after which it had none: a
@@ -278,6 +302,49 @@ fn with_gaps<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rank_has_no_more_than_its_share_of_tracks() {
+        let job = tenter_record::JobSummary {
+            job: tenter_record::JobRow {
+                ranks: TRACKS_MAX as u32 / 2,
+                ..tenter_record::JobRow::default()
+            },
+            collectives: Vec::new(),
+        };
+        let chunk = |first_sent, received| Chunk {
+            first_sent,
+            received,
+            ..Chunk::default()
+        };
+        let trial = TrialData {
+            path: std::path::PathBuf::new(),
+            manifest: crate::Manifest::begin(crate::RunIdentity::default()),
+            summary: tenter_record::Summary {
+                jobs: vec![job],
+                ..tenter_record::Summary::default()
+            },
+            config: String::new(),
+            // The third finds both tracks taken, the fourth the first free again.
+            chunks: vec![
+                chunk(0.0, 10.0),
+                chunk(1.0, 20.0),
+                chunk(2.0, 5.0),
+                chunk(10.0, 15.0),
+            ],
+            ports: Vec::new(),
+            queues: Vec::new(),
+            switches: Vec::new(),
+            samples: Vec::new(),
+        };
+        let lanes: Vec<usize> = placed(&trial).1.iter().map(|chunk| chunk.1).collect();
+        assert_eq!(lanes, [0, 1, 0]);
+        let mut text = Vec::new();
+        let limits = trace(&trial, &mut text).expect("memory");
+        assert_eq!(limits.chunks_left_out, 1);
+        let document: Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(document["otherData"]["chunks_left_out"], 1);
+    }
 
     #[test]
     fn an_idle_port_goes_back_to_zero() {
