@@ -9,52 +9,46 @@ use tenter_units::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiers {
     /// 0 for NICs, 1 for the switches they are cabled to, and so on, by node index.
-    of_node: Vec<u32>,
+    of_node: BTreeMap<u32, u32>,
     indices: HashMap<String, u32>,
 }
 
 impl Tiers {
     /// The tiers of all nodes.
     pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
-        let nodes = ports.iter().map(|port| port.node + 1).max().unwrap_or(0);
-        let mut of_node = vec![0_u32; nodes as usize];
-        let mut indices = HashMap::new();
-        let mut peers: Vec<Vec<&str>> = vec![Vec::new(); nodes as usize];
+        let mut tiers = Tiers::default();
+        let mut peers: HashMap<u32, Vec<&str>> = HashMap::new();
         for port in ports {
-            indices.insert(port.node_name.clone(), port.node);
-            peers[port.node as usize].push(&port.peer_name);
+            tiers.indices.insert(port.node_name.clone(), port.node);
+            tiers.of_node.insert(port.node, 0);
+            peers.entry(port.node).or_default().push(&port.peer_name);
         }
         for switch in switches {
-            if let Some(tier) = of_node.get_mut(switch.node as usize) {
-                *tier = u32::MAX;
-            }
+            tiers.of_node.insert(switch.node, u32::MAX);
         }
-        let mut reached: Vec<u32> = (0..nodes)
-            .filter(|&node| of_node[node as usize] == 0)
-            .collect();
+        let nics = tiers.of_node.iter().filter(|node| *node.1 == 0);
+        let mut reached: Vec<u32> = nics.map(|node| *node.0).collect();
         let mut tier = 0;
         while !reached.is_empty() {
             tier += 1;
             let mut next = Vec::new();
-            for node in reached {
-                for peer in &peers[node as usize] {
-                    let Some(&peer) = indices.get(*peer) else {
-                        continue;
-                    };
-                    if of_node[peer as usize] == u32::MAX {
-                        of_node[peer as usize] = tier;
-                        next.push(peer);
-                    }
+            for peer in reached.iter().filter_map(|node| peers.get(node)).flatten() {
+                let Some(&peer) = tiers.indices.get(*peer) else {
+                    continue;
+                };
+                if tiers.tier(peer) == u32::MAX {
+                    tiers.of_node.insert(peer, tier);
+                    next.push(peer);
                 }
             }
             reached = next;
         }
-        Tiers { of_node, indices }
+        tiers
     }
 
     /// The tier of a node; of one that reaches no NIC, a number greater than all others.
     pub fn tier(&self, node: u32) -> u32 {
-        self.of_node.get(node as usize).copied().unwrap_or(u32::MAX)
+        self.of_node.get(&node).copied().unwrap_or(u32::MAX)
     }
 
     /// The node of that name.
@@ -117,7 +111,11 @@ impl Tiers {
     }
 
     fn name(&self, tier: u32) -> String {
-        let top = self.of_node.iter().filter(|&&tier| tier != u32::MAX).max();
+        let top = self
+            .of_node
+            .values()
+            .filter(|&&tier| tier != u32::MAX)
+            .max();
         match (tier, top.copied().unwrap_or(0)) {
             (0, _) => "NIC".to_owned(),
             (1, 1) => "switch".to_owned(),

@@ -13,6 +13,8 @@ mod runs;
 mod scale;
 mod series;
 mod side_by_side;
+#[cfg(test)]
+mod tests;
 mod text;
 mod timeline;
 
