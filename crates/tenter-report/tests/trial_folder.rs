@@ -207,8 +207,8 @@ fn every_file_comes_back() {
     let leftovers = fs::read_dir(&path).unwrap().flatten();
     assert_eq!(
         leftovers.count(),
-        10,
-        "seven tables and three texts, and nothing partial"
+        11,
+        "eight tables and three texts, and nothing partial"
     );
 }
 
