@@ -1,4 +1,4 @@
-# Everything here needs the Rust toolchain and nothing else.
+# Everything here needs the Rust toolchain and nothing else, except for `browser`, which needs Node.js 20 and Chromium.
 
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism bench bench-estimates bench-instructions clean
+.PHONY: help build demo test format lint unit studies determinism browser bench bench-estimates bench-instructions clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint build unit studies determinism ## Run everything that continuous integration runs
+test: format lint build unit studies determinism browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -45,6 +45,16 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 		echo "the digests differ or are missing: the result depends on the number of threads" >&2; exit 1; \
 	fi
 
+# Chromium is found on the PATH, or where the variable CHROMIUM says.
+browser: build tests/browser/node_modules/.package-lock.json ## Open reports in a real browser; needs Node.js and Chromium
+	npm --prefix tests/browser run --silent check
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent test
+
+tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer (https://nodejs.org)" >&2; exit 1; }
+	npm --prefix tests/browser ci --no-audit --no-fund
+	@touch $@
+
 # For a part of the cases and other options: make bench ARGS="1024 --runs 3"; ARGS=--help lists them.
 bench: ## Measure packet-hops per second, memory and set-up time (see benches/README.md)
 	$(CARGO) bench -p tenter-testkit --bench fabric -- $(ARGS)
@@ -57,4 +67,4 @@ bench-instructions: ## Count instructions per packet-hop; needs valgrind
 
 clean: ## Remove build output and trials
 	$(CARGO) clean
-	rm -rf trials
+	rm -rf trials tests/browser/node_modules

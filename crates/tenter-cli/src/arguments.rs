@@ -30,6 +30,10 @@ pub(crate) enum Command {
     Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
+    /// Put trials side by side, or a trial beside a log of nccl-tests
+    Compare(Compare),
+    /// Write one or more trials as a single HTML file, with the plots people look at
+    Report(Report),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +62,10 @@ pub(crate) struct Run {
     /// How many events `--watch` prints at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) watch_limit: usize,
+    /// Also write `trace.json` into the trial folder, which ui.perfetto.dev opens: jobs, chunks by
+    /// rank, queues and pauses; at most 200,000 chunks
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) perfetto: bool,
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,
@@ -251,6 +259,32 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// Folders of trials; differences are against the first
+    #[arg(required = true, value_name = "TRIAL")]
+    pub(crate) trials: Vec<PathBuf>,
+    /// A log of nccl-tests, its text or its JSON, beside the first trial
+    #[arg(long, value_name = "LOG")]
+    pub(crate) nccl_tests: Option<PathBuf>,
+    /// The collective the log is of, where it does not say so: `all_reduce` for instance
+    #[arg(long, value_name = "NAME", requires = "nccl_tests")]
+    pub(crate) collective: Option<String>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folders of trials, as `tenter run` leaves them
+    #[arg(required = true, value_name = "TRIAL")]
+    pub(crate) trials: Vec<PathBuf>,
+    /// File to write, in place of an older one; opens in any browser, without a network
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]

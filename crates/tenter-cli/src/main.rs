@@ -12,11 +12,13 @@
 
 mod arguments;
 mod bench;
+mod compare;
 mod explain;
 mod fabric;
 mod failure;
 mod presets;
 mod progress;
+mod report;
 mod run;
 mod seeds;
 mod source;
@@ -59,6 +61,8 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Study(study)) => study::study(&study),
+        Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Report(report)) => report::report(&report),
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report());
     failure::lost_output().map_or(code, Failure::report)
@@ -72,6 +76,8 @@ Start with one of these:
   tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
   tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
+  tenter report trials/quickstart            a trial as one HTML file with its plots
+  tenter compare trials/a trials/b           trials side by side
   tenter study list                          published results, reproduced side by side
 
 `tenter help` lists every command, `tenter help COMMAND` its options.

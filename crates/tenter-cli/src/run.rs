@@ -9,8 +9,8 @@ use std::time::Instant;
 use tenter_explain::{idle_settings, memory_bytes};
 use tenter_record::{Names, Summary};
 use tenter_report::{
-    RunIdentity, TrialError, TrialFolder, TrialReport, available_memory_bytes, binary_size,
-    claim_free_folder, peak_rss_bytes,
+    RunIdentity, TRACE_FILE, TrialData, TrialError, TrialFolder, TrialReport,
+    available_memory_bytes, binary_size, claim_free_folder, peak_rss_bytes, write_trace,
 };
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
@@ -150,6 +150,24 @@ pub(crate) fn carry_out<D: Driver>(
     })
 }
 
+/// Writes the trace of a trial whose folder is complete.
+fn trace(path: &Path) -> Result<(), TrialError> {
+    let limits = write_trace(&TrialData::read(path)?, path)?;
+    if limits.chunks_left_out > 0 {
+        say(&format!(
+            "note: {TRACE_FILE} is without {} chunks: it has the first 200,000, and of a rank only so many at a time\n",
+            limits.chunks_left_out
+        ));
+    }
+    if limits.ports_left_out > 0 {
+        say(&format!(
+            "note: {TRACE_FILE} has the deepest queues, without those of {} ports; a longer observe.sample_interval makes room\n",
+            limits.ports_left_out
+        ));
+    }
+    Ok(())
+}
+
 /// Runs a simulation that has been built, writes its folder and prints its summary.
 fn conduct<D: Driver>(
     mut simulation: Simulation<D>,
@@ -167,8 +185,11 @@ fn conduct<D: Driver>(
         set_up_s: started.elapsed().as_secs_f64(),
         interrupted: on_interrupt(),
     };
-    let ended = carry_out(&mut simulation, &circumstances)?;
+    let mut ended = carry_out(&mut simulation, &circumstances)?;
     after(simulation.driver());
+    if arguments.perfetto && ended.written.is_ok() {
+        ended.written = trace(&path);
+    }
     let summary = &ended.outcome.summary;
     let fabric = describe(&loaded.plan);
     let report = TrialReport {

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
-use crate::rows::{CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
+use crate::comparison::ComparisonRow;
+use crate::rows::{
+    CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
+};
 use crate::seeds::SeedRow;
 use crate::summary::{EngineStats, Totals};
 
@@ -60,6 +63,7 @@ pub fn tables() -> Vec<TableEntry> {
         TableEntry::of::<PortRow>(),
         TableEntry::of::<QueueRow>(),
         TableEntry::of::<SwitchRow>(),
+        TableEntry::of::<TierRow>(),
         TableEntry::of::<SampleRow>(),
     ]
 }
@@ -83,6 +87,8 @@ pub fn markdown() -> String {
     }
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
+    page.push_str(COMPARISON_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<ComparisonRow>(), &mut page);
     page
 }
 
@@ -139,13 +145,23 @@ const SEEDS_INTRODUCTION: &str = "
 
 ";
 
+const COMPARISON_INTRODUCTION: &str = "
+## `tenter compare`
+
+The columns that `tenter compare --format csv` prints, and `--format json` in `comparison[]`; `trials[]` there says of each trial what it
+was. A log of nccl-tests has rows too, in which only the time and the bus bandwidth are known.
+
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let seeds = TableEntry::of::<SeedRow>();
-        let entries = tables().into_iter().chain(summary_blocks()).chain([seeds]);
+        let comparison = TableEntry::of::<ComparisonRow>();
+        let entries = tables().into_iter().chain(summary_blocks());
+        let entries = entries.chain([seeds, comparison]);
         entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
     }
 

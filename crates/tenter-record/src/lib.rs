@@ -6,6 +6,7 @@
 //! from that declaration.
 
 mod column;
+mod comparison;
 pub mod dictionary;
 mod digest;
 mod percentile;
@@ -15,9 +16,12 @@ mod sink;
 mod summary;
 
 pub use column::{Cell, Column, Kind, Names, Row, Value};
+pub use comparison::ComparisonRow;
 pub use digest::Digest;
 pub use percentile::{Distribution, nearest_rank};
-pub use rows::{CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
+pub use rows::{
+    CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
+};
 pub use seeds::SeedRow;
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

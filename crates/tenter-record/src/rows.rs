@@ -341,6 +341,50 @@ rows! {
     }
 }
 
+rows! {
+    /// All links that lead from one tier of the fabric to another, over the whole trial: how evenly
+    /// the load and the pauses were spread over them.
+    pub struct TierRow in "tiers" {
+        /// Where the links lead: `NIC → leaf`, `leaf → spine` and so on; tiers by number in fabrics
+        /// with more than three tiers of switches.
+        direction: String => "direction", "";
+        /// Tier of the sending end: 0 for NICs, 1 for the switches they are cabled to, and so on.
+        from_tier: u32 => "from_tier", "";
+        /// Tier of the other end.
+        to_tier: u32 => "to_tier", "";
+        /// Links in that direction.
+        links: u64 => "links", "";
+        /// Least bytes that a link carried.
+        tx_min_bytes: u64 => "tx_min_bytes", "bytes";
+        /// Mean of the bytes that links carried.
+        tx_mean_bytes: f64 => "tx_mean_bytes", "bytes";
+        /// Most bytes that a link carried.
+        tx_max_bytes: u64 => "tx_max_bytes", "bytes";
+        /// Most bytes over mean bytes: 1 for an even spread; missing where nothing was carried.
+        tx_max_over_mean: Option<f64> => "tx_max_over_mean", "";
+        /// Least utilisation of a link.
+        utilisation_min: f64 => "utilisation_min", "";
+        /// Mean utilisation of the links.
+        utilisation_mean: f64 => "utilisation_mean", "";
+        /// Greatest utilisation of a link.
+        utilisation_max: f64 => "utilisation_max", "";
+        /// Least pause frames received on a link that stopped a class.
+        rx_xoff_min_frames: u64 => "rx_xoff_min_frames", "frames";
+        /// Mean of these pause frames.
+        rx_xoff_mean_frames: f64 => "rx_xoff_mean_frames", "frames";
+        /// Most of these pause frames on a link.
+        rx_xoff_max_frames: u64 => "rx_xoff_max_frames", "frames";
+        /// Shortest time a link was stopped by its other end, summed over classes.
+        paused_min: Time => "paused_min_ns", "ns";
+        /// Mean of these times, rounded down to a picosecond.
+        paused_mean: Time => "paused_mean_ns", "ns";
+        /// Longest of these times.
+        paused_max: Time => "paused_max_ns", "ns";
+        /// Frames dropped at the sending ports of all these links.
+        dropped_frames: u64 => "dropped_frames", "frames";
+    }
+}
+
 /// The tables of what the nodes have counted, known only when a trial has ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {

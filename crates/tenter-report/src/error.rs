@@ -40,6 +40,14 @@ pub enum TrialError {
         /// What was found, and where.
         source: serde_json::Error,
     },
+    /// What was named is not the folder of a finished trial.
+    #[error("{}: {reason}", path.display())]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// What it is instead, and what to name.
+        reason: String,
+    },
     /// The folder to write to holds something else.
     #[error(
         "will not write a trial to {}: it is not empty and not a trial folder (no manifest.json); \

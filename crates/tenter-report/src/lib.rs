@@ -4,11 +4,15 @@
 //! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
+mod chain;
+mod compare;
 mod csv;
 mod error;
 mod explanation;
+mod html;
 mod manifest;
 mod memory;
+mod nccl_log;
 mod nccl_tests;
 mod numbers;
 mod parquet_table;
@@ -18,14 +22,21 @@ mod seeds;
 mod statistics;
 mod table;
 mod text_table;
+mod tiers;
+mod trace;
+mod trial_data;
 mod trial_folder;
 mod utc;
 
+pub use chain::{Cause, Chain, Link};
+pub use compare::{NamedSummary, add_log, comparison_rows, comparison_table};
 pub use csv::csv;
 pub use error::TrialError;
 pub use explanation::explanation_text;
+pub use html::html_report;
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use memory::available_memory_bytes;
+pub use nccl_log::{NcclLog, NcclRow, collective_of_program};
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
 pub use numbers::{binary_size, duration_s, grouped, si};
 pub use parquet_table::ParquetTable;
@@ -34,4 +45,7 @@ pub use seed_folder::{clear_seeds, seed_folder, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use table::{Format, TrialReport};
 pub use text_table::{Align, TextColumn, TextTable};
+pub use tiers::Tiers;
+pub use trace::{TRACE_FILE, TraceLimits, write_trace};
+pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_folder::{TrialFolder, claim_free_folder};

@@ -9,10 +9,12 @@ use std::time::Instant;
 use serde::Serialize;
 use tenter_record::{
     CollectiveRow, Control, Counts, FlowRow, JobRow, Names, PortRow, Progress, QueueRow, Row,
-    SampleRow, Sink, SinkError, Summary, SwitchRow,
+    SampleRow, Sink, SinkError, Summary, SwitchRow, TierRow,
 };
 
 use crate::seed_folder::remove;
+use crate::tiers::Tiers;
+use crate::trace::TRACE_FILE;
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 pub(crate) const CONFIG_FILE: &str = "config.yaml";
@@ -142,6 +144,8 @@ impl TrialFolder {
         write_table(&path, &names, &counts.ports)?;
         write_table(&path, &names, &counts.queues)?;
         write_table(&path, &names, &counts.switches)?;
+        let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
+        write_table(&path, &names, &tiers)?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
@@ -231,7 +235,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 10] {
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 12] {
     [
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
@@ -241,7 +245,9 @@ pub(crate) fn own_files(folder: &Path) -> [PathBuf; 10] {
         table_file::<PortRow>(folder),
         table_file::<QueueRow>(folder),
         table_file::<SwitchRow>(folder),
+        table_file::<TierRow>(folder),
         table_file::<SampleRow>(folder),
+        folder.join(TRACE_FILE),
         // By which a trial is known.
         folder.join(MANIFEST_FILE),
     ]

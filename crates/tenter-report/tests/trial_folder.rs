@@ -207,8 +207,8 @@ fn every_file_comes_back() {
     let leftovers = fs::read_dir(&path).unwrap().flatten();
     assert_eq!(
         leftovers.count(),
-        10,
-        "seven tables and three texts, and nothing partial"
+        11,
+        "eight tables and three texts, and nothing partial"
     );
 }
 
@@ -277,7 +277,7 @@ fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
     let path = scratch.0.join("trial");
     create(&path).finish(&summary(true), &counts()).unwrap();
     drop(create(&path));
-    for table in ["ports", "queues", "switches"] {
+    for table in ["ports", "queues", "switches", "tiers"] {
         let file = path.join(table).with_extension("parquet");
         assert!(!file.exists(), "{table}, a table of the trial before");
     }

@@ -6,6 +6,7 @@ mod explain;
 mod hostile;
 mod interrupt;
 mod pauses;
+mod report;
 mod run;
 mod seeds;
 mod validate;

@@ -8,7 +8,7 @@ use tenter_report::{read_manifest, read_rows, read_summary};
 
 use crate::workplace::{Workplace, entries};
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "collectives.parquet",
     "config.yaml",
     "flows.parquet",
@@ -19,6 +19,7 @@ const FILES: [&str; 10] = [
     "samples.parquet",
     "summary.json",
     "switches.parquet",
+    "tiers.parquet",
 ];
 
 /// The digest of a run of `small.yaml` with more arguments.

@@ -134,11 +134,11 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
     let page = repository
         .file("docs/dependencies.md")
         .map_or("", |file| file.text.as_str());
-    let used: Vec<&str> = section(manifest, "[workspace.dependencies]")
+    let crates = section(manifest, "[workspace.dependencies]")
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, _)| name.trim())
-        .filter(|name| !name.starts_with("tenter-"))
-        .collect();
+        .filter(|name| !name.starts_with("tenter-"));
+    let used: Vec<&str> = crates.chain(browser_packages(repository)).collect();
     let explained: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
@@ -149,6 +149,16 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
         .map(|name| format!("docs/dependencies.md: say why the workspace needs `{name}`"))
         .chain(stale.map(|name| format!("docs/dependencies.md: `{name}` is no longer used")))
         .collect()
+}
+
+/// The packages of npm that the tests in a browser use.
+fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
+    let manifest = repository.file("tests/browser/package.json");
+    let manifest = manifest.map_or("", |file| file.text.as_str());
+    let packages = manifest.split_once("\"devDependencies\": {");
+    let packages = packages.map_or("", |(_, rest)| rest.split('}').next().unwrap_or(""));
+    let lines = packages.lines();
+    lines.filter_map(|line| line.trim().strip_prefix('"')?.split('"').next())
 }
 
 /// Dependencies that a crate names in its manifest and nowhere else, and those of the workspace

@@ -84,8 +84,8 @@ impl Repository {
     }
 }
 
-/// Build output, trials and version control are no part of the repository.
-const SKIPPED: [&str; 3] = ["target", "trials", ".git"];
+/// Build output, trials, version control and packages of others are no part of the repository.
+const SKIPPED: [&str; 4] = ["target", "trials", ".git", "node_modules"];
 
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) {
     let entries = fs::read_dir(folder).expect("a folder of the repository can be read");

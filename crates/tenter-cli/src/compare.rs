@@ -1,0 +1,130 @@
+//! `tenter compare`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenter_record::{ComparisonRow, Names};
+use tenter_report::{
+    NamedSummary, NcclLog, add_log, check_is_trial, collective_of_program, comparison_rows,
+    comparison_table, csv, read_summary,
+};
+
+use crate::arguments::{Compare, OutputFormat};
+use crate::failure::{Failure, print};
+
+/// No log of nccl-tests is longer.
+const LOG_BYTES_MAX: u64 = 64 << 20;
+
+pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
+    if arguments.trials.len() < 2 && arguments.nccl_tests.is_none() {
+        return Err(Failure::input(
+            "there is one trial and nothing to compare it with; name another, or a log with --nccl-tests",
+        ));
+    }
+    let mut trials = Vec::new();
+    for folder in &arguments.trials {
+        check_is_trial(folder).map_err(|error| Failure::input(error.to_string()))?;
+        let summary = read_summary(folder).map_err(|error| Failure::input(error.to_string()))?;
+        trials.push(NamedSummary {
+            name: short_name(folder, &arguments.trials),
+            summary,
+        });
+    }
+    let mut rows = comparison_rows(&trials);
+    if let Some(path) = &arguments.nccl_tests {
+        add_nccl_tests(&mut rows, path, arguments.collective.as_deref())?;
+    }
+    let text = match arguments.format {
+        OutputFormat::Table => table(&trials, &rows),
+        OutputFormat::Json => json(arguments, &trials, &rows)?,
+        OutputFormat::Csv => csv(&rows, &Names::default()),
+    };
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The last part of a folder's path, or all of it where another trial has the same.
+fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
+    let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
+    let alike = all
+        .iter()
+        .filter(|other| last(other.as_ref()) == last(folder));
+    match last(folder) {
+        Some(name) if alike.count() == 1 => name.to_string_lossy().into_owned(),
+        _ => folder.display().to_string(),
+    }
+}
+
+fn add_nccl_tests(
+    rows: &mut Vec<ComparisonRow>,
+    path: &Path,
+    collective: Option<&str>,
+) -> Result<(), Failure> {
+    let place = path.display();
+    let unreadable = |error: std::io::Error| {
+        Failure::input(format!(
+            "cannot read {place}: {error}; name a log of nccl-tests"
+        ))
+    };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if metadata.len() > LOG_BYTES_MAX {
+        return Err(Failure::input(format!(
+            "{place} is longer than any log of nccl-tests; name a log of at most 64 MiB"
+        )));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let log = NcclLog::parse(&String::from_utf8_lossy(&bytes));
+    let log = log.map_err(|error| Failure::input(format!("{place}: {error}")))?;
+    let collective = match collective {
+        None => None,
+        Some(name) => Some(collective_of_program(name).ok_or_else(|| {
+            Failure::input(format!(
+                "--collective {name}: nccl-tests has no such program; write all_reduce, alltoall, …"
+            ))
+        })?),
+    };
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    add_log(rows, &log, &name.to_string_lossy(), collective)
+        .map_err(|error| Failure::input(format!("{place}: {error}")))
+}
+
+fn table(trials: &[NamedSummary], rows: &[ComparisonRow]) -> String {
+    let mut text = comparison_table(rows).trim_start_matches('\n').to_owned();
+    for trial in trials.iter().filter(|trial| !trial.summary.complete) {
+        let reason = trial.summary.stopped.as_deref();
+        let _ = write!(
+            text,
+            "\nwarning: {} is not complete: {}\n",
+            trial.name,
+            reason.unwrap_or("a job was not done")
+        );
+    }
+    text
+}
+
+fn json(
+    arguments: &Compare,
+    trials: &[NamedSummary],
+    rows: &[ComparisonRow],
+) -> Result<String, Failure> {
+    let of_trial = |(trial, path): (&NamedSummary, &std::path::PathBuf)| {
+        json!({
+            "trial": trial.name,
+            "path": path.display().to_string(),
+            "scenario": trial.summary.scenario,
+            "seed": trial.summary.seed,
+            "complete": trial.summary.complete,
+            "digest": trial.summary.engine.digest,
+        })
+    };
+    let document = json!({
+        "trials": trials.iter().zip(&arguments.trials).map(of_trial).collect::<Vec<_>>(),
+        "comparison": rows,
+    });
+    serde_json::to_string_pretty(&document)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::other(error.to_string()))
+}

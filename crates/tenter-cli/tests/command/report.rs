@@ -1,0 +1,210 @@
+//! `tenter report`, `tenter compare` and `tenter run --perfetto`: trials looked at.
+
+use std::fs;
+
+use serde_json::Value;
+use tenter_report::read_rows;
+
+use crate::workplace::Workplace;
+
+const INCAST: &str = "
+name: <b>incast</b>
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 1, flow_control: pfc, switch: {profile: generic-32mb}}
+jobs:
+  - name: gather
+    collectives:
+      - {collective: incast, root: 0, sizes: [8MiB, 64MiB]}
+observe: {sample_interval: 2us}
+";
+
+/// A place with the trials `one` and `two`, which has half the rate.
+fn with_trials(name: &str) -> Workplace {
+    let workplace = Workplace::new(name);
+    workplace.write("incast.yaml", INCAST);
+    workplace
+        .words("run incast.yaml -o one --perfetto")
+        .expect(0);
+    workplace
+        .words("run incast.yaml -o two --set fabric.host_rate=200Gbps --set fabric.uplink_rate=200Gbps")
+        .expect(0);
+    workplace
+}
+
+#[test]
+fn a_report_is_one_file_and_the_same_each_time() {
+    let workplace = with_trials("report-file");
+    let answer = workplace.words("report one two -o out/page.html").expect(0);
+    assert_eq!(answer.stdout, "");
+    assert!(
+        answer.stderr.starts_with("report   out/page.html ("),
+        "{}",
+        answer.stderr
+    );
+    let page = fs::read_to_string(workplace.path("out/page.html")).expect("the report");
+    for part in [
+        "&lt;b&gt;incast&lt;/b&gt;",
+        "What held it up",
+        "leaf → spine",
+        "Paused ports",
+        "host_rate: 200Gbps",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("<b>incast"), "names are escaped");
+    assert!(
+        !page.contains("NaN"),
+        "every place in a drawing is a number"
+    );
+    workplace.words("report one two -o again.html").expect(0);
+    let again = fs::read_to_string(workplace.path("again.html")).expect("the report");
+    assert!(page == again, "the same trials give the same page");
+}
+
+#[test]
+fn a_comparison_is_against_the_first_trial() {
+    let workplace = with_trials("compare-trials");
+    let table = workplace.words("compare one two").expect(0).stdout;
+    for part in [
+        "gather: job completion time",
+        "gather: incast",
+        "busbw",
+        "two",
+    ] {
+        assert!(table.contains(part), "{part}\n{table}");
+    }
+    let json = workplace.words("compare one two --format json").expect(0);
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let rows = json["comparison"].as_array().expect("rows");
+    // The job and two sizes, of two trials each.
+    assert_eq!(rows.len(), 6);
+    let slower = rows[5]["time_difference_percent"].as_f64();
+    // Half the rate takes twice as long, but for latencies.
+    let slower = slower.expect("a difference");
+    assert!((99.0..=101.0).contains(&slower), "{slower}");
+    assert_eq!(rows[4]["time_difference_percent"], Value::Null);
+    assert_eq!(json["trials"][1]["trial"], "two");
+    let csv = workplace.words("compare one two --format csv").expect(0);
+    assert_eq!(csv.stdout.lines().count(), 7);
+}
+
+#[test]
+fn a_trial_stands_beside_its_own_log() {
+    let workplace = Workplace::new("compare-log");
+    workplace
+        .words("bench all_reduce -b 1M -e 2M -f 2 --nodes 4 --output bench -J log.json")
+        .expect(0);
+    let csv = workplace.words("compare bench --nccl-tests log.json --format csv");
+    let csv = csv.expect(0).stdout;
+    let of_log: Vec<&str> = csv
+        .lines()
+        .filter(|line| line.starts_with("log.json"))
+        .collect();
+    assert_eq!(of_log.len(), 2, "{csv}");
+    let column = csv.lines().next().expect("a head").split(',');
+    let column = column
+        .clone()
+        .position(|name| name == "time_difference_percent");
+    for line in of_log {
+        let difference: f64 = line
+            .split(',')
+            .nth(column.expect("a column"))
+            .expect("a cell")
+            .parse()
+            .expect("a number");
+        assert!(difference.abs() < 0.01, "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_what_to_do() {
+    let workplace = with_trials("report-refused");
+    workplace.write(
+        "broken.log",
+        "1048576 262144 float sum -1 12.5 oops 3 0 1 1 1 0\n",
+    );
+    workplace.write("other.log", "8 2 float sum -1 12.5 1 3 0 1 1 1 0\n");
+    workplace.write("noise.log", "\u{0}\u{1}\u{2} nothing\n");
+    fs::create_dir_all(workplace.path("empty")).expect("a folder");
+    fs::create_dir_all(workplace.path("damaged")).expect("a folder");
+    for entry in fs::read_dir(workplace.path("one")).expect("the trial") {
+        let entry = entry.expect("a file");
+        let to = workplace.path("damaged").join(entry.file_name());
+        fs::copy(entry.path(), to).expect("a copy");
+    }
+    workplace.write("damaged/flows.parquet", "PAR1 is not enough PAR1");
+    let cases = [
+        ("report nowhere", "nowhere: there is no such folder"),
+        ("report empty", "empty: it is no trial folder"),
+        ("report damaged -o d.html", "damaged/flows.parquet"),
+        ("report one -o one", "cannot write one: "),
+        ("compare one", "nothing to compare it with"),
+        ("compare one empty", "empty: it is no trial folder"),
+        ("compare one --nccl-tests nowhere", "cannot read nowhere"),
+        (
+            "compare one --nccl-tests noise.log",
+            "noise.log: there is no row of results",
+        ),
+        (
+            "compare one --nccl-tests broken.log",
+            "broken.log: line 1: `oops` in column `algbw` is no number",
+        ),
+        (
+            "compare one --nccl-tests other.log",
+            "no size of incast is in both: the log has 8 B, the trial 8 MiB, 64 MiB",
+        ),
+        (
+            "compare one --nccl-tests other.log --collective gather",
+            "the log is of gather, and the trial has only incast",
+        ),
+        (
+            "compare one --nccl-tests other.log --collective sum",
+            "--collective sum: nccl-tests has no such program",
+        ),
+    ];
+    for (command, expected) in cases {
+        let answer = workplace.words(command).expect(2);
+        assert!(
+            answer.stderr.contains(expected),
+            "{command}: {}",
+            answer.stderr
+        );
+    }
+}
+
+#[test]
+fn a_trace_has_every_chunk_and_goes_with_its_trial() {
+    let workplace = with_trials("perfetto");
+    let text = fs::read_to_string(workplace.path("one/trace.json")).expect("the trace");
+    let trace: Value = serde_json::from_str(&text).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let slices = |pid: u64| {
+        let of = move |event: &&Value| event["ph"] == "X" && event["pid"] == pid;
+        events.iter().filter(of).count()
+    };
+    let flows: Vec<tenter_record::FlowRow> = read_rows(&workplace.path("one")).expect("the flows");
+    // The job and its two collectives; each chunk is on a track of its rank.
+    assert_eq!(slices(1), 3);
+    assert_eq!(slices(2), flows.len());
+    let counter = |name: &str| {
+        let is_it = |event: &&Value| {
+            event["ph"] == "C" && event["name"].as_str().is_some_and(|n| n.ends_with(name))
+        };
+        events.iter().filter(is_it).count()
+    };
+    assert!(counter("queue") > 0 && counter("paused") > 0);
+    assert_eq!(trace["otherData"]["chunks_left_out"], 0);
+    // Slices of one track do not overlap.
+    let mut ends = std::collections::BTreeMap::new();
+    for event in events
+        .iter()
+        .filter(|event| event["ph"] == "X" && event["pid"] == 2)
+    {
+        let number = |key: &str| event[key].as_f64().expect("a number");
+        let end: &mut f64 = ends.entry(number("tid") as u64).or_default();
+        assert!(number("ts") >= *end - 1e-6, "{event}");
+        *end = number("ts") + number("dur");
+    }
+    // A trial in the place of another does not keep its trace.
+    workplace.words("run incast.yaml -o one").expect(0);
+    assert!(!workplace.path("one/trace.json").exists());
+}

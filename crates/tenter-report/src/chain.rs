@@ -1,0 +1,199 @@
+//! What held a collective up: the chain of chunks that ends with the last one to arrive.
+//!
+//! A rank posts a chunk when something it waited for has come about: a chunk has arrived there, or
+//! one of its own was acknowledged. Followed backwards from the chunk that arrived last, this gives
+//! the chain of chunks of which each waited for the one before; what it lost on the way is what the
+//! collective lost.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::trial_data::Chunk;
+
+/// What made a rank post a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing: the collective began.
+    Start,
+    /// A chunk had arrived at the rank.
+    Arrival,
+    /// A chunk that the rank had sent was acknowledged.
+    Acknowledgement,
+}
+
+/// One chunk of a chain. Times are in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// The chunk.
+    pub chunk: Chunk,
+    /// What it waited for.
+    pub cause: Cause,
+    /// Between that and its posting: computing, start skew, transport through a host.
+    pub rank_wait: f64,
+    /// Between its posting and its first bit on the wire.
+    pub nic_wait: f64,
+    /// From there to the last byte at the receiver.
+    pub transfer: f64,
+    /// The shortest such time of any chunk of this size in the collective.
+    pub fastest: f64,
+}
+
+impl Link {
+    /// What the chunk lost against the fastest of its size.
+    pub fn excess(&self) -> f64 {
+        self.transfer - self.fastest
+    }
+}
+
+/// The chain of one iteration of one collective.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chain {
+    /// The chunks in the order of time.
+    pub links: Vec<Link>,
+}
+
+impl Chain {
+    /// Follows the chunks of one iteration of one collective, which began at `start` ns, backwards
+    /// from the last that arrived.
+    pub fn of(chunks: &[Chunk], start: f64) -> Chain {
+        let Some(last) = (0..chunks.len()).max_by(|&a, &b| {
+            let order = chunks[a].received.total_cmp(&chunks[b].received);
+            order.then(b.cmp(&a))
+        }) else {
+            return Chain::default();
+        };
+        let events = Events::of(chunks);
+        let mut fastest: HashMap<u64, f64> = HashMap::new();
+        for chunk in chunks {
+            let least = fastest
+                .entry(chunk.payload_bytes.to_bits())
+                .or_insert(f64::INFINITY);
+            *least = least.min(chunk.received - chunk.first_sent);
+        }
+        let mut links = Vec::new();
+        let mut next = Some(last);
+        // A chunk ends after it was posted, so the chain gets shorter in time with each step.
+        while let Some(place) = next {
+            let chunk = chunks[place];
+            let cause = events.before(&chunk, chunks);
+            links.push(Link {
+                chunk,
+                cause: cause.map_or(Cause::Start, |event| event.cause),
+                rank_wait: chunk.posted - cause.map_or(start, |event| event.at),
+                nic_wait: chunk.first_sent - chunk.posted,
+                transfer: chunk.received - chunk.first_sent,
+                fastest: fastest[&chunk.payload_bytes.to_bits()],
+            });
+            next = cause.map(|event| event.chunk as usize);
+        }
+        links.reverse();
+        Chain { links }
+    }
+
+    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, the fastest transfers, and
+    /// what the chunks lost against these.
+    pub fn sums(&self) -> [f64; 4] {
+        self.links.iter().fold([0.0; 4], |sums, link| {
+            let parts = [link.rank_wait, link.nic_wait, link.fastest, link.excess()];
+            std::array::from_fn(|i| sums[i] + parts[i])
+        })
+    }
+}
+
+/// Something a rank may have waited for.
+#[derive(Clone, Copy)]
+struct Event {
+    at: f64,
+    chunk: u32,
+    cause: Cause,
+}
+
+/// What happened at each rank, in the order of time.
+struct Events {
+    of_rank: BTreeMap<u32, Vec<Event>>,
+}
+
+impl Events {
+    fn of(chunks: &[Chunk]) -> Events {
+        let mut of_rank: BTreeMap<u32, Vec<Event>> = BTreeMap::new();
+        for (place, chunk) in (0..).zip(chunks) {
+            let mut add = |rank, at, cause| {
+                let chunk = place;
+                let events = of_rank.entry(rank).or_default();
+                events.push(Event { at, chunk, cause });
+            };
+            add(chunk.dst_rank, chunk.received, Cause::Arrival);
+            add(chunk.src_rank, chunk.acknowledged, Cause::Acknowledgement);
+        }
+        for events in of_rank.values_mut() {
+            // Of several at one instant an arrival comes last, and is found first.
+            events.sort_by(|a, b| {
+                let arrival = |event: &Event| event.cause == Cause::Arrival;
+                let order = a.at.total_cmp(&b.at).then(arrival(a).cmp(&arrival(b)));
+                order.then(b.chunk.cmp(&a.chunk))
+            });
+        }
+        Events { of_rank }
+    }
+
+    /// The last that happened at the chunk's sender before it was posted.
+    fn before(&self, chunk: &Chunk, chunks: &[Chunk]) -> Option<Event> {
+        let events = self.of_rank.get(&chunk.src_rank)?;
+        let count = events.partition_point(|event| event.at <= chunk.posted);
+        let event = *events[..count].last()?;
+        // A chunk of no length might otherwise be its own cause.
+        (chunks[event.chunk as usize].posted < chunk.posted).then_some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(src: u32, dst: u32, times: [f64; 4]) -> Chunk {
+        Chunk {
+            src_rank: src,
+            dst_rank: dst,
+            payload_bytes: 4_096.0,
+            posted: times[0],
+            first_sent: times[1],
+            received: times[2],
+            acknowledged: times[3],
+            ..Chunk::default()
+        }
+    }
+
+    /// 0 → 1 takes 10, 1 waits 2 and sends to 2 with 3 in the NIC and 15 on the way; a chunk from 3
+    /// to 2 is done earlier.
+    #[test]
+    fn a_chain_is_followed_to_its_beginning() {
+        let chunks = [
+            chunk(3, 2, [0.0, 0.0, 20.0, 21.0]),
+            chunk(0, 1, [5.0, 5.0, 15.0, 16.0]),
+            chunk(1, 2, [17.0, 20.0, 35.0, 36.0]),
+        ];
+        let chain = Chain::of(&chunks, 0.0);
+        let causes: Vec<Cause> = chain.links.iter().map(|link| link.cause).collect();
+        assert_eq!(causes, [Cause::Start, Cause::Arrival]);
+        assert_eq!(chain.links[0].chunk, chunks[1]);
+        // Ranks: 5 + 2; NIC: 3; the fastest of this size took 10, the last one 15.
+        assert_eq!(chain.sums().map(|ns| ns.round() as u64), [7, 3, 20, 5]);
+        // Together they are the whole time.
+        assert!((chain.sums().iter().sum::<f64>() - 35.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn own_chunks_are_waited_for_too() {
+        let chunks = [
+            chunk(0, 1, [0.0, 0.0, 8.0, 9.0]),
+            chunk(0, 2, [9.0, 9.0, 18.0, 19.0]),
+        ];
+        let chain = Chain::of(&chunks, 0.0);
+        assert_eq!(chain.links[1].cause, Cause::Acknowledgement);
+        assert_eq!(chain.links.len(), 2);
+    }
+
+    #[test]
+    fn no_chunks_no_chain() {
+        assert_eq!(Chain::of(&[], 0.0), Chain::default());
+    }
+}

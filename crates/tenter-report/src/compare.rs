@@ -1,0 +1,466 @@
+//! Trials side by side, and beside a log of nccl-tests.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use tenter_record::{CollectiveRow, ComparisonRow, JobSummary, Summary};
+use tenter_units::Time;
+
+use crate::nccl_log::NcclLog;
+use crate::numbers::{binary_size, decimals_for, grouped};
+use crate::text_table::{TextColumn, TextTable};
+
+/// A trial with its name.
+#[derive(Clone, Debug)]
+pub struct NamedSummary {
+    /// What to call it: unlike the others.
+    pub name: String,
+    /// What it says.
+    pub summary: Summary,
+}
+
+/// Which row of a trial stands beside which of another: the job, then the operation, its size, and
+/// which of several alike. The algorithm is no part of it, so that algorithms can be compared.
+type Key = (String, Option<(String, u64, usize)>);
+
+/// The rows of all trials, those that belong together one after the other, in the order in which
+/// they first occur; differences are against the first trial.
+///
+/// Jobs belong together by their name, or because no trial has another.
+pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
+    let single = trials.iter().all(|trial| trial.summary.jobs.len() == 1);
+    let mut order: Vec<Key> = Vec::new();
+    let mut rows: BTreeMap<Key, Vec<(usize, ComparisonRow)>> = BTreeMap::new();
+    for (place, trial) in trials.iter().enumerate() {
+        for job in &trial.summary.jobs {
+            let name = if single {
+                String::new()
+            } else {
+                job.job.name.clone()
+            };
+            for (within, row) in rows_of_job(trial, job) {
+                let key = (name.clone(), within);
+                let known = rows.entry(key.clone()).or_default();
+                if known.is_empty() {
+                    order.push(key);
+                }
+                known.push((place, row));
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for key in order {
+        let mut group = rows.remove(&key).unwrap_or_default();
+        let first = group.first().filter(|first| first.0 == 0).cloned();
+        if let Some((_, first)) = first {
+            for (_, row) in &mut group[1..] {
+                differ(row, &first);
+            }
+        }
+        all.extend(group.into_iter().map(|(_, row)| row));
+    }
+    all
+}
+
+type Within = Option<(String, u64, usize)>;
+
+/// The row of a job, then one for each collective of its run order.
+fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
+    let totals = &trial.summary.totals;
+    let blank = ComparisonRow {
+        trial: trial.name.clone(),
+        job_name: job.job.name.clone(),
+        ..ComparisonRow::default()
+    };
+    let whole = ComparisonRow {
+        time: job.job.jct,
+        dropped_frames: Some(totals.dropped_frames + totals.nic_dropped_frames),
+        xoff_frames: Some(totals.xoff_frames),
+        paused: Some(totals.nic_paused + totals.switch_paused),
+        ..blank.clone()
+    };
+    let mut rows = vec![(None, whole)];
+    let mut seen: Vec<u32> = Vec::new();
+    for first in &job.collectives {
+        if seen.contains(&first.index) {
+            continue;
+        }
+        seen.push(first.index);
+        let alike = |row: &(Within, ComparisonRow)| {
+            let (collective, size) = (&row.1.collective, row.1.size_bytes);
+            collective.as_deref() == Some(&first.collective) && size == Some(first.size_bytes)
+        };
+        let before = rows.iter().filter(|row| alike(row)).count();
+        let within = Some((first.collective.clone(), first.size_bytes, before));
+        rows.push((within, row_of_collective(job, first, blank.clone())));
+    }
+    rows
+}
+
+fn row_of_collective(
+    job: &JobSummary,
+    first: &CollectiveRow,
+    blank: ComparisonRow,
+) -> ComparisonRow {
+    let all = || {
+        job.collectives
+            .iter()
+            .filter(|row| row.index == first.index)
+    };
+    let judged: Vec<&CollectiveRow> = all().filter(|row| !row.warm_up).collect();
+    let times: Option<Vec<u64>> = judged
+        .iter()
+        .map(|row| row.completion_time.map(Time::ps))
+        .collect();
+    let mean = |times: &Vec<u64>| {
+        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
+        Time::from_ps((sum / times.len() as u128) as u64)
+    };
+    let time = times.filter(|times| !times.is_empty()).as_ref().map(mean);
+    // Bandwidth is size over time, so that at the mean time it follows from that at another.
+    let at_mean = |value: &dyn Fn(&CollectiveRow) -> Option<f64>| {
+        let row = judged.first()?;
+        Some(value(row)? * row.completion_time?.as_ns() / time?.as_ns())
+    };
+    ComparisonRow {
+        collective: Some(first.collective.clone()),
+        algorithm: Some(first.algorithm.clone()),
+        size_bytes: Some(first.size_bytes),
+        time,
+        busbw_gbytes_per_s: at_mean(&|row| row.busbw_gbytes_per_s),
+        ideal_percent: at_mean(&|row| row.ideal_percent),
+        fct_p99: judged.iter().filter_map(|row| row.fct_p99).max(),
+        frames_delta: Some(judged.iter().map(|row| row.frames_delta()).sum()),
+        retransmitted_frames: Some(judged.iter().map(|row| row.retransmitted_frames).sum()),
+        ..blank
+    }
+}
+
+fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
+    let percent = |value: Option<f64>, of: Option<f64>| {
+        let of = of.filter(|&of| of > 0.0)?;
+        Some((value? / of - 1.0) * 100.0)
+    };
+    let ns = |time: Option<Time>| time.map(Time::as_ns);
+    row.time_difference = percent(ns(row.time), ns(first.time));
+    row.busbw_difference = percent(row.busbw_gbytes_per_s, first.busbw_gbytes_per_s);
+    row.fct_p99_difference = percent(ns(row.fct_p99), ns(first.fct_p99));
+}
+
+/// Puts the rows of a log after those of the first trial that have its collective and size, with
+/// differences against them.
+///
+/// # Errors
+/// A sentence, when it is not clear which collective the log is of, or no size is in both.
+pub fn add_log(
+    rows: &mut Vec<ComparisonRow>,
+    log: &NcclLog,
+    name: &str,
+    collective: Option<&str>,
+) -> Result<(), String> {
+    let collective = collective_of_log(rows, log, collective)?;
+    let mut combined: Vec<ComparisonRow> = Vec::new();
+    let mut found = false;
+    let mut before = None;
+    for row in rows.drain(..) {
+        let group = (row.job_name.clone(), row.collective.clone(), row.size_bytes);
+        let is_first = before.as_ref() != Some(&group);
+        before = Some(group);
+        let measured = log.rows.iter().find(|measured| {
+            let is_size = row.size_bytes == Some(measured.size_bytes);
+            is_first && is_size && row.collective.as_deref() == Some(&collective)
+        });
+        let added = measured.map(|measured| {
+            let mut added = ComparisonRow {
+                trial: name.to_owned(),
+                job_name: row.job_name.clone(),
+                collective: row.collective.clone(),
+                size_bytes: row.size_bytes,
+                time: Some(Time::from_ps((measured.time_us * 1e6).round() as u64)),
+                busbw_gbytes_per_s: Some(measured.busbw),
+                ..ComparisonRow::default()
+            };
+            differ(&mut added, &row);
+            added
+        });
+        combined.push(row);
+        found |= added.is_some();
+        combined.extend(added);
+    }
+    *rows = combined;
+    if found {
+        return Ok(());
+    }
+    let sizes = |sizes: &mut dyn Iterator<Item = u64>| {
+        let names: Vec<String> = sizes.map(binary_size).collect();
+        names.join(", ")
+    };
+    let own = rows
+        .iter()
+        .filter(|row| row.collective.as_deref() == Some(&collective));
+    Err(format!(
+        "no size of {collective} is in both: the log has {}, the trial {}",
+        sizes(&mut log.rows.iter().map(|row| row.size_bytes)),
+        sizes(&mut own.filter_map(|row| row.size_bytes)),
+    ))
+}
+
+/// The collective a log is of: the one that is named, or that the log names, or the only one of the
+/// trial.
+fn collective_of_log(
+    rows: &[ComparisonRow],
+    log: &NcclLog,
+    named: Option<&str>,
+) -> Result<String, String> {
+    let mut here: Vec<&str> = Vec::new();
+    for collective in rows.iter().filter_map(|row| row.collective.as_deref()) {
+        if !here.contains(&collective) {
+            here.push(collective);
+        }
+    }
+    let list = here.join(", ");
+    let collective = match (named.or(log.collective), here.as_slice()) {
+        (Some(named), _) => named,
+        (None, [one]) => one,
+        (None, _) => {
+            return Err(format!(
+                "the log does not say which collective it is of, and the trial has {list}: name one with --collective"
+            ));
+        }
+    };
+    if here.contains(&collective) {
+        Ok(collective.to_owned())
+    } else {
+        Err(format!(
+            "the log is of {collective}, and the trial has only {list}"
+        ))
+    }
+}
+
+/// The rows as a table for people: a block for each job and operation, the trials of one size one
+/// below the other.
+pub fn comparison_table(rows: &[ComparisonRow]) -> String {
+    let mut text = String::new();
+    let mut rest = rows;
+    while let Some(first) = rest.first() {
+        let same = |row: &&ComparisonRow| row.collective == first.collective;
+        let (block, after) = rest.split_at(rest.iter().take_while(same).count());
+        rest = after;
+        let job = if first.job_name.is_empty() {
+            "job"
+        } else {
+            &first.job_name
+        };
+        match &first.collective {
+            None => {
+                let _ = write!(text, "\n{job}: job completion time\n{}", job_table(block));
+            }
+            Some(collective) => {
+                let table = collective_table(block);
+                let _ = write!(text, "\n{job}: {collective}\n{table}");
+            }
+        }
+    }
+    text
+}
+
+fn job_table(rows: &[ComparisonRow]) -> TextTable {
+    let unit = unit(rows.iter().map(|row| row.time));
+    let pauses = self::unit(rows.iter().map(|row| row.paused));
+    let mut table = TextTable::new(vec![
+        TextColumn::name("trial"),
+        TextColumn::number("JCT", unit.0),
+        TextColumn::number("diff", "%"),
+        TextColumn::number("dropped", "frames"),
+        TextColumn::number("XOFF", "frames"),
+        TextColumn::number("paused", pauses.0),
+    ]);
+    for row in rows {
+        table.push(vec![
+            row.trial.clone(),
+            time(row.time, unit),
+            difference(row.time_difference),
+            count(row.dropped_frames.map(u64::cast_signed)),
+            count(row.xoff_frames.map(u64::cast_signed)),
+            time(row.paused, pauses),
+        ]);
+    }
+    table
+}
+
+fn collective_table(rows: &[ComparisonRow]) -> TextTable {
+    let whole = unit(rows.iter().map(|row| row.time));
+    let flow = unit(rows.iter().map(|row| row.fct_p99));
+    let mut table = TextTable::new(vec![
+        TextColumn::number("size", ""),
+        TextColumn::name("trial"),
+        TextColumn::name("algorithm"),
+        TextColumn::number("time", whole.0),
+        TextColumn::number("diff", "%"),
+        TextColumn::number("busbw", "GB/s"),
+        TextColumn::number("diff", "%"),
+        TextColumn::number("ideal", "%"),
+        TextColumn::number("FCT P99", flow.0),
+        TextColumn::number("diff", "%"),
+        TextColumn::number("delta", "frames"),
+        TextColumn::number("retx", "frames"),
+    ]);
+    let mut before = None;
+    for row in rows {
+        let size = row.size_bytes.filter(|&size| before != Some(size));
+        before = row.size_bytes;
+        table.push(vec![
+            size.map(binary_size).unwrap_or_default(),
+            row.trial.clone(),
+            row.algorithm.clone().unwrap_or_default(),
+            time(row.time, whole),
+            difference(row.time_difference),
+            float(row.busbw_gbytes_per_s),
+            difference(row.busbw_difference),
+            float(row.ideal_percent),
+            time(row.fct_p99, flow),
+            difference(row.fct_p99_difference),
+            count(row.frames_delta),
+            count(row.retransmitted_frames.map(u64::cast_signed)),
+        ]);
+    }
+    table
+}
+
+/// The unit in which the greatest of these times is a readable number, and its nanoseconds.
+fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
+    let greatest = times.flatten().max().unwrap_or_default().as_ns();
+    let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
+    let found = units.into_iter().find(|&(_, ns)| greatest >= ns);
+    found.unwrap_or(("ns", 1.0))
+}
+
+fn time(time: Option<Time>, (_, ns): (&str, f64)) -> String {
+    float(time.map(|time| time.as_ns() / ns))
+}
+
+fn float(value: Option<f64>) -> String {
+    let text = |value: f64| format!("{value:.*}", decimals_for(value, 4));
+    value.map(text).unwrap_or_default()
+}
+
+fn difference(percent: Option<f64>) -> String {
+    let text = |percent: f64| format!("{percent:+.2}");
+    percent.map(text).unwrap_or_default()
+}
+
+fn count(count: Option<i64>) -> String {
+    count.map(grouped).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nccl_log::NcclRow;
+    use tenter_record::JobRow;
+
+    fn trial(name: &str, job: &str, ns: u64) -> NamedSummary {
+        let time = |ns: u64| Some(Time::from_ps(ns * 1_000));
+        let collective = |iteration, warm_up, ns| CollectiveRow {
+            iteration,
+            warm_up,
+            collective: "all-reduce".to_owned(),
+            algorithm: "ring".to_owned(),
+            size_bytes: 1 << 20,
+            completion_time: time(ns),
+            busbw_gbytes_per_s: Some(1e6 / ns as f64),
+            fct_p99: time(ns / 2),
+            tx_frames: 10,
+            rx_frames: 9,
+            ..CollectiveRow::default()
+        };
+        let job = JobSummary {
+            job: JobRow {
+                name: job.to_owned(),
+                jct: time(10 * ns),
+                ..JobRow::default()
+            },
+            collectives: vec![
+                collective(0, true, 9 * ns),
+                collective(1, false, ns),
+                collective(2, false, 3 * ns),
+            ],
+        };
+        NamedSummary {
+            name: name.to_owned(),
+            summary: Summary {
+                jobs: vec![job],
+                ..Summary::default()
+            },
+        }
+    }
+
+    #[test]
+    fn differences_are_against_the_first() {
+        // Single jobs belong together whatever they are called.
+        let rows = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
+        let names: Vec<&str> = rows.iter().map(|row| row.trial.as_str()).collect();
+        assert_eq!(names, ["a", "b", "a", "b"]);
+        assert_eq!(rows[0].time_difference, None);
+        // 15,000 against 10,000 ns.
+        assert_eq!(rows[1].time_difference, Some(50.0));
+        // The mean of 1,000 and 3,000 ns, without the warm-up; busbw was 1,000 GB/s at 1,000 ns.
+        assert_eq!(rows[2].time, Some(Time::from_ps(2_000_000)));
+        assert_eq!(rows[2].busbw_gbytes_per_s, Some(500.0));
+        // The greater of 500 and 1,500 ns; two judged iterations with one frame each.
+        assert_eq!(rows[2].fct_p99, Some(Time::from_ps(1_500_000)));
+        assert_eq!(rows[2].frames_delta, Some(2));
+        let busbw = rows[3].busbw_difference.expect("both have one");
+        assert!((busbw + 100.0 / 3.0).abs() < 1e-9, "{busbw}");
+    }
+
+    #[test]
+    fn a_trial_without_the_job_is_left_out() {
+        let mut second = trial("b", "other", 1_500);
+        second
+            .summary
+            .jobs
+            .push(trial("b", "x", 2_000).summary.jobs.remove(0));
+        let rows = comparison_rows(&[trial("a", "x", 1_000), second]);
+        let other = rows.iter().find(|row| row.job_name == "other");
+        assert_eq!(other.expect("it is there").time_difference, None);
+        let same = rows
+            .iter()
+            .find(|row| row.trial == "b" && row.job_name == "x");
+        assert_eq!(same.expect("it is there").time_difference, Some(100.0));
+    }
+
+    #[test]
+    fn a_log_stands_beside_its_size() {
+        let measured = NcclRow {
+            size_bytes: 1 << 20,
+            time_us: 2.5,
+            busbw: 400.0,
+        };
+        let log = NcclLog {
+            collective: None,
+            rows: vec![measured],
+        };
+        let mut rows = comparison_rows(&[trial("a", "x", 1_000)]);
+        add_log(&mut rows, &log, "run.log", None).expect("the only collective");
+        assert_eq!(rows.len(), 3);
+        // 2.5 µs against 2 µs, 400 against 500 GB/s.
+        assert_eq!(rows[2].time_difference, Some(25.0));
+        let busbw = rows[2].busbw_difference.expect("both have one");
+        assert!((busbw + 20.0).abs() < 1e-9, "{busbw}");
+        let elsewhere = NcclLog {
+            rows: vec![NcclRow {
+                size_bytes: 8,
+                ..measured
+            }],
+            ..log
+        };
+        let error = add_log(&mut rows, &elsewhere, "run.log", None).expect_err("no common size");
+        assert!(
+            error.contains("the log has 8 B, the trial 1 MiB"),
+            "{error}"
+        );
+        let error = add_log(&mut rows, &elsewhere, "run.log", Some("gather"));
+        assert!(error.expect_err("not there").contains("only all-reduce"));
+    }
+}

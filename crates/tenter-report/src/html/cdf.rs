@@ -1,0 +1,72 @@
+//! Flow completion times as cumulative distributions, one drawing per collective.
+
+use super::line_chart::{Line, LineChart};
+use super::runs::{Run, grouped_by_operation};
+use super::scale::Scale;
+use super::text::{Unit, add, escape};
+use crate::numbers::binary_size;
+
+/// Points of a line at most: the steps of a large distribution cannot be told apart.
+const POINTS: usize = 240;
+const HEIGHT: f64 = 300.0;
+
+/// Adds the section.
+pub(super) fn section(number: usize, runs: &[Run<'_>], page: &mut String) {
+    add(page, format_args!("<section id=\"fct{number}\">"));
+    page.push_str(
+        "<h2>Flow completion time</h2>\
+         <p class=\"lead\">Share of the flows (data chunks on queue pairs) that were complete within a time, from posting to the last byte at the receiver. Warm-up iterations are left out. The steeper a line, the more alike the flows fared; a tail to the right is what the collective waited for.</p>",
+    );
+    let mut drawn = 0;
+    for (operation, sizes) in grouped_by_operation(runs) {
+        let lines: Vec<Line> = sizes.iter().filter_map(|sizes| line(sizes)).collect();
+        if lines.is_empty() {
+            continue;
+        }
+        drawn += 1;
+        let points = || lines.iter().flat_map(|line| &line.points);
+        let min = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+        let max = points().map(|point| point.0).fold(0.0, f64::max);
+        let x = Scale::over(min, max, Unit::time(max), LineChart::ACROSS);
+        let y = Scale::from_zero(100.0, Unit::of("%"), LineChart::upwards(HEIGHT));
+        add(page, format_args!("<h3>{}</h3>", escape(&operation)));
+        let title = format!("Flow completion times of {operation}");
+        let chart = LineChart {
+            title: &title,
+            x_label: "flow completion time",
+            y_label: "flows complete",
+            height: HEIGHT,
+            steps: true,
+            lines,
+        };
+        chart.draw(&x, &y, page);
+    }
+    if drawn == 0 {
+        page.push_str("<p class=\"empty\">No flow was completed in this trial.</p>");
+    }
+    page.push_str("</section>\n");
+}
+
+/// The distribution over all judged iterations of one size.
+fn line(runs: &[&Run<'_>]) -> Option<Line> {
+    let judged = runs.iter().any(|run| !run.row.warm_up);
+    let counted = runs.iter().filter(|run| !judged || !run.row.warm_up);
+    let chunks = counted.flat_map(|run| run.chunks);
+    let mut times: Vec<f64> = chunks.map(|chunk| chunk.received - chunk.posted).collect();
+    times.sort_by(f64::total_cmp);
+    let first = *times.first()?;
+    let mut points = vec![(first, 0.0)];
+    let count = times.len();
+    for (at, &time) in times.iter().enumerate() {
+        // The places at which one of POINTS equal parts ends, and all of the last ones, the tail.
+        let is_kept =
+            (at + 1) * POINTS / count != at * POINTS / count || at + 8 >= count || at == 0;
+        if is_kept {
+            points.push((time, 100.0 * (at + 1) as f64 / count as f64));
+        }
+    }
+    Some(Line {
+        name: binary_size(runs.first()?.row.size_bytes),
+        points,
+    })
+}

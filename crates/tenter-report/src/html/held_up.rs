@@ -1,0 +1,315 @@
+//! "What held this collective up": the chain of chunks that ends with the last one to arrive.
+
+use std::collections::HashMap;
+
+use tenter_record::PortRow;
+
+use super::line_chart::{labelled, x_axis};
+use super::runs::Run;
+use super::scale::Scale;
+use super::text::{Unit, add, bytes, escape, number, time};
+use crate::chain::{Cause, Chain, Link};
+use crate::tiers::Tiers;
+use crate::trial_data::{PortSample, TrialData};
+
+/// Chunks of the chain that are drawn, and those that are listed.
+const DRAWN: usize = 500;
+const LISTED: usize = 8;
+
+/// Ports by what they are looked up with.
+pub(super) struct Ports<'a> {
+    trial: &'a TrialData,
+    tiers: &'a Tiers,
+    of_node: HashMap<u32, Vec<&'a PortRow>>,
+}
+
+impl<'a> Ports<'a> {
+    pub(super) fn of(trial: &'a TrialData, tiers: &'a Tiers) -> Ports<'a> {
+        let mut of_node: HashMap<u32, Vec<&PortRow>> = HashMap::new();
+        for port in &trial.ports {
+            of_node.entry(port.node).or_default().push(port);
+        }
+        Ports {
+            trial,
+            tiers,
+            of_node,
+        }
+    }
+
+    fn node(&self, node: u32) -> &[&'a PortRow] {
+        self.of_node.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// The port of a NIC.
+    fn nic(&self, host: u32) -> Option<&'a PortRow> {
+        self.node(host).first().copied()
+    }
+
+    /// The port of the switch that leads to a NIC.
+    fn last_hop(&self, host: u32) -> Option<&'a PortRow> {
+        let nic = self.nic(host)?;
+        let ports = self.node(self.tiers.node(&nic.peer_name)?);
+        ports
+            .iter()
+            .find(|port| port.peer_name == nic.node_name)
+            .copied()
+    }
+
+    /// Samples within a span of time, or the first after it where it falls between two.
+    fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
+        let samples = &self.trial.samples;
+        let first = samples.partition_point(|sample| sample.time < from);
+        let mut last = samples.partition_point(|sample| sample.time <= to);
+        if let Some(next) = samples.get(last) {
+            let of_next = &samples[last..];
+            last += of_next.partition_point(|sample| sample.time <= next.time);
+        }
+        &samples[first..last]
+    }
+
+    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with how
+    /// long it was paused.
+    fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
+        let samples = self.samples(link.chunk.first_sent, link.chunk.received);
+        let of = |sample: &PortSample| {
+            let is_it = |port: &&&PortRow| (port.node, port.port) == (sample.node, sample.port);
+            ports.iter().find(is_it).copied()
+        };
+        let here = samples
+            .iter()
+            .filter_map(|sample| Some((of(sample)?, sample.queue_bytes)));
+        let (port, queue) = here.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let paused = if port.paused.is_zero() {
+            String::new()
+        } else {
+            let total = time(port.paused.as_ns());
+            format!(" (paused for {total} of the trial)")
+        };
+        let place = format!("{}:{}{paused}", port.node_name, port.port);
+        (queue > 0.0).then_some((queue, place))
+    }
+
+    /// What is known of the ports a chunk went through.
+    fn findings(&self, link: &Link) -> Vec<String> {
+        let mut findings = Vec::new();
+        let Some((nic, last)) = self
+            .nic(link.chunk.src_host)
+            .zip(self.last_hop(link.chunk.dst_host))
+        else {
+            return findings;
+        };
+        if !nic.paused.is_zero() {
+            findings.push(format!(
+                "{} paused for {} of the trial",
+                nic.node_name,
+                time(nic.paused.as_ns())
+            ));
+        }
+        if let Some((queue, name)) = self.deepest(link, &[last]) {
+            findings.push(format!("{} queued at the last hop {name}", bytes(queue)));
+        }
+        if let Some(leaf) = self.tiers.node(&nic.peer_name)
+            && self.tiers.node(&last.node_name) != Some(leaf)
+        {
+            let uplinks: Vec<&PortRow> = self
+                .node(leaf)
+                .iter()
+                .filter(|port| self.tiers.ends(port).1 > self.tiers.ends(port).0)
+                .copied()
+                .collect();
+            if let Some((queue, name)) = self.deepest(link, &uplinks) {
+                findings.push(format!(
+                    "up to {} queued on the uplinks of {}, at {name}",
+                    bytes(queue),
+                    nic.peer_name
+                ));
+            }
+        }
+        if link.chunk.retransmitted_frames > 0.0 {
+            findings.push(format!(
+                "{} frames sent again",
+                number(link.chunk.retransmitted_frames, 9)
+            ));
+        }
+        findings
+    }
+}
+
+/// Adds what held up one iteration.
+pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
+    page.push_str("<h3>What held it up</h3>");
+    let chain = Chain::of(run.chunks, run.row.start.as_ns());
+    if chain.links.is_empty() {
+        page.push_str("<p class=\"empty\">No chunk arrived, so there is nothing to follow.</p>");
+        return;
+    }
+    let start = run.row.start.as_ns();
+    let total: f64 = chain.sums().iter().sum();
+    sentence(&chain, total, page);
+    shares(&chain, total, page);
+    if chain.links.len() > 1 {
+        strip(&chain, start, page);
+    }
+    table(ports, &chain, start, page);
+}
+
+const PARTS: [&str; 4] = [
+    "waiting at ranks",
+    "waiting in NICs",
+    "at the pace of the fastest chunk",
+    "lost on the way",
+];
+
+fn sentence(chain: &Chain, total: f64, page: &mut String) {
+    let count = chain.links.len();
+    let (Some(first), Some(last)) = (chain.links.first(), chain.links.last()) else {
+        return;
+    };
+    let chunks = if count == 1 {
+        format!(
+            "one chunk, from rank {} to rank {}",
+            last.chunk.src_rank, last.chunk.dst_rank
+        )
+    } else {
+        format!(
+            "a chain of {count} chunks, from rank {} to rank {}, each posted when the one before was done",
+            first.chunk.src_rank, last.chunk.dst_rank
+        )
+    };
+    add(
+        page,
+        format_args!(
+            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is what the chunks took beyond the fastest chunk of the same size in this collective.</p>",
+            time(total)
+        ),
+    );
+}
+
+/// The parts of the whole time, as one bar and as numbers.
+fn shares(chain: &Chain, total: f64, page: &mut String) {
+    page.push_str("<svg class=\"shares\" viewBox=\"0 0 1100 22\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"Parts of the completion time\">");
+    let mut x = 0.0;
+    let share = |part: f64| if total > 0.0 { part / total } else { 0.0 };
+    for (index, part) in chain.sums().into_iter().enumerate() {
+        let width = 1_100.0 * share(part);
+        add(
+            page,
+            format_args!(
+                "<rect class=\"m s{index}\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"22\" data-t=\"{}: {}, {}%\"/>",
+                PARTS[index],
+                time(part),
+                number(share(part) * 100.0, 3)
+            ),
+        );
+        x += width;
+    }
+    page.push_str("</svg><p class=\"legend\">");
+    for (index, part) in chain.sums().into_iter().enumerate() {
+        add(
+            page,
+            format_args!(
+                "<span><i class=\"s{index}\" aria-hidden=\"true\"></i>{} <b>{}</b> ({}%)</span>",
+                PARTS[index],
+                time(part),
+                number(share(part) * 100.0, 3)
+            ),
+        );
+    }
+    page.push_str("</p>\n");
+}
+
+/// The chunks of the chain one after the other.
+fn strip(chain: &Chain, start: f64, page: &mut String) {
+    let end = chain.links.last().map_or(start, |link| link.chunk.received);
+    let x = Scale {
+        unit: Unit::time(end - start),
+        ..Scale::span(0.0, end - start, (8.0, 1_092.0))
+    };
+    page.push_str("<svg class=\"chain\" viewBox=\"0 0 1100 86\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"The chunks of the chain over time\"><g class=\"axes\">");
+    x_axis(&x, (4.0, 42.0), page);
+    add(
+        page,
+        format_args!(
+            "<text class=\"label\" x=\"550\" y=\"78\" text-anchor=\"middle\">{}</text></g>",
+            labelled("time since the collective began", x.unit)
+        ),
+    );
+    // Of a long chain neighbours are drawn as one.
+    for links in chain.links.chunks(chain.links.len().div_ceil(DRAWN)) {
+        let (first, last) = (&links[0], &links[links.len() - 1]);
+        let worst = links
+            .iter()
+            .max_by(|a, b| a.excess().total_cmp(&b.excess()))
+            .unwrap_or(first);
+        let (left, right) = (
+            x.place(first.chunk.posted - start),
+            x.place(last.chunk.received - start),
+        );
+        let lost: f64 = links.iter().map(Link::excess).sum();
+        let whole: f64 = links.iter().map(|link| link.transfer).sum();
+        add(
+            page,
+            format_args!(
+                "<rect class=\"m h\" x=\"{left:.1}\" y=\"8\" width=\"{:.1}\" height=\"30\" style=\"--v:{:.2}\" data-t=\"{}\"/>",
+                (right - left - 0.6).max(0.6),
+                0.25 + 0.75 * (lost / whole.max(1e-3)).clamp(0.0, 1.0),
+                escape(&format!("{}\nlost on the way {}", name(worst), time(lost)))
+            ),
+        );
+    }
+    page.push_str("</svg>\n");
+}
+
+fn name(link: &Link) -> String {
+    format!(
+        "rank {} → {}, step {}, chunk {}",
+        link.chunk.src_rank, link.chunk.dst_rank, link.chunk.step, link.chunk.chunk
+    )
+}
+
+/// The chunks of the chain that lost most.
+fn table(ports: &Ports<'_>, chain: &Chain, start: f64, page: &mut String) {
+    let loss = |link: &Link| link.rank_wait + link.nic_wait + link.excess();
+    let mut worst: Vec<&Link> = chain.links.iter().collect();
+    worst.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
+    worst.truncate(LISTED);
+    worst.sort_by(|a, b| a.chunk.posted.total_cmp(&b.chunk.posted));
+    let caption = if chain.links.len() > worst.len() {
+        format!("The {} chunks of the chain that lost most", worst.len())
+    } else {
+        "Every chunk of the chain".to_owned()
+    };
+    add(
+        page,
+        format_args!(
+            "<div class=\"scroll\"><table><caption>{caption}</caption><thead><tr><th>chunk</th><th>waited for</th><th class=\"n\">posted</th><th class=\"n\">at the rank</th><th class=\"n\">in the NIC</th><th class=\"n\">on the way</th><th class=\"n\">of it lost</th><th>ports on it</th></tr></thead><tbody>"
+        ),
+    );
+    for link in worst {
+        let cause = match link.cause {
+            Cause::Start => "the start",
+            Cause::Arrival => "a chunk to arrive",
+            Cause::Acknowledgement => "an acknowledgement",
+        };
+        let findings = ports.findings(link);
+        let findings = if findings.is_empty() {
+            "no queue or pause seen".to_owned()
+        } else {
+            findings.join("; ")
+        };
+        add(
+            page,
+            format_args!(
+                "<tr><td>{}</td><td>{cause}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+                escape(&name(link)),
+                time(link.chunk.posted - start),
+                time(link.rank_wait),
+                time(link.nic_wait),
+                time(link.transfer),
+                time(link.excess()),
+                escape(&findings),
+            ),
+        );
+    }
+    page.push_str("</tbody></table></div>\n");
+}

@@ -1,0 +1,270 @@
+//! The head of a trial in a report: what ran, how it went, and the table of its collectives.
+
+use std::collections::BTreeSet;
+
+use tenter_record::{CollectiveRow, JobSummary, Summary};
+use tenter_units::Time;
+
+use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
+use crate::numbers::{binary_size, duration_s, grouped};
+use crate::tiers::Tiers;
+use crate::trial_data::TrialData;
+
+/// Adds the head and the results.
+pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
+    let summary = &trial.summary;
+    add(
+        page,
+        format_args!("<section id=\"results{id}\"><h2>Results</h2>"),
+    );
+    tiles(summary, page);
+    sentences(
+        "warnings",
+        "Read this before the numbers",
+        &summary.warnings,
+        page,
+    );
+    for job in &summary.jobs {
+        job_table(job, page);
+    }
+    sentences("notes", "Settings without effect", &summary.notes, page);
+    facts(trial, tiers, page);
+    page.push_str("</section>\n");
+}
+
+fn tile(name: &str, value: &str, about: &str, page: &mut String) {
+    add(
+        page,
+        format_args!(
+            "<div class=\"tile\"><dt>{name}</dt><dd>{}</dd><p>{}</p></div>",
+            escape(value),
+            escape(about)
+        ),
+    );
+}
+
+fn tiles(summary: &Summary, page: &mut String) {
+    page.push_str("<dl class=\"tiles\">");
+    let longest = summary.jobs.iter().max_by_key(|job| job.job.jct);
+    match longest.and_then(|job| Some((job, job.job.jct?))) {
+        Some((job, jct)) => {
+            let about = if summary.jobs.len() > 1 {
+                format!(
+                    "the longest of {} jobs, {}",
+                    summary.jobs.len(),
+                    job.job.name
+                )
+            } else {
+                format!("job {}, {} ranks", job.job.name, job.job.ranks)
+            };
+            tile("Job completion time", &time(jct.as_ns()), &about, page);
+        }
+        None => tile("Job completion time", "–", "no job was completed", page),
+    }
+    let rows = || summary.jobs.iter().flat_map(|job| &job.collectives);
+    let rated = |row: &&CollectiveRow| row.ideal_percent.is_some() && !row.warm_up;
+    let ideal = |row: &CollectiveRow| row.ideal_percent.unwrap_or(0.0);
+    let least = rows()
+        .filter(rated)
+        .min_by(|a, b| ideal(a).total_cmp(&ideal(b)));
+    if let Some(row) = least {
+        let about = format!("{} of {}", row.collective, binary_size(row.size_bytes));
+        let value = Unit::of("%").show(ideal(row), 4);
+        tile("Lowest share of ideal", &value, &about, page);
+    }
+    let totals = &summary.totals;
+    let dropped = totals.dropped_frames + totals.nic_dropped_frames;
+    let about = format!(
+        "of {} sent; {} sent again",
+        count(totals.tx_frames),
+        count(totals.retransmitted_frames)
+    );
+    tile("Frames dropped", &count(dropped), &about, page);
+    let paused = totals.nic_paused + totals.switch_paused;
+    let about = totals.most_paused_port.as_ref().map_or_else(
+        || "no port was stopped".to_owned(),
+        |port| format!("longest {port}: {}", time(totals.most_paused.as_ns())),
+    );
+    let value = if paused.is_zero() {
+        "never".to_owned()
+    } else {
+        time(paused.as_ns())
+    };
+    tile("Ports paused", &value, &about, page);
+    let about = format!("{} congestion notifications", count(totals.cnp_frames));
+    tile(
+        "Frames marked (ECN)",
+        &count(totals.marked_frames),
+        &about,
+        page,
+    );
+    page.push_str("</dl>\n");
+}
+
+fn sentences(class: &str, title: &str, texts: &[String], page: &mut String) {
+    if texts.is_empty() {
+        return;
+    }
+    add(
+        page,
+        format_args!("<aside class=\"{class}\"><h3>{title}</h3><ul>"),
+    );
+    for text in texts {
+        add(page, format_args!("<li>{}</li>", escape(text)));
+    }
+    page.push_str("</ul></aside>\n");
+}
+
+/// Units of the times of a table, so that a column has one.
+fn unit_of(times: impl Iterator<Item = Option<Time>>) -> Unit {
+    Unit::time(times.flatten().map(Time::as_ns).fold(0.0, f64::max))
+}
+
+fn job_table(job: &JobSummary, page: &mut String) {
+    let row = &job.job;
+    let state = match (row.jct, &row.failure) {
+        (_, Some(failure)) => format!("not completed: {failure}"),
+        (Some(jct), None) => format!("completed in {}", time(jct.as_ns())),
+        (None, None) => "not completed".to_owned(),
+    };
+    add(
+        page,
+        format_args!(
+            "<h3>{} <small>{} ranks, {}</small></h3>",
+            escape(&row.name),
+            grouped(i64::from(row.ranks)),
+            escape(&state)
+        ),
+    );
+    let rows = &job.collectives;
+    let whole = unit_of(rows.iter().map(|row| row.completion_time));
+    let flow = unit_of(rows.iter().map(|row| row.fct_max));
+    let iterations = rows.iter().any(|row| row.iteration > 0);
+    let iteration_head = if iterations {
+        "<th class=\"n\">iteration</th>"
+    } else {
+        ""
+    };
+    add(
+        page,
+        format_args!(
+            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames<br>delta</th><th class=\"n\">sent<br>again</th></tr></thead><tbody>",
+            whole.name, flow.name
+        ),
+    );
+    for row in rows {
+        collective_row(row, (whole, flow), iterations, page);
+    }
+    page.push_str("</tbody></table></div>\n");
+}
+
+fn collective_row(
+    row: &CollectiveRow,
+    (whole, flow): (Unit, Unit),
+    iterations: bool,
+    page: &mut String,
+) {
+    let name = format!("{}, {}", row.collective, row.algorithm);
+    let warm_up = if row.warm_up { " (warm-up)" } else { "" };
+    add(
+        page,
+        format_args!(
+            "<tr><td>{}</td><td class=\"n\">{}</td>",
+            escape(&name),
+            binary_size(row.size_bytes)
+        ),
+    );
+    if iterations {
+        add(
+            page,
+            format_args!("<td class=\"n\">{}{warm_up}</td>", row.iteration),
+        );
+    }
+    let span = |time: Option<Time>, unit: Unit| {
+        time.map_or_else(|| "–".to_owned(), |t| fixed(t.as_ns() / unit.factor, 4))
+    };
+    let float = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| fixed(v, 4));
+    let cells = [
+        span(row.completion_time, whole),
+        float(row.algbw_gbytes_per_s),
+        float(row.busbw_gbytes_per_s),
+        float(row.ideal_percent),
+        span(row.fct_min, flow),
+        span(row.fct_p50, flow),
+        span(row.fct_p99, flow),
+        span(row.fct_max, flow),
+        count(row.tx_frames),
+        grouped(row.frames_delta()),
+        count(row.retransmitted_frames),
+    ];
+    for cell in cells {
+        add(page, format_args!("<td class=\"n\">{cell}</td>"));
+    }
+    page.push_str("</tr>");
+}
+
+/// What ran, where and when.
+fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
+    let summary = &trial.summary;
+    let manifest = &trial.manifest;
+    let switches = trial.switches.len();
+    let rates: BTreeSet<u64> = trial
+        .ports
+        .iter()
+        .map(|port| port.rate_gbps as u64)
+        .collect();
+    let rates: Vec<String> = rates.iter().map(u64::to_string).collect();
+    let nics = trial
+        .ports
+        .iter()
+        .filter(|port| tiers.tier(port.node) == 0)
+        .count();
+    let commit = manifest.run.commit.as_deref().unwrap_or("unknown commit");
+    let processor = manifest.machine.cpu_model.as_deref().unwrap_or("unknown");
+    let facts = [
+        (
+            "Fabric",
+            format!(
+                "{} NICs, {switches} switches, {} links at {} Gbit/s",
+                count(nics as u64),
+                count(trial.ports.len() as u64 / 2),
+                rates.join(" and ")
+            ),
+        ),
+        (
+            "Traffic",
+            format!(
+                "{} flows, {} on all links, {}% of it control packets, {}% pauses",
+                count(summary.totals.flows),
+                bytes(summary.totals.wire_bytes as f64),
+                number(summary.totals.control_wire, 2),
+                number(summary.totals.pause_wire, 2)
+            ),
+        ),
+        (
+            "Simulated",
+            format!(
+                "{} in {}, {} packet-hops",
+                time(summary.engine.simulated_ns),
+                duration_s(summary.engine.wall_s),
+                count(summary.engine.packet_hops)
+            ),
+        ),
+        ("Seed", summary.seed.to_string()),
+        ("Digest", summary.engine.digest.clone()),
+        (
+            "Program",
+            format!("Tenter {}, {commit}", summary.tenter_version),
+        ),
+        ("Run", format!("{}, on {processor}", manifest.started_utc)),
+        ("Command", manifest.run.command.join(" ")),
+    ];
+    page.push_str("<h3>About this trial</h3><dl class=\"facts\">");
+    for (name, value) in facts {
+        add(
+            page,
+            format_args!("<dt>{name}</dt><dd>{}</dd>", escape(&value)),
+        );
+    }
+    page.push_str("</dl>\n");
+}

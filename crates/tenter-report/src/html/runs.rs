@@ -1,0 +1,96 @@
+//! Iterations of collectives with their chunks.
+
+use tenter_record::CollectiveRow;
+
+use crate::trial_data::{Chunk, TrialData};
+
+/// One iteration of one collective and the chunks of it that were completed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    /// Name of the job.
+    pub(super) job_name: &'a str,
+    /// The iteration.
+    pub(super) row: &'a CollectiveRow,
+    /// Its chunks in the order in which they ended.
+    pub(super) chunks: &'a [Chunk],
+}
+
+impl Run<'_> {
+    /// Which operation of which job, without its size.
+    pub(super) fn operation(&self) -> String {
+        let CollectiveRow {
+            collective,
+            algorithm,
+            ..
+        } = self.row;
+        format!("{}: {collective}, {algorithm}", self.job_name)
+    }
+}
+
+/// The chunks sorted by iteration, which [`runs`] takes slices of.
+pub(super) fn sorted_chunks(trial: &TrialData) -> Vec<Chunk> {
+    let mut chunks = trial.chunks.clone();
+    // Stable: within an iteration the order stays that in which chunks ended.
+    chunks.sort_by_key(|chunk| (chunk.job, chunk.collective, chunk.iteration));
+    chunks
+}
+
+/// All iterations in the order of the summary.
+pub(super) fn runs<'a>(trial: &'a TrialData, chunks: &'a [Chunk]) -> Vec<Run<'a>> {
+    let mut runs = Vec::new();
+    for job in &trial.summary.jobs {
+        for row in &job.collectives {
+            let key = (row.job, row.index, row.iteration);
+            let of = |chunk: &Chunk| (chunk.job, chunk.collective, chunk.iteration);
+            let from = chunks.partition_point(|chunk| of(chunk) < key);
+            let to = chunks.partition_point(|chunk| of(chunk) <= key);
+            runs.push(Run {
+                job_name: &job.job.name,
+                row,
+                chunks: &chunks[from..to],
+            });
+        }
+    }
+    runs
+}
+
+/// The iterations of one collective of the run order.
+pub(super) type Iterations<'r, 'a> = Vec<&'r Run<'a>>;
+
+/// Runs by operation, and within it by collective index, in the order of first appearance.
+pub(super) fn grouped_by_operation<'r, 'a>(
+    runs: &'r [Run<'a>],
+) -> Vec<(String, Vec<Iterations<'r, 'a>>)> {
+    let mut groups: Vec<(String, Vec<Iterations<'r, 'a>>)> = Vec::new();
+    for run in runs {
+        let operation = run.operation();
+        let place = groups.iter().position(|group| group.0 == operation);
+        let place = place.unwrap_or_else(|| {
+            groups.push((operation, Vec::new()));
+            groups.len() - 1
+        });
+        let sizes = &mut groups[place].1;
+        let same = |known: &Iterations<'_, '_>| known[0].row.index == run.row.index;
+        match sizes.iter_mut().find(|known| same(known)) {
+            Some(known) => known.push(run),
+            None => sizes.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// Of each collective the iteration that took longest, judged ones before warm-ups.
+pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
+    let mut slowest: Vec<&Run<'_>> = Vec::new();
+    for run in runs {
+        let rank = |run: &Run<'_>| (!run.row.warm_up, run.row.completion_time);
+        let same =
+            |known: &&Run<'_>| (known.row.job, known.row.index) == (run.row.job, run.row.index);
+        match slowest.iter().position(same) {
+            Some(place) if rank(run) > rank(slowest[place]) => slowest[place] = run,
+            Some(_) => {}
+            None => slowest.push(run),
+        }
+    }
+    slowest
+}

@@ -1,0 +1,153 @@
+//! Axes: from values to places in a drawing, and the values that are written beside them.
+
+use super::text::{Unit, number};
+
+/// One axis of a drawing.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    /// Values at both ends.
+    pub(super) domain: (f64, f64),
+    /// Places of both ends in the drawing.
+    pub(super) range: (f64, f64),
+    /// Whether equal distances are equal factors.
+    pub(super) log: bool,
+    /// The unit of the numbers beside the axis.
+    pub(super) unit: Unit,
+}
+
+impl Scale {
+    /// A linear axis from 0, that ends with a round number at or above `max`.
+    pub(super) fn from_zero(max: f64, unit: Unit, range: (f64, f64)) -> Scale {
+        let max = if max > 0.0 { max } else { unit.factor };
+        let step = nice_step(max / unit.factor / 4.0) * unit.factor;
+        Scale {
+            domain: (0.0, (max / step).ceil() * step),
+            range,
+            log: false,
+            unit,
+        }
+    }
+
+    /// An axis over exactly these values: logarithmic where the last is over eight times the
+    /// first.
+    pub(super) fn over(min: f64, max: f64, unit: Unit, range: (f64, f64)) -> Scale {
+        let log = min > 0.0 && max > 8.0 * min;
+        let (min, max) = if log {
+            (min / 1.05, max * 1.05)
+        } else {
+            let margin = ((max - min) * 0.03).max(max.abs() * 0.002).max(1e-9);
+            ((min - margin).max(0.0), max + margin)
+        };
+        Scale {
+            domain: (min, max),
+            range,
+            log,
+            unit,
+        }
+    }
+
+    /// An axis over exactly this span of time.
+    pub(super) fn span(from: f64, to: f64, range: (f64, f64)) -> Scale {
+        Scale {
+            domain: (from, if to > from { to } else { from + 1.0 }),
+            range,
+            log: false,
+            unit: Unit::time(to),
+        }
+    }
+
+    /// Where a value is drawn.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let ((d0, d1), (r0, r1)) = (self.domain, self.range);
+        let share = if self.log {
+            (value.max(d0) / d0).ln() / (d1 / d0).ln()
+        } else {
+            (value - d0) / (d1 - d0)
+        };
+        r0 + share.clamp(0.0, 1.0) * (r1 - r0)
+    }
+
+    /// Values to write beside the axis, with their text.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let (min, max) = (
+            self.domain.0 / self.unit.factor,
+            self.domain.1 / self.unit.factor,
+        );
+        let values = if self.log {
+            log_ticks(min, max)
+        } else {
+            linear_ticks(min, max)
+        };
+        let tick = |value: f64| (value * self.unit.factor, number(value, 6));
+        values.into_iter().map(tick).collect()
+    }
+}
+
+/// The least of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+fn nice_step(step: f64) -> f64 {
+    let power = 10_f64.powf(step.log10().floor());
+    let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let found = factors
+        .iter()
+        .find(|&factor| factor * power >= step * 0.999_999);
+    found.unwrap_or(&10.0) * power
+}
+
+fn linear_ticks(min: f64, max: f64) -> Vec<f64> {
+    let step = nice_step((max - min) / 6.0);
+    let first = (min / step - 1e-9).ceil() as i64;
+    let last = (max / step + 1e-9).floor() as i64;
+    (first..=last.min(first + 20))
+        .map(|tick| tick as f64 * step)
+        .collect()
+}
+
+fn log_ticks(min: f64, max: f64) -> Vec<f64> {
+    let decades = (min.log10().floor() as i32)..=(max.log10().ceil() as i32);
+    let factors: &[f64] = if (max / min).log10() > 3.0 {
+        &[1.0]
+    } else {
+        &[1.0, 2.0, 3.0, 5.0, 7.0]
+    };
+    let all = decades.flat_map(|decade| factors.iter().map(move |f| f * 10_f64.powi(decade)));
+    all.filter(|&tick| tick >= min * 0.999 && tick <= max * 1.001)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_round() {
+        // 7.3 MiB: steps of 2 MiB, hence 8 MiB.
+        let mib = f64::from(1 << 20);
+        let scale = Scale::from_zero(7.3 * mib, Unit::bytes(7.3 * mib), (100.0, 0.0));
+        assert_eq!(scale.domain, (0.0, 8.0 * mib));
+        let ticks: Vec<String> = scale.ticks().into_iter().map(|tick| tick.1).collect();
+        assert_eq!(ticks, ["0", "2", "4", "6", "8"]);
+        assert!((scale.place(2.0 * mib) - 75.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn wide_spans_are_logarithmic() {
+        let scale = Scale::over(1e5, 1e7, Unit::time(1e7), (0.0, 200.0));
+        let ticks: Vec<String> = scale.ticks().into_iter().map(|tick| tick.1).collect();
+        assert_eq!(
+            ticks,
+            [
+                "0.1", "0.2", "0.3", "0.5", "0.7", "1", "2", "3", "5", "7", "10"
+            ]
+        );
+        // The middle of a decade pair is in the middle.
+        assert!((scale.place(1e6) - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_without_span_still_have_an_axis() {
+        let scale = Scale::over(5.0, 5.0, Unit::of(""), (0.0, 1.0));
+        assert!(scale.domain.0 < 5.0 && scale.domain.1 > 5.0);
+        assert!(!scale.ticks().is_empty());
+        assert!(Scale::from_zero(0.0, Unit::of(""), (0.0, 1.0)).domain.1 > 0.0);
+    }
+}

@@ -1,0 +1,322 @@
+//! Queues, pauses and throughput over time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::line_chart::{Line, LineChart, labelled, x_axis};
+use super::scale::Scale;
+use super::text::{Unit, add, escape, time};
+use crate::tiers::Tiers;
+use crate::trial_data::{PortSample, TrialData};
+
+/// Points of a line at most.
+const POINTS: usize = 400;
+/// Ports that are shown one by one.
+const PORTS: usize = 8;
+const HEIGHT: f64 = 260.0;
+
+/// Adds the section.
+pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
+    add(page, format_args!("<section id=\"queues{id}\">"));
+    page.push_str("<h2>Queues and pauses over time</h2>");
+    if trial.samples.is_empty() {
+        page.push_str(
+            "<p class=\"empty\">This trial has no samples: they were switched off (<code>observe.samples</code>), or it was over before the first one was due (<code>observe.sample_interval</code>).</p></section>\n",
+        );
+        return;
+    }
+    let series = Series::of(trial);
+    add(
+        page,
+        format_args!(
+            "<p class=\"lead\">Sampled every {}{}. What rises and falls in between is not seen; the links above have the true extremes.</p>",
+            time(series.interval),
+            if series.bins < series.instants {
+                format!(
+                    ", and the greatest of every {} samples drawn",
+                    series.instants.div_ceil(series.bins)
+                )
+            } else {
+                String::new()
+            }
+        ),
+    );
+    let x = Scale::span(0.0, series.end, LineChart::ACROSS);
+    queues(trial, &series, &x, page);
+    throughput(trial, tiers, &series, &x, page);
+    pauses(trial, &series, &x, page);
+    page.push_str("</section>\n");
+}
+
+/// Where samples are drawn.
+struct Series {
+    end: f64,
+    interval: f64,
+    instants: usize,
+    bins: usize,
+}
+
+impl Series {
+    fn of(trial: &TrialData) -> Series {
+        let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
+        instants.dedup();
+        let interval = instants
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .fold(f64::INFINITY, f64::min);
+        let end = instants.last().copied().unwrap_or(0.0);
+        let between = instants.len().saturating_sub(2).max(1);
+        // The last sample is that of the end, which comes when it comes.
+        let regular = instants.get(1).map_or(end, |second| second - instants[0]);
+        let interval = if between > 1 {
+            regular
+        } else {
+            interval.min(end)
+        };
+        let instants = ((end / interval).ceil() as usize).max(1);
+        Series {
+            end,
+            interval,
+            instants,
+            bins: instants.min(POINTS),
+        }
+    }
+
+    fn bin(&self, sample: &PortSample) -> usize {
+        let bin = (sample.time / self.end * self.bins as f64).ceil() as usize;
+        bin.clamp(1, self.bins) - 1
+    }
+
+    /// How long a bin is.
+    fn width(&self) -> f64 {
+        self.end / self.bins as f64
+    }
+
+    /// The end of a bin.
+    fn at(&self, bin: usize) -> f64 {
+        (bin + 1) as f64 / self.bins as f64 * self.end
+    }
+
+    /// The greatest value of each bin, 0 where there was no sample.
+    fn line(&self, name: String, values: &BTreeMap<usize, f64>) -> Line {
+        let points =
+            (0..self.bins).map(|bin| (self.at(bin), values.get(&bin).copied().unwrap_or(0.0)));
+        Line {
+            name,
+            points: std::iter::once((0.0, 0.0)).chain(points).collect(),
+        }
+    }
+}
+
+type PortKey = (u32, u16);
+
+fn port_name(trial: &TrialData, (node, number): PortKey) -> String {
+    let port = trial
+        .ports
+        .iter()
+        .find(|port| (port.node, port.port) == (node, number));
+    port.map_or_else(
+        || format!("{node}:{number}"),
+        |port| format!("{}:{} → {}", port.node_name, number, port.peer_name),
+    )
+}
+
+/// The keys with the greatest values, greatest first.
+fn greatest(values: &HashMap<PortKey, f64>, count: usize) -> Vec<PortKey> {
+    let mut order: Vec<(&PortKey, &f64)> = values.iter().filter(|entry| *entry.1 > 0.0).collect();
+    order.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+    order
+        .into_iter()
+        .take(count)
+        .map(|entry| *entry.0)
+        .collect()
+}
+
+fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
+    let mut peaks: HashMap<PortKey, f64> = HashMap::new();
+    for sample in &trial.samples {
+        let peak = peaks.entry((sample.node, sample.port)).or_default();
+        *peak = peak.max(sample.queue_bytes);
+    }
+    let ports = greatest(&peaks, PORTS);
+    page.push_str("<h3>Deepest queues</h3>");
+    if ports.is_empty() {
+        page.push_str("<p class=\"empty\">No queue held a frame when it was sampled.</p>");
+        return;
+    }
+    let lines: Vec<Line> = ports
+        .iter()
+        .map(|&key| {
+            let mut values: BTreeMap<usize, f64> = BTreeMap::new();
+            for sample in &trial.samples {
+                if (sample.node, sample.port) == key {
+                    let value = values.entry(series.bin(sample)).or_default();
+                    *value = value.max(sample.queue_bytes);
+                }
+            }
+            series.line(port_name(trial, key), &values)
+        })
+        .collect();
+    let peak = peaks.values().copied().fold(0.0, f64::max);
+    let y = Scale::from_zero(peak, Unit::bytes(peak), LineChart::upwards(HEIGHT));
+    let chart = LineChart {
+        title: "Queues over time, the deepest ports",
+        x_label: "time",
+        y_label: "queue",
+        height: HEIGHT,
+        steps: false,
+        lines,
+    };
+    chart.draw(x, &y, page);
+}
+
+/// What each tier sends, over what it could.
+fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page: &mut String) {
+    let mut capacity: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let mut direction: HashMap<PortKey, (u32, u32)> = HashMap::new();
+    for port in &trial.ports {
+        let ends = tiers.ends(port);
+        direction.insert((port.node, port.port), ends);
+        *capacity.entry(ends).or_default() += port.rate_gbps;
+    }
+    let mut sent: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
+    for sample in &trial.samples {
+        if let Some(&ends) = direction.get(&(sample.node, sample.port)) {
+            let bin = series.bin(sample);
+            *sent.entry(ends).or_default().entry(bin).or_default() += sample.tx_bytes;
+        }
+    }
+    let width = series.width();
+    let lines: Vec<Line> = sent
+        .iter()
+        .map(|(&ends, bytes)| {
+            // Bytes times 8 per ns are Gbit/s.
+            let full = capacity[&ends] * width;
+            let shares = bytes
+                .iter()
+                .map(|(&bin, &bytes)| (bin, (bytes * 8.0 / full * 100.0).min(100.0)))
+                .collect();
+            series.line(tiers.direction(ends), &shares)
+        })
+        .collect();
+    page.push_str("<h3>Load of each tier</h3>");
+    let y = Scale::from_zero(100.0, Unit::of("%"), LineChart::upwards(HEIGHT));
+    let chart = LineChart {
+        title: "Load of each tier over time, in percent of its capacity",
+        x_label: "time",
+        y_label: "load",
+        height: HEIGHT,
+        steps: false,
+        lines,
+    };
+    chart.draw(x, &y, page);
+}
+
+/// When ports were stopped by the other end, a row for each of those that were longest.
+fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
+    const ROW: f64 = 16.0;
+    page.push_str("<h3>Paused ports</h3>");
+    let mut totals: HashMap<PortKey, f64> = HashMap::new();
+    for port in &trial.ports {
+        totals.insert((port.node, port.port), port.paused.as_ns());
+    }
+    let ports = greatest(&totals, 24);
+    if ports.is_empty() {
+        page.push_str("<p class=\"empty\">No port was paused.</p>");
+        return;
+    }
+    let paused = totals.values().filter(|&&total| total > 0.0).count();
+    let shown = if paused > ports.len() {
+        format!(
+            "The {} of {paused} paused ports that were stopped longest. ",
+            ports.len()
+        )
+    } else {
+        String::new()
+    };
+    add(
+        page,
+        format_args!(
+            "<p class=\"lead\">{shown}Coloured where a sample found the port stopped by the other end; the total at the right is exact.</p>"
+        ),
+    );
+    let bottom = ports.len() as f64 * ROW + 8.0;
+    let x = Scale {
+        range: (190.0, 990.0),
+        ..x.clone()
+    };
+    add(
+        page,
+        format_args!(
+            "<svg class=\"strips\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"When ports were paused\"><g class=\"axes\">",
+            bottom + 44.0
+        ),
+    );
+    x_axis(&x, (4.0, bottom), page);
+    add(
+        page,
+        format_args!(
+            "<text class=\"label\" x=\"590\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
+            bottom + 36.0,
+            labelled("time", x.unit)
+        ),
+    );
+    for (row, &key) in ports.iter().enumerate() {
+        let y = row as f64 * ROW + 6.0;
+        pause_strip(trial, series, (key, totals[&key]), (&x, y), page);
+    }
+    page.push_str("</svg>\n");
+}
+
+/// The row of a port: its name, when it was paused, and for how long in total.
+fn pause_strip(
+    trial: &TrialData,
+    series: &Series,
+    (key, total): (PortKey, f64),
+    (x, y): (&Scale, f64),
+    page: &mut String,
+) {
+    let name = port_name(trial, key);
+    let base = y + 10.0;
+    add(
+        page,
+        format_args!(
+            "<text x=\"182\" y=\"{base:.1}\" text-anchor=\"end\">{}</text><text x=\"998\" y=\"{base:.1}\">{}</text>",
+            escape(&super::heat_map::shortened(&name)),
+            time(total)
+        ),
+    );
+    for (from, to) in stretches(trial, series, key) {
+        let (begin, end) = (series.at(from) - series.width(), series.at(to));
+        let left = x.place(begin);
+        let tip = format!(
+            "{name}\npaused in samples from {} to {}\n{} in total",
+            time(series.at(from)),
+            time(end),
+            time(total)
+        );
+        add(
+            page,
+            format_args!(
+                "<rect class=\"m pause\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"12\" data-t=\"{}\"/>",
+                (x.place(end) - left).max(1.0),
+                escape(&tip)
+            ),
+        );
+    }
+}
+
+/// Runs of bins, first and last, in which a sample found the port paused.
+fn stretches(trial: &TrialData, series: &Series, key: PortKey) -> Vec<(usize, usize)> {
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for sample in &trial.samples {
+        if (sample.node, sample.port) != key || !sample.paused {
+            continue;
+        }
+        let bin = series.bin(sample);
+        match stretches.last_mut() {
+            Some(last) if bin <= last.1 + 1 => last.1 = bin,
+            _ => stretches.push((bin, bin)),
+        }
+    }
+    stretches
+}

@@ -1,0 +1,88 @@
+//! The trials of a report side by side, before each has its own part.
+
+use tenter_record::ComparisonRow;
+use tenter_units::Time;
+
+use super::text::{Unit, add, escape, fixed};
+use crate::compare::{NamedSummary, comparison_rows};
+use crate::numbers::{binary_size, grouped};
+use crate::trial_data::TrialData;
+
+/// Adds the table of all trials; differences are against the first.
+pub(super) fn section(trials: &[TrialData], page: &mut String) {
+    let named: Vec<NamedSummary> = trials
+        .iter()
+        .map(|trial| NamedSummary {
+            name: trial.name(),
+            summary: trial.summary.clone(),
+        })
+        .collect();
+    let rows = comparison_rows(&named);
+    page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the judged iterations.</p><div class=\"scroll\">");
+    let greatest = |time: &dyn Fn(&ComparisonRow) -> Option<Time>| {
+        let times = rows.iter().filter_map(time);
+        Unit::time(times.map(Time::as_ns).fold(0.0, f64::max))
+    };
+    let (whole, flow) = (greatest(&|row| row.time), greatest(&|row| row.fct_p99));
+    add(
+        page,
+        format_args!(
+            "<table><thead><tr><th>what</th><th class=\"n\">size</th><th>trial</th><th class=\"n\">time<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">diff<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT P99<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">frames<br>delta</th><th class=\"n\">frames<br>dropped</th><th class=\"n\">paused</th></tr></thead><tbody>",
+            whole.name, flow.name
+        ),
+    );
+    let mut before: Option<(Option<&str>, Option<u64>)> = None;
+    for row in &rows {
+        let group = (row.collective.as_deref(), row.size_bytes);
+        let is_first = before != Some(group);
+        before = Some(group);
+        let what = match (&row.collective, is_first) {
+            (Some(collective), true) => format!("{}: {collective}", row.job_name),
+            (None, true) => format!("{}: whole job", row.job_name),
+            (_, false) => String::new(),
+        };
+        let size = row.size_bytes.filter(|_| is_first).map(binary_size);
+        add(
+            page,
+            format_args!(
+                "<tr{}><td>{}</td><td class=\"n\">{}</td><td>{}</td>",
+                if is_first { " class=\"first\"" } else { "" },
+                escape(&what),
+                size.unwrap_or_default(),
+                escape(&row.trial)
+            ),
+        );
+        cells(row, (whole, flow), page);
+    }
+    page.push_str("</tbody></table></div></section>\n");
+}
+
+fn cells(row: &ComparisonRow, (whole, flow): (Unit, Unit), page: &mut String) {
+    let time = |time: Option<Time>, unit: Unit| {
+        let text = |time: Time| fixed(time.as_ns() / unit.factor, 4);
+        time.map(text).unwrap_or_default()
+    };
+    let float = |value: Option<f64>| value.map(|value| fixed(value, 4)).unwrap_or_default();
+    let difference = |percent: Option<f64>| {
+        let text = |percent: f64| format!("{percent:+.2}");
+        percent.map(text).unwrap_or_default()
+    };
+    let count = |count: Option<i64>| count.map(grouped).unwrap_or_default();
+    let paused = row.paused.map(|paused| super::text::time(paused.as_ns()));
+    let texts = [
+        time(row.time, whole),
+        difference(row.time_difference),
+        float(row.busbw_gbytes_per_s),
+        difference(row.busbw_difference),
+        float(row.ideal_percent),
+        time(row.fct_p99, flow),
+        difference(row.fct_p99_difference),
+        count(row.frames_delta),
+        count(row.dropped_frames.map(u64::cast_signed)),
+        paused.unwrap_or_default(),
+    ];
+    for text in texts {
+        add(page, format_args!("<td class=\"n\">{text}</td>"));
+    }
+    page.push_str("</tr>");
+}

@@ -1,0 +1,222 @@
+//! Tiers of a fabric, found from who is cabled to whom.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tenter_record::{PortRow, SwitchRow, TierRow};
+use tenter_units::Time;
+
+/// How far each node is from the nearest NIC.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tiers {
+    /// 0 for NICs, 1 for the switches they are cabled to, and so on, by node index.
+    of_node: BTreeMap<u32, u32>,
+    indices: HashMap<String, u32>,
+}
+
+impl Tiers {
+    /// The tiers of all nodes.
+    pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
+        let mut tiers = Tiers::default();
+        let mut peers: HashMap<u32, Vec<&str>> = HashMap::new();
+        for port in ports {
+            tiers.indices.insert(port.node_name.clone(), port.node);
+            tiers.of_node.insert(port.node, 0);
+            peers.entry(port.node).or_default().push(&port.peer_name);
+        }
+        for switch in switches {
+            tiers.of_node.insert(switch.node, u32::MAX);
+        }
+        let nics = tiers.of_node.iter().filter(|node| *node.1 == 0);
+        let mut reached: Vec<u32> = nics.map(|node| *node.0).collect();
+        let mut tier = 0;
+        while !reached.is_empty() {
+            tier += 1;
+            let mut next = Vec::new();
+            for peer in reached.iter().filter_map(|node| peers.get(node)).flatten() {
+                let Some(&peer) = tiers.indices.get(*peer) else {
+                    continue;
+                };
+                if tiers.tier(peer) == u32::MAX {
+                    tiers.of_node.insert(peer, tier);
+                    next.push(peer);
+                }
+            }
+            reached = next;
+        }
+        tiers
+    }
+
+    /// The tier of a node; of one that reaches no NIC, a number greater than all others.
+    pub fn tier(&self, node: u32) -> u32 {
+        self.of_node.get(&node).copied().unwrap_or(u32::MAX)
+    }
+
+    /// The node of that name.
+    pub fn node(&self, name: &str) -> Option<u32> {
+        self.indices.get(name).copied()
+    }
+
+    /// The tiers at both ends of a port's cable, its own first.
+    pub fn ends(&self, port: &PortRow) -> (u32, u32) {
+        let peer = self.node(&port.peer_name);
+        (
+            self.tier(port.node),
+            peer.map_or(u32::MAX, |peer| self.tier(peer)),
+        )
+    }
+
+    /// Which way a port leads: `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
+    pub fn direction(&self, (from, to): (u32, u32)) -> String {
+        format!("{} → {}", self.name(from), self.name(to))
+    }
+
+    /// One row for each direction, upwards from the NICs and down again.
+    pub fn rows(&self, ports: &[PortRow]) -> Vec<TierRow> {
+        let mut directions: BTreeMap<(u32, u32), Vec<&PortRow>> = BTreeMap::new();
+        for port in ports {
+            directions.entry(self.ends(port)).or_default().push(port);
+        }
+        let (up, mut down): (Vec<_>, Vec<_>) =
+            directions.iter().partition(|((from, to), _)| from < to);
+        down.reverse();
+        let row = |(&ends, ports): (&(u32, u32), &Vec<&PortRow>)| self.row(ends, ports);
+        up.into_iter().chain(down).map(row).collect()
+    }
+
+    fn row(&self, ends: (u32, u32), ports: &[&PortRow]) -> TierRow {
+        let bytes = spread(ports, |port| port.tx_bytes);
+        let xoff = spread(ports, |port| port.rx_xoff_frames);
+        let paused = spread(ports, |port| port.paused.ps());
+        let busy = || ports.iter().map(|port| port.utilisation);
+        TierRow {
+            direction: self.direction(ends),
+            from_tier: ends.0,
+            to_tier: ends.1,
+            links: ports.len() as u64,
+            tx_min_bytes: bytes.min,
+            tx_mean_bytes: bytes.mean,
+            tx_max_bytes: bytes.max,
+            tx_max_over_mean: (bytes.max > 0).then(|| bytes.max as f64 / bytes.mean),
+            utilisation_min: busy().fold(f64::INFINITY, f64::min),
+            utilisation_mean: busy().sum::<f64>() / ports.len() as f64,
+            utilisation_max: busy().fold(0.0, f64::max),
+            rx_xoff_min_frames: xoff.min,
+            rx_xoff_mean_frames: xoff.mean,
+            rx_xoff_max_frames: xoff.max,
+            paused_min: Time::from_ps(paused.min),
+            paused_mean: Time::from_ps(paused.mean as u64),
+            paused_max: Time::from_ps(paused.max),
+            dropped_frames: ports.iter().map(|port| port.dropped_frames).sum(),
+        }
+    }
+
+    fn name(&self, tier: u32) -> String {
+        let top = self
+            .of_node
+            .values()
+            .filter(|&&tier| tier != u32::MAX)
+            .max();
+        match (tier, top.copied().unwrap_or(0)) {
+            (0, _) => "NIC".to_owned(),
+            (1, 1) => "switch".to_owned(),
+            (1, _) => "leaf".to_owned(),
+            (2, 2) => "spine".to_owned(),
+            (2, 3) => "aggregation".to_owned(),
+            (3, 3) => "core".to_owned(),
+            (tier, _) => format!("tier {tier}"),
+        }
+    }
+}
+
+/// How a value is spread over ports, of which there is one at least.
+struct Spread {
+    min: u64,
+    mean: f64,
+    max: u64,
+}
+
+fn spread(ports: &[&PortRow], value: impl Fn(&PortRow) -> u64) -> Spread {
+    let values = || ports.iter().map(|port| value(port));
+    let sum: u128 = values().map(u128::from).sum();
+    Spread {
+        min: values().min().unwrap_or(0),
+        mean: sum as f64 / ports.len().max(1) as f64,
+        max: values().max().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(node: u32, name: &str, peer: &str) -> PortRow {
+        PortRow {
+            node,
+            node_name: name.to_owned(),
+            peer_name: peer.to_owned(),
+            ..PortRow::default()
+        }
+    }
+
+    #[test]
+    fn two_tiers() {
+        let ports = [
+            port(0, "host0", "leaf0"),
+            port(1, "leaf0", "host0"),
+            port(1, "leaf0", "spine0"),
+            port(2, "spine0", "leaf0"),
+        ];
+        let switch = |node| SwitchRow {
+            node,
+            ..SwitchRow::default()
+        };
+        let tiers = Tiers::of(&ports, &[switch(1), switch(2)]);
+        let ways: Vec<String> = ports
+            .iter()
+            .map(|port| tiers.direction(tiers.ends(port)))
+            .collect();
+        assert_eq!(
+            ways,
+            ["NIC → leaf", "leaf → NIC", "leaf → spine", "spine → leaf"]
+        );
+        assert_eq!(tiers.node("spine0"), Some(2));
+    }
+
+    #[test]
+    fn a_row_says_how_even_the_links_were() {
+        let loaded = |peer: &str, bytes, xoff, paused| PortRow {
+            tx_bytes: bytes,
+            rx_xoff_frames: xoff,
+            paused: Time::from_ps(paused),
+            utilisation: bytes as f64 / 1e3,
+            dropped_frames: 2,
+            ..port(1, "leaf0", peer)
+        };
+        let ports = [
+            port(0, "host0", "leaf0"),
+            loaded("spine0", 100, 4, 11),
+            loaded("spine1", 500, 0, 0),
+            port(2, "spine0", "leaf0"),
+            port(3, "spine1", "leaf0"),
+        ];
+        let switch = |node| SwitchRow {
+            node,
+            ..SwitchRow::default()
+        };
+        let rows = Tiers::of(&ports, &[switch(1), switch(2), switch(3)]).rows(&ports);
+        let directions: Vec<&str> = rows.iter().map(|row| row.direction.as_str()).collect();
+        assert_eq!(directions, ["NIC → leaf", "leaf → spine", "spine → leaf"]);
+        let row = &rows[1];
+        assert_eq!((row.links, row.dropped_frames), (2, 4));
+        assert_eq!((row.tx_min_bytes, row.tx_max_bytes), (100, 500));
+        // 600 / 2 = 300, and 500 / 300.
+        assert_eq!(row.tx_mean_bytes.round() as u64, 300);
+        assert_eq!(row.tx_max_over_mean, Some(500.0 / 300.0));
+        assert_eq!((row.utilisation_min, row.utilisation_max), (0.1, 0.5));
+        let xoff = (row.rx_xoff_min_frames, row.rx_xoff_max_frames);
+        assert_eq!((xoff, row.rx_xoff_mean_frames), ((0, 4), 2.0));
+        // 11 / 2 rounded down.
+        assert_eq!(row.paused_mean, Time::from_ps(5));
+        assert_eq!(rows[0].tx_max_over_mean, None);
+    }
+}

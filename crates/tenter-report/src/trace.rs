@@ -1,0 +1,369 @@
+//! A trial as a trace that ui.perfetto.dev opens, in the trace event format (JSON).
+//!
+//! Jobs and collectives are slices one inside the other; each rank has a track with the chunks it
+//! sends, and further ones where chunks overlap; the queues and pauses of ports are counters of
+//! their node.
+//!
+//! Source: "Trace Event Format" of the Chromium project, of which complete events (`X`), counters
+//! (`C`) and metadata (`M`) are written. Times there are in µs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::TrialError;
+use crate::numbers::binary_size;
+use crate::trial_data::{Chunk, PortSample, TrialData};
+
+/// The file of the trace in a trial folder.
+pub const TRACE_FILE: &str = "trace.json";
+
+/// Chunks in a trace at most, and values of counters; each takes about 200 bytes at most, so that a
+/// trace stays below 80 MB.
+const CHUNKS_MAX: usize = 200_000;
+const VALUES_MAX: usize = 200_000;
+/// Tracks of all ranks together, each of which has its share: nobody looks at more.
+const TRACKS_MAX: usize = 16_384;
+
+/// Process numbers of the trace: the jobs, then the ranks of each job, then the nodes.
+const JOBS: usize = 1;
+const RANKS: usize = 2;
+
+/// What had to be left out of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceLimits {
+    /// Chunks beyond the limit, the last to be sent, and those sent while too many of their rank
+    /// were on their way.
+    pub chunks_left_out: usize,
+    /// Ports beyond the limit, those with the shallowest queues.
+    pub ports_left_out: usize,
+}
+
+/// Writes `trace.json` into the folder of a trial.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_trace(trial: &TrialData, folder: &Path) -> Result<TraceLimits, TrialError> {
+    let path = folder.join(TRACE_FILE);
+    let file = File::create(&path).map_err(TrialError::io("create", &path))?;
+    trace(trial, BufWriter::new(file)).map_err(TrialError::io("write", &path))
+}
+
+/// Writes the events one by one, in valid JSON.
+struct Events<W> {
+    out: W,
+    is_first: bool,
+}
+
+impl<W: Write> Events<W> {
+    fn add(&mut self, event: &Value) -> io::Result<()> {
+        let separator = if self.is_first { "\n" } else { ",\n" };
+        self.is_first = false;
+        write!(self.out, "{separator}{event}")
+    }
+
+    /// Names a process or a thread.
+    fn name(&mut self, what: &str, (pid, tid): (usize, usize), name: &str) -> io::Result<()> {
+        self.add(&json!({
+            "ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name},
+        }))
+    }
+
+    fn slice(
+        &mut self,
+        (pid, tid): (usize, usize),
+        name: &str,
+        (from, to): (f64, f64),
+        about: &Value,
+    ) -> io::Result<()> {
+        self.add(&json!({
+            "ph": "X", "name": name, "pid": pid, "tid": tid,
+            "ts": from / 1e3, "dur": (to - from).max(0.0) / 1e3, "args": about,
+        }))
+    }
+}
+
+fn trace(trial: &TrialData, mut out: impl Write) -> io::Result<TraceLimits> {
+    out.write_all(b"{\"displayTimeUnit\": \"ns\", \"traceEvents\": [")?;
+    let mut events = Events {
+        out: &mut out,
+        is_first: true,
+    };
+    jobs(trial, &mut events)?;
+    let limits = TraceLimits {
+        chunks_left_out: chunks(trial, &mut events)?,
+        ports_left_out: counters(trial, &mut events)?,
+    };
+    let about = json!({
+        "tenter": trial.summary.tenter_version,
+        "scenario": trial.summary.scenario,
+        "seed": trial.summary.seed,
+        "digest": trial.summary.engine.digest,
+        "chunks_left_out": limits.chunks_left_out,
+        "ports_left_out": limits.ports_left_out,
+    });
+    writeln!(out, "\n], \"otherData\": {about}}}")?;
+    out.flush()?;
+    Ok(limits)
+}
+
+/// Jobs, and within them their collectives.
+fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
+    events.name("process_name", (JOBS, 0), "jobs")?;
+    let end_of_trial = trial.summary.engine.simulated_ns;
+    for (tid, job) in trial.summary.jobs.iter().enumerate() {
+        let row = &job.job;
+        events.name("thread_name", (JOBS, tid), &row.name)?;
+        let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
+        let about = json!({"ranks": row.ranks, "complete": row.complete});
+        events.slice((JOBS, tid), &row.name, (row.start.as_ns(), end), &about)?;
+        for row in &job.collectives {
+            let start = row.start.as_ns();
+            let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
+            let size = binary_size(row.size_bytes);
+            let name = format!("{}, {} {size}", row.collective, row.algorithm);
+            let about = json!({
+                "iteration": row.iteration,
+                "warm_up": row.warm_up,
+                "busbw_gbytes_per_s": row.busbw_gbytes_per_s,
+                "ideal_percent": row.ideal_percent,
+            });
+            events.slice((JOBS, tid), &name, (start, end.max(start)), &about)?;
+        }
+    }
+    Ok(())
+}
+
+/// The chunks by the rank that sends; how many were left out.
+fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
+    let (tracks, placed) = placed(trial);
+    let mut first_track: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut next = 0;
+    let mut named = None;
+    for (&(job, rank), lanes) in &tracks {
+        if named != Some(job) {
+            named = Some(job);
+            let name = trial.summary.jobs.get(job as usize);
+            let name = name.map_or("", |job| job.job.name.as_str());
+            let title = format!("ranks of {name}");
+            events.name("process_name", (RANKS + job as usize, 0), &title)?;
+        }
+        first_track.insert((job, rank), next);
+        for lane in 0..lanes.len() {
+            let name = format!("rank {rank}{}", if lane == 0 { "" } else { " …" });
+            events.name("thread_name", (RANKS + job as usize, next + lane), &name)?;
+        }
+        next += lanes.len();
+    }
+    let left_out = trial.chunks.len() - placed.len();
+    for (chunk, lane) in placed {
+        let track = first_track[&(chunk.job, chunk.src_rank)] + lane;
+        let about = json!({
+            "payload_bytes": chunk.payload_bytes,
+            "queue_pair": chunk.queue_pair,
+            "waited_ns": chunk.first_sent - chunk.posted,
+            "retransmitted_frames": chunk.retransmitted_frames,
+        });
+        let name = format!(
+            "chunk {} step {} to rank {}",
+            chunk.chunk, chunk.step, chunk.dst_rank
+        );
+        let span = (chunk.first_sent, chunk.received);
+        events.slice((RANKS + chunk.job as usize, track), &name, span, &about)?;
+    }
+    Ok(left_out)
+}
+
+/// When each track of a rank is free again, by job and rank.
+type Tracks = BTreeMap<(u32, u32), Vec<f64>>;
+
+/// The chunks that are shown, each with the first track of its rank that is free for it.
+fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
+    let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
+    order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
+    let ranks = trial.summary.jobs.iter().map(|job| job.job.ranks as usize);
+    let share = (TRACKS_MAX / ranks.sum::<usize>().max(1)).max(1);
+    let mut tracks = Tracks::new();
+    let mut placed = Vec::new();
+    for chunk in order {
+        let free = tracks.entry((chunk.job, chunk.src_rank)).or_default();
+        let lane = free.iter().position(|&until| until <= chunk.first_sent);
+        let lane = lane.unwrap_or(free.len());
+        if lane == share {
+            continue;
+        }
+        if lane == free.len() {
+            free.push(0.0);
+        }
+        free[lane] = chunk.received;
+        placed.push((chunk, lane));
+        if placed.len() == CHUNKS_MAX {
+            break;
+        }
+    }
+    (tracks, placed)
+}
+
+/// Queues and pauses of ports; how many ports were left out.
+fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
+    let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
+    instants.dedup();
+    let mut ports: BTreeMap<(u32, u16), Vec<&PortSample>> = BTreeMap::new();
+    for sample in &trial.samples {
+        let samples = ports.entry((sample.node, sample.port)).or_default();
+        samples.push(sample);
+    }
+    ports.retain(|_, samples| samples.iter().any(|s| s.queue_bytes > 0.0 || s.paused));
+    let peak = |samples: &[&PortSample]| -> f64 {
+        samples.iter().map(|s| s.queue_bytes).fold(0.0, f64::max)
+    };
+    let mut order: Vec<(&(u32, u16), &Vec<&PortSample>)> = ports.iter().collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (peak(a.1), peak(b.1));
+        b.total_cmp(&a)
+    });
+    let nodes = RANKS + trial.summary.jobs.len();
+    let mut values = 0;
+    let mut shown = 0;
+    let mut named = Vec::new();
+    for &(&(node, port), samples) in &order {
+        let points = with_gaps(samples, &instants);
+        let queue = changes(&points, |sample| sample.queue_bytes);
+        let paused = changes(&points, |sample| f64::from(u8::from(sample.paused)));
+        if values + queue.len() + paused.len() > VALUES_MAX {
+            break;
+        }
+        values += queue.len() + paused.len();
+        shown += 1;
+        let pid = nodes + node as usize;
+        if !named.contains(&node) {
+            named.push(node);
+            let row = trial.ports.iter().find(|row| row.node == node);
+            let name = row.map_or("", |row| row.node_name.as_str());
+            events.name("process_name", (pid, 0), name)?;
+        }
+        for (what, unit, values) in [("queue", "bytes", queue), ("paused", "paused", paused)] {
+            for (at, value) in values {
+                events.add(&json!({
+                    "ph": "C", "name": format!("port {port} {what}"), "pid": pid, "tid": 0,
+                    "ts": at / 1e3, "args": {unit: value},
+                }))?;
+            }
+        }
+    }
+    Ok(order.len() - shown)
+}
+
+/// The values that differ from the one before, with their times; none where all are 0.
+fn changes(
+    points: &[(f64, Option<&PortSample>)],
+    of: impl Fn(&PortSample) -> f64,
+) -> Vec<(f64, f64)> {
+    let mut changes: Vec<(f64, f64)> = Vec::new();
+    for &(at, sample) in points {
+        let value = sample.map_or(0.0, &of);
+        if changes
+            .last()
+            .is_none_or(|last| last.1.to_bits() != value.to_bits())
+        {
+            changes.push((at, value));
+        }
+    }
+    if changes.len() == 1 {
+        Vec::new()
+    } else {
+        changes
+    }
+}
+
+/// The samples of a port with their times, and nothing at the instants after which it had none: a
+/// port that is idle is not sampled.
+fn with_gaps<'a>(
+    samples: &[&'a PortSample],
+    instants: &[f64],
+) -> Vec<(f64, Option<&'a PortSample>)> {
+    let mut points = vec![(0.0, None)];
+    for (place, &sample) in samples.iter().enumerate() {
+        points.push((sample.time, Some(sample)));
+        let after = instants.partition_point(|&instant| instant <= sample.time);
+        let next = samples.get(place + 1).map(|next| next.time);
+        if let Some(&instant) = instants.get(after)
+            && next.is_none_or(|next| next > instant)
+        {
+            points.push((instant, None));
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_has_no_more_than_its_share_of_tracks() {
+        let job = tenter_record::JobSummary {
+            job: tenter_record::JobRow {
+                ranks: TRACKS_MAX as u32 / 2,
+                ..tenter_record::JobRow::default()
+            },
+            collectives: Vec::new(),
+        };
+        let chunk = |first_sent, received| Chunk {
+            first_sent,
+            received,
+            ..Chunk::default()
+        };
+        let trial = TrialData {
+            path: std::path::PathBuf::new(),
+            manifest: crate::Manifest::begin(crate::RunIdentity::default()),
+            summary: tenter_record::Summary {
+                jobs: vec![job],
+                ..tenter_record::Summary::default()
+            },
+            config: String::new(),
+            // The third finds both tracks taken, the fourth the first free again.
+            chunks: vec![
+                chunk(0.0, 10.0),
+                chunk(1.0, 20.0),
+                chunk(2.0, 5.0),
+                chunk(10.0, 15.0),
+            ],
+            ports: Vec::new(),
+            queues: Vec::new(),
+            switches: Vec::new(),
+            samples: Vec::new(),
+        };
+        let lanes: Vec<usize> = placed(&trial).1.iter().map(|chunk| chunk.1).collect();
+        assert_eq!(lanes, [0, 1, 0]);
+        let mut text = Vec::new();
+        let limits = trace(&trial, &mut text).expect("memory");
+        assert_eq!(limits.chunks_left_out, 1);
+        let document: Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(document["otherData"]["chunks_left_out"], 1);
+    }
+
+    #[test]
+    fn an_idle_port_goes_back_to_zero() {
+        let sample = |time| PortSample {
+            time,
+            queue_bytes: 5.0,
+            ..PortSample::default()
+        };
+        let samples = [sample(10.0), sample(20.0), sample(50.0)];
+        let instants = [10.0, 20.0, 30.0, 40.0, 50.0];
+        let points = with_gaps(&samples.iter().collect::<Vec<_>>(), &instants);
+        let times: Vec<(f64, bool)> = points.iter().map(|p| (p.0, p.1.is_some())).collect();
+        let expected = [
+            (0.0, false),
+            (10.0, true),
+            (20.0, true),
+            (30.0, false),
+            (50.0, true),
+        ];
+        assert_eq!(times, expected);
+    }
+}

@@ -1,0 +1,274 @@
+//! A whole trial in memory, as reports and comparisons need it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use parquet::column::reader::ColumnReader;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use tenter_record::{FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
+
+use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
+use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
+
+/// A data chunk on a queue pair, as far as reports look at it. Times are in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// Index of the job.
+    pub job: u32,
+    /// Index of the collective in the job's run order.
+    pub collective: u32,
+    /// Iteration of the collective.
+    pub iteration: u32,
+    /// Index of the data chunk within the collective's buffer.
+    pub chunk: u32,
+    /// Step of the algorithm.
+    pub step: u32,
+    /// Index of the queue pair among those of the rank pair.
+    pub queue_pair: u32,
+    /// Rank that sends.
+    pub src_rank: u32,
+    /// Rank that receives.
+    pub dst_rank: u32,
+    /// Node index of the sending NIC.
+    pub src_host: u32,
+    /// Node index of the receiving NIC.
+    pub dst_host: u32,
+    /// Payload in bytes.
+    pub payload_bytes: f64,
+    /// When it was posted.
+    pub posted: f64,
+    /// When its first frame began to leave the NIC.
+    pub first_sent: f64,
+    /// When its last byte had arrived.
+    pub received: f64,
+    /// When the sender knew.
+    pub acknowledged: f64,
+    /// Frames sent less frames accepted.
+    pub frames_delta: f64,
+    /// Frames sent again.
+    pub retransmitted_frames: f64,
+}
+
+/// A port at one sampling instant, as far as reports look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortSample {
+    /// The instant in ns.
+    pub time: f64,
+    /// Node index.
+    pub node: u32,
+    /// Port number on the node.
+    pub port: u16,
+    /// Bytes waiting.
+    pub queue_bytes: f64,
+    /// Frame bytes sent since the sample before.
+    pub tx_bytes: f64,
+    /// Whether any class was paused.
+    pub paused: bool,
+}
+
+/// Everything a trial folder holds.
+#[derive(Clone, Debug)]
+pub struct TrialData {
+    /// The folder.
+    pub path: PathBuf,
+    /// `manifest.json`.
+    pub manifest: Manifest,
+    /// `summary.json`.
+    pub summary: Summary,
+    /// The text of `config.yaml`.
+    pub config: String,
+    /// The chunks in the order of `flows.parquet`.
+    pub chunks: Vec<Chunk>,
+    /// `ports.parquet`.
+    pub ports: Vec<PortRow>,
+    /// `queues.parquet`.
+    pub queues: Vec<QueueRow>,
+    /// `switches.parquet`.
+    pub switches: Vec<SwitchRow>,
+    /// The samples in the order of `samples.parquet`.
+    pub samples: Vec<PortSample>,
+}
+
+impl TrialData {
+    /// Reads a trial folder.
+    ///
+    /// # Errors
+    /// When it is no trial folder, the trial was killed before it could finish, or a file is
+    /// damaged.
+    pub fn read(folder: &Path) -> Result<TrialData, TrialError> {
+        check_is_trial(folder)?;
+        let config = folder.join(CONFIG_FILE);
+        Ok(TrialData {
+            path: folder.to_owned(),
+            manifest: read_manifest(folder)?,
+            summary: read_summary(folder)?,
+            config: fs::read_to_string(&config).map_err(TrialError::io("read", &config))?,
+            chunks: read_chunks(folder)?,
+            ports: read_rows(folder)?,
+            queues: read_rows(folder)?,
+            switches: read_rows(folder)?,
+            samples: read_samples(folder)?,
+        })
+    }
+
+    /// What to call the trial: the last part of its folder's name.
+    pub fn name(&self) -> String {
+        let path = self.path.canonicalize();
+        let path = path.as_ref().unwrap_or(&self.path);
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// Says what is wrong with a folder that holds no finished trial.
+///
+/// # Errors
+/// When the folder does not exist, holds trials of several seeds, no trial, or an unfinished one.
+pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
+    let unusable = |reason: &str| TrialError::Unusable {
+        path: folder.to_owned(),
+        reason: reason.to_owned(),
+    };
+    if !folder.is_dir() {
+        return Err(unusable(
+            "there is no such folder; name the folder that `tenter run` printed after `trial`",
+        ));
+    }
+    if folder.join(SEEDS_FILE).is_file() {
+        return Err(unusable(
+            "it holds the trials of several seeds; name one of the folders `seed-…` in it",
+        ));
+    }
+    match read_manifest(folder) {
+        Ok(_) if folder.join(SUMMARY_FILE).is_file() => Ok(()),
+        Ok(_) => Err(unusable(
+            "the trial is still running, or was killed before it could finish; run it again",
+        )),
+        Err(TrialError::Io { .. }) => Err(unusable(
+            "it is no trial folder (no manifest.json); name the folder that `tenter run` printed after `trial`",
+        )),
+        Err(damaged) => Err(damaged),
+    }
+}
+
+fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
+    const COLUMNS: [&str; 17] = [
+        "job",
+        "collective_index",
+        "iteration",
+        "chunk",
+        "step",
+        "queue_pair",
+        "src_rank",
+        "dst_rank",
+        "src_host",
+        "dst_host",
+        "payload_bytes",
+        "posted_ns",
+        "first_sent_ns",
+        "received_ns",
+        "acknowledged_ns",
+        "frames_delta",
+        "retransmitted_frames",
+    ];
+    let mut chunks = Vec::new();
+    scan::<FlowRow, 17>(folder, COLUMNS, |row| {
+        let index = |column: usize| row[column] as u32;
+        chunks.push(Chunk {
+            job: index(0),
+            collective: index(1),
+            iteration: index(2),
+            chunk: index(3),
+            step: index(4),
+            queue_pair: index(5),
+            src_rank: index(6),
+            dst_rank: index(7),
+            src_host: index(8),
+            dst_host: index(9),
+            payload_bytes: row[10],
+            posted: row[11],
+            first_sent: row[12],
+            received: row[13],
+            acknowledged: row[14],
+            frames_delta: row[15],
+            retransmitted_frames: row[16],
+        });
+    })?;
+    Ok(chunks)
+}
+
+fn read_samples(folder: &Path) -> Result<Vec<PortSample>, TrialError> {
+    const COLUMNS: [&str; 6] = [
+        "time_ns",
+        "node",
+        "port",
+        "queue_bytes",
+        "tx_bytes",
+        "paused_classes",
+    ];
+    let mut samples = Vec::new();
+    scan::<SampleRow, 6>(folder, COLUMNS, |row| {
+        samples.push(PortSample {
+            time: row[0],
+            node: row[1] as u32,
+            port: row[2] as u16,
+            queue_bytes: row[3],
+            tx_bytes: row[4],
+            paused: row[5] > 0.0,
+        });
+    })?;
+    Ok(samples)
+}
+
+/// Calls `each` with the values of some numeric columns, row after row.
+///
+/// Whole columns are decoded at once, which is ten times as fast as rows of named values; integers
+/// become floats, exact up to 2⁵³.
+fn scan<R: Row, const N: usize>(
+    folder: &Path,
+    columns: [&str; N],
+    mut each: impl FnMut([f64; N]),
+) -> Result<(), TrialError> {
+    let path = table_file::<R>(folder);
+    let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+    let groups = || -> Result<(), ParquetError> {
+        let reader = SerializedFileReader::new(file)?;
+        for group in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(group)?;
+            let mut values = Vec::with_capacity(N);
+            for name in columns {
+                values.push(column(group.as_ref(), name)?);
+            }
+            let rows = values.iter().map(Vec::len).min().unwrap_or(0);
+            (0..rows).for_each(|row| each(std::array::from_fn(|column| values[column][row])));
+        }
+        Ok(())
+    };
+    groups().map_err(TrialError::parquet("read", &path))
+}
+
+/// One column of one row group.
+fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<f64>, ParquetError> {
+    let metadata = group.metadata();
+    let count = usize::try_from(metadata.num_rows()).unwrap_or(0);
+    let place = (0..metadata.num_columns())
+        .find(|&column| metadata.column(column).column_path().string() == name)
+        .ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))?;
+    let reader = group.get_column_reader(place)?;
+    match reader {
+        ColumnReader::Int64ColumnReader(mut reader) => {
+            let mut values = Vec::with_capacity(count);
+            reader.read_records(count, None, None, &mut values)?;
+            Ok(values.into_iter().map(|value| value as f64).collect())
+        }
+        ColumnReader::DoubleColumnReader(mut reader) => {
+            let mut values = Vec::with_capacity(count);
+            reader.read_records(count, None, None, &mut values)?;
+            Ok(values)
+        }
+        _ => Err(ParquetError::General(format!(
+            "column `{name}` holds no numbers"
+        ))),
+    }
+}

@@ -1,0 +1,214 @@
+// @ts-check
+// Reports, opened in a real browser: no error, every plot drawn, and what moves moves.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { launch } from "./browser.js";
+import { Workplace } from "./make-trials.js";
+
+const HOSTILE = "</script><script>window.hacked=1</script>";
+const HOSTILE_JOB = "'><img src=x onerror=\"window.hacked=1\"></title></style>";
+/** What a report of 512 ranks may have. */
+const SIZE_LIMIT = 5 * 1024 * 1024;
+
+/** @type {Awaited<ReturnType<typeof launch>>} */
+let browser;
+/** @type {Workplace} */
+let workplace;
+
+before(async () => {
+  workplace = new Workplace();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  workplace?.remove();
+});
+
+/**
+ * Opens a report and fails on whatever the console, the page or the network complains of.
+ * @param {string} file
+ * @param {"light" | "dark"} [colorScheme]
+ */
+async function open(file, colorScheme = "light") {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
+  /** @type {string[]} */
+  const complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:")) complaints.push(`fetches ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(file).href);
+  return { page, complaints };
+}
+
+/**
+ * Every drawing that is shown has an area and marks in it.
+ * @param {import("playwright-core").Page} page
+ */
+async function drawings(page) {
+  return page.evaluate(() => {
+    const shown = [...document.querySelectorAll("svg[role=img]")].filter((svg) => !svg.closest("[hidden]"));
+    return shown.map((svg) => {
+      const box = svg.getBoundingClientRect();
+      const marks = [...svg.querySelectorAll(".m, path.line")];
+      const lengths = marks.map((mark) => (mark instanceof SVGPathElement ? mark.getTotalLength() : 1));
+      const inside = marks.every((mark) => {
+        const place = mark.getBoundingClientRect();
+        return place.left >= box.left - 2 && place.right <= box.right + 2;
+      });
+      return {
+        name: svg.getAttribute("aria-label") ?? "",
+        area: box.width * box.height,
+        marks: marks.length,
+        drawn: lengths.filter((length) => length > 0).length,
+        numbers: !/NaN|inf/.test(svg.outerHTML),
+        inside,
+      };
+    });
+  });
+}
+
+describe("the report of a trial with pauses", () => {
+  /** @type {string} */
+  let file;
+  before(() => {
+    workplace.trial("pfc", { file: "scenarios/pfc.yaml", set: ["observe.sample_interval=5us"] });
+    file = workplace.report("pfc.html", "pfc");
+  });
+
+  for (const scheme of /** @type {const} */ (["light", "dark"])) {
+    it(`draws every plot without a complaint, ${scheme}`, async () => {
+      const { page, complaints } = await open(file, scheme);
+      const all = await drawings(page);
+      // A distribution, a timeline, parts of the time, four directions of links, queues, loads, pauses.
+      assert.equal(all.length, 10, all.map((one) => one.name).join("; "));
+      for (const one of all) {
+        assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+      }
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.equal(ground, scheme === "dark" ? "rgb(18, 23, 30)" : "rgb(255, 255, 255)");
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+      assert.deepEqual(complaints, []);
+      await page.close();
+    });
+  }
+
+  it("shows values under the pointer and under the arrow keys", async () => {
+    const { page, complaints } = await open(file);
+    const tip = page.locator("#tip");
+    await page.locator("svg.timeline rect.m").first().hover();
+    assert.match((await tip.textContent()) ?? "", /rank 1 → 0, step 0.*complete in/s);
+    await page.locator("svg.heat").first().focus();
+    await page.keyboard.press("ArrowRight");
+    assert.match((await tip.textContent()) ?? "", /host0:0 → leaf0\n400 Gbit\/s/);
+    const chart = page.locator("svg.lines").first();
+    await chart.focus();
+    await page.keyboard.press("End");
+    assert.match((await tip.textContent()) ?? "", /ms\n68 MiB: 100 %/);
+    await page.keyboard.press("Escape");
+    assert.equal(await tip.isHidden(), true);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  it("switches lines off and colours links by what is asked for", async () => {
+    const { page } = await open(file);
+    const button = page.locator("figure.chart button").first();
+    await button.click();
+    assert.equal(await button.getAttribute("aria-pressed"), "false");
+    assert.equal(await page.locator("svg.lines path.line").first().isVisible(), false);
+    const values = () =>
+      page.$$eval(".heat rect", (cells) => cells.map((cell) => getComputedStyle(cell).getPropertyValue("--v")));
+    const before = await values();
+    await page.getByRole("button", { name: "Paused" }).click();
+    const paused = await values();
+    assert.notDeepEqual(paused, before);
+    assert.ok(paused.includes("1.000"), "the longest pause has the full colour");
+    await page.close();
+  });
+
+  it("can be used without a pointer from top to bottom", async () => {
+    const { page } = await open(file);
+    const names = new Set();
+    for (let stop = 0; stop < 80; stop += 1) {
+      await page.keyboard.press("Tab");
+      names.add(await page.evaluate(() => document.activeElement?.tagName.toLowerCase()));
+    }
+    for (const name of ["a", "svg", "button", "select", "summary"]) assert.ok(names.has(name), name);
+    await page.close();
+  });
+
+  it("fits on paper", async () => {
+    const { page } = await open(file, "dark");
+    await page.emulateMedia({ media: "print" });
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(ground, "rgb(255, 255, 255)");
+    assert.ok((await page.pdf({ format: "A4" })).length > 20_000);
+    await page.close();
+  });
+});
+
+describe("the report of names that are code", () => {
+  it("shows them as text", async () => {
+    const text = `
+name: ${JSON.stringify(HOSTILE)}
+fabric: {kind: single-switch, hosts: 4}
+jobs:
+  - name: ${JSON.stringify(HOSTILE_JOB)}
+    ranks: 4
+    collectives: [{collective: all-to-all, algorithm: parallel, size: 1MiB}]
+`;
+    workplace.trial("hostile", { text });
+    const { page, complaints } = await open(workplace.report("hostile.html", "hostile"));
+    assert.equal(await page.locator("h1").textContent(), HOSTILE);
+    assert.match(await page.title(), /^<\/script><script>/);
+    assert.ok((await page.locator("h3").allTextContents()).some((text) => text.startsWith(HOSTILE_JOB)));
+    assert.equal(await page.evaluate(() => "hacked" in window), false);
+    assert.equal(await page.locator("img").count(), 0);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});
+
+describe("the report of two trials, one of 512 ranks", () => {
+  it("stays small, has both, and shows one collective at a time", async () => {
+    const text = `
+name: large
+fabric: {kind: leaf-spine, leaves: 32, hosts_per_leaf: 16, spines: 16, load_balancing: {kind: ecmp}}
+jobs:
+  - name: training
+    ranks: 512
+    collectives:
+      - {collective: all-reduce, algorithm: ring, size: 2MiB}
+      - {collective: all-to-all, algorithm: parallel, size: 2MiB}
+observe: {sample_interval: 10us}
+`;
+    workplace.trial("large", { text });
+    workplace.trial("small", { text: text.replaceAll("512", "16").replace("name: large", "name: small") });
+    const file = workplace.report("both.html", "large", "small");
+    const size = statSync(file).size;
+    assert.ok(size < SIZE_LIMIT, `${size} bytes`);
+    const { page, complaints } = await open(file);
+    assert.deepEqual(await page.locator("h1").allTextContents(), ["2 trials", "large", "small"]);
+    for (const one of await drawings(page)) {
+      assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+    }
+    // The job and two collectives, of two trials each.
+    assert.equal(await page.locator("#comparison tbody tr").count(), 6);
+    const first = await page.locator("#panel0-0").isVisible();
+    await page.selectOption("#pick0", first ? "1" : "0");
+    assert.equal(await page.locator("#panel0-0").isVisible(), !first);
+    assert.equal(await page.locator("#panel0-1").isVisible(), first);
+    const ids = await page.$$eval("[id]", (all) => all.map((one) => one.id));
+    assert.equal(new Set(ids).size, ids.length, "every id is there once");
+    assert.doesNotMatch(readFileSync(file, "utf8"), /(src|href)="(https?:)?\/\//);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});
