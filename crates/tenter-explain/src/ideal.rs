@@ -7,6 +7,7 @@ use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
 use tenter_workload::closed_form::ideal_completion;
+use tenter_workload::placement::stretches;
 use tenter_workload::{CollectiveRun, Job, WorkloadError, split};
 
 use crate::latency::{Link, frame_time, links};
@@ -19,6 +20,8 @@ pub struct JobFacts {
     pub name: String,
     /// How many ranks it has.
     pub ranks: u32,
+    /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other.
+    pub hosts: Vec<String>,
     /// How often its list of collectives is run, warm-up included.
     pub rounds: u64,
     /// One entry for each collective and size.
@@ -56,6 +59,7 @@ pub(crate) fn job_facts(
     Ok(JobFacts {
         name: job.name.clone(),
         ranks: job.ranks(),
+        hosts: stretches(&job.hosts),
         rounds: u64::from(job.iterations) + u64::from(job.warm_up),
         collectives: collectives.collect::<Result<_, _>>()?,
     })

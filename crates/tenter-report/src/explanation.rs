@@ -192,9 +192,10 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
 fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
     writeln!(
         out,
-        "\n{}: {}, run {}; ideal times",
+        "\n{}: {} on {}, run {}; ideal times",
         job.name,
         counted(u64::from(job.ranks), "rank"),
+        hosts(&job.hosts),
         counted(job.rounds, "time"),
     )?;
     let mut table = TextTable::new(vec![
@@ -219,6 +220,14 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         ]);
     }
     write!(out, "{table}")
+}
+
+/// The hosts of a job, as many of them as a line has room for.
+fn hosts(stretches: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+    let rest = if stretches.len() > SHOWN { ", …" } else { "" };
+    format!("hosts {}{rest}", shown.join(", "))
 }
 
 fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {

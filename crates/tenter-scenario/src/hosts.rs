@@ -69,6 +69,11 @@ impl<'t> HostNames<'t> {
         self.topology.hosts as u32
     }
 
+    /// The leaf a host hangs on.
+    pub(crate) fn leaf(&self, host: u32) -> u32 {
+        self.topology.neighbour(host, 0).node
+    }
+
     /// The name of a host.
     pub(crate) fn name(&self, host: u32) -> &'t str {
         &self.topology.nodes[host as usize].name

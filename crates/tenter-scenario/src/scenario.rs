@@ -259,7 +259,9 @@ impl Draft {
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
         let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
+        let seed = self.seed.unwrap_or(0);
+        let drafts = self.jobs;
+        let jobs = drafts.and_then(|drafts| jobs::bind(drafts, &names, (seed, cut), effective));
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
