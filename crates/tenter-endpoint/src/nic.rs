@@ -224,6 +224,11 @@ impl Nic {
         self.pauses.record(class, now)
     }
 
+    /// Frame bytes accepted of the transfer that a receive slot takes now.
+    pub fn received_in_part(&self, slot: u32) -> u64 {
+        self.receive[slot as usize].accepted_bytes()
+    }
+
     /// What it has counted.
     pub fn counters(&self) -> NicCounters {
         self.counters

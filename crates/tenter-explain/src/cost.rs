@@ -6,7 +6,7 @@ use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
-use crate::ideal::Ideal;
+use crate::ideal::{Ideal, rounds};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;
@@ -103,7 +103,9 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
         cost.data_packet_hops += part.data_packet_hops;
         cost.flows = cost.flows.saturating_add(part.flows);
         cost.exact &= part.exact;
-        simulated = simulated.max(Ideal::of(plan, routing, job).end());
+        if !job.background {
+            simulated = simulated.max(Ideal::of(plan, routing, job).end());
+        }
     }
     if let Some(limit) = plan.time_limit.filter(|limit| *limit < simulated) {
         let share = limit.as_s() / simulated.as_s();
@@ -125,7 +127,7 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
 }
 
 fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost, WorkloadError> {
-    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+    let rounds = rounds(plan, job);
     let pairs = u64::from(job.queue_pairs);
     let mut links = 0.0_f64;
     let mut cost = Cost {
@@ -134,11 +136,14 @@ fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost
     };
     for run in &job.sequence {
         let traffic = traffic(plan, routing, job, run, most)?;
-        let data = traffic.data_hops * rounds as f64;
+        let data = traffic.data_hops * rounds;
         cost.data_packet_hops += data;
-        cost.packet_hops += data + traffic.control_hops * rounds as f64;
+        cost.packet_hops += data + traffic.control_hops * rounds;
         let flows = traffic.transfers.saturating_mul(pairs);
-        cost.flows = cost.flows.saturating_add(flows.saturating_mul(rounds));
+        if !run.kind.is_endless() {
+            let all = (flows as f64 * rounds).ceil() as u64;
+            cost.flows = cost.flows.saturating_add(all);
+        }
         cost.exact &= traffic.exact;
         links = links.max(traffic.links);
     }

@@ -8,7 +8,7 @@ use tenter_scenario::Plan;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::MemoryParts;
-use crate::ideal::Ideal;
+use crate::ideal::{Ideal, rounds};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
@@ -62,7 +62,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
-        all = all.saturating_add(flows(job)?);
+        all = all.saturating_add(flows(plan, job)?);
     }
     let kept = all.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
@@ -72,6 +72,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let ends = plan
             .jobs
             .iter()
+            .filter(|job| !job.background)
             .map(|job| Ideal::without_latency(plan, job).end());
         let samples = ends.max().unwrap_or_default().ps() / interval.ps().max(1) + 1;
         let rows = samples.saturating_mul(ports);
@@ -81,10 +82,11 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
 }
 
 /// Flows of all turns of a job.
-fn flows(job: &Job) -> Result<u64, WorkloadError> {
-    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+fn flows(plan: &Plan, job: &Job) -> Result<u64, WorkloadError> {
+    let rounds = rounds(plan, job).ceil() as u64;
     let mut flows = 0_u64;
-    for run in &job.sequence {
+    // Of what never ends, nothing is kept.
+    for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {
         let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
         let once = u64::from(schedule.transfer_count()) * u64::from(job.queue_pairs);
         flows = flows.saturating_add(once.saturating_mul(rounds));

@@ -111,12 +111,27 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         row.name,
         counted(u64::from(row.ranks), "rank")
     )?;
+    if row.background {
+        return write_background(job, out);
+    }
     match row.jct {
         Some(jct) => writeln!(out, ", JCT {} ms", milliseconds(jct, decimals([Some(jct)])))?,
         None => writeln!(out, ", not done")?,
     }
     if let Some(failure) = &row.failure {
         writeln!(out, "failed: {failure}")?;
+    }
+    if let Some(exposed) = row.exposed
+        && !row.compute.is_zero()
+    {
+        let times = [row.compute, exposed];
+        let decimals = decimals(times.map(Some));
+        writeln!(
+            out,
+            "computing {} ms, exposed communication {} ms",
+            milliseconds(row.compute, decimals),
+            milliseconds(exposed, decimals)
+        )?;
     }
     // The iterations of a collective stand together, whatever ran in between.
     let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
@@ -125,6 +140,26 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         write_collectives(group, out)?;
     }
     Ok(())
+}
+
+/// What a load has moved; nothing of it is judged.
+fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    let row = &job.job;
+    let rate = optional(row.rx_gbps, |rate| format!("{rate:.1}"));
+    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
+    write!(
+        out,
+        ", background: {}B received, {rate} Gb/s",
+        si(row.rx_bytes as f64),
+    )?;
+    if !job.collectives.is_empty() {
+        write!(out, ", {} done", counted(done, "collective"))?;
+    }
+    writeln!(out)?;
+    match &row.failure {
+        Some(failure) => writeln!(out, "failed: {failure}"),
+        None => Ok(()),
+    }
 }
 
 fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {

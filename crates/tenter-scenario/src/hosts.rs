@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_topology::Topology;
+use tenter_units::Rate;
 
 use crate::decode::{Field, suggestion};
 use crate::diagnostics::{Location, Problems, quote};
@@ -72,6 +73,11 @@ impl<'t> HostNames<'t> {
     /// The leaf a host hangs on.
     pub(crate) fn leaf(&self, host: u32) -> u32 {
         self.topology.neighbour(host, 0).node
+    }
+
+    /// The rate of a host's link.
+    pub(crate) fn rate(&self, host: u32) -> Rate {
+        self.topology.cable(host, 0).rate
     }
 
     /// The name of a host.

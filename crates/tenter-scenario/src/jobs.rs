@@ -1,6 +1,7 @@
 //! The `jobs` section: who takes part and what they run.
 
 mod bind;
+mod flows;
 
 use tenter_units::Time;
 use tenter_workload::placement::Placement;
@@ -10,10 +11,11 @@ use crate::collectives::{self, Collectives, Entry};
 use crate::decode::{Field, Section};
 use crate::diagnostics::Location;
 use crate::hosts::HostRef;
-use crate::keys::Presence::{Default, Depends, Required};
+use crate::keys::Presence::{Default, Depends};
 use crate::keys::{KeyTable, key};
 use crate::plan::SIMULATED_MAX;
 use crate::tree::{Node, Value};
+use flows::FlowDraft;
 
 pub(crate) use bind::bind;
 
@@ -46,7 +48,24 @@ const JOB: KeyTable = KeyTable {
             Default("false"),
             "Whether `all` and a count mean hosts that no job listed before this one uses; otherwise jobs may share hosts, and then share their ports",
         ),
-        key("collectives", "list", Required, "What it runs, one after the other with a barrier in between"),
+        key(
+            "collectives",
+            "list",
+            Depends("this or `flows`"),
+            "What it runs, one after the other with a barrier in between",
+        ),
+        key(
+            "flows",
+            "list",
+            Depends("this or `collectives`"),
+            "Streams of a background job between hosts that never end, as a traffic generator sends them; its ranks are these hosts",
+        ),
+        key(
+            "background",
+            "`true` or `false`",
+            Default("false"),
+            "Whether the job is load for the others: it is not judged, repeats its list for as long as any other job runs, and is cut off then",
+        ),
         key("iterations", "count", Default("1"), "How often the whole list is run and judged"),
         key("warm_up", "count, may be 0", Default("0"), "How often it is run before that without being judged"),
         key("start", "time", Default("0ns"), "When its first collective starts"),
@@ -72,14 +91,14 @@ const JOB: KeyTable = KeyTable {
     ],
 };
 
-/// The table of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 1] = [&JOB];
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 2] = [&JOB, &flows::FLOW];
 
 /// More jobs than a scheduler has on one fabric.
 const JOBS_MAX: usize = 10_000;
 /// No window of the engine is longer than the shortest gap; a shorter one than this would cost
 /// speed and describes no machine.
-const GAP_MIN: Time = Time::from_us(2);
+pub(crate) const GAP_MIN: Time = Time::from_us(2);
 /// A thousand seconds are far beyond what anyone simulates packet by packet.
 const LATEST: Time = Time::from_us(1_000_000_000);
 
@@ -94,6 +113,7 @@ pub(crate) struct JobDraft {
     ranks_at: Option<Location>,
     spread: Spread,
     entries: Vec<Entry>,
+    flows: Vec<FlowDraft>,
 }
 
 /// Which hosts a job takes where it does not list them.
@@ -153,13 +173,36 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             }),
         );
     }
+    let endless = section.has("flows");
+    if endless {
+        flows::refuse_ranks(&mut section);
+    }
     let ranks_field = section.take("ranks");
     let ranks_at = ranks_field.as_ref().and_then(|field| field.at);
     let ranks = ranks_field.and_then(|field| read_ranks(&field));
     let spread = read_spread(&mut section, ranks.as_ref());
-    let collectives = collectives::read(&mut section, seed);
-    let iterations = section.integer("iterations", 1..=1_000_000);
-    let warm_up = section.integer("warm_up", 0..=1_000_000);
+    let background = section.boolean("background");
+    let is_load = background == Some(true);
+    let field = section.take_either("collectives", "flows");
+    let (collectives, flows) = match field {
+        Some(field) if field.path.ends_with("flows") => {
+            let nothing = Collectives {
+                entries: Vec::new(),
+                sequence: Vec::new(),
+            };
+            (Some(nothing), flows::read(&mut section, &field, is_load))
+        }
+        Some(field) => {
+            let read = collectives::read(&mut section, &field, seed, is_load);
+            (read, Some(Vec::new()))
+        }
+        None => {
+            let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
+            section.problem("lacks `collectives` or `flows`", help.to_owned());
+            (None, None)
+        }
+    };
+    let (iterations, warm_up) = read_rounds(&mut section, is_load);
     let start = section.time("start", Time::ZERO..=LATEST);
     let gap_field = section.take("gap");
     let gap = gap_field.as_ref().and_then(read_gap);
@@ -169,12 +212,16 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
         ("chunk", QueuePairScope::Chunk),
     ];
     let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
+    if endless {
+        flows::leave_out(&mut section);
+    }
     let node = section.finish();
     let read = || {
         let Collectives { entries, sequence } = collectives?;
         let job = Job {
             name: name?,
             hosts: Vec::new(),
+            background: background?,
             sequence,
             iterations: iterations?,
             warm_up: warm_up?,
@@ -190,6 +237,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             ranks_at,
             spread: spread?,
             entries,
+            flows: flows?,
         })
     };
     let draft = read();
@@ -199,16 +247,40 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     (draft, node)
 }
 
+/// How often the list is run, and how often before that; nothing is to be said of a load.
+fn read_rounds(section: &mut Section<'_>, background: bool) -> (Option<u32>, Option<u32>) {
+    if !background {
+        let iterations = section.integer("iterations", 1..=1_000_000);
+        return (iterations, section.integer("warm_up", 0..=1_000_000));
+    }
+    for name in ["iterations", "warm_up"] {
+        if section.has(name)
+            && let Some(field) = section.take(name)
+        {
+            let help = "leave it out: the list is repeated for as long as other jobs run";
+            field.problem("has no effect in the background", help.to_owned());
+        }
+        section.drop_key(name);
+    }
+    (Some(1), Some(0))
+}
+
 /// Refuses a job whose last collective could not start in time even if none took any.
 fn check_last_start(job: &Job, gap: &Field<'_>) {
-    let turns = (u64::from(job.warm_up) + u64::from(job.iterations)) * job.sequence.len() as u64;
-    let gaps = u128::from(turns - 1) * u128::from(job.gap.ps());
-    if u128::from(job.start.ps()) + gaps > u128::from(SIMULATED_MAX.ps()) {
+    let Some(turns) = job.turns() else {
+        return;
+    };
+    let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
+    let compute = job.sequence.iter().map(|run| run.compute);
+    let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));
+    let rounds = u128::from(job.warm_up) + u128::from(job.iterations);
+    let computing = compute.sum::<u128>() * rounds;
+    if u128::from(job.start.ps()) + gaps + computing > u128::from(SIMULATED_MAX.ps()) {
         let what = format!(
             "is {}, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
             gap.node.describe()
         );
-        let help = "give a shorter `gap`, fewer `iterations` or fewer sizes";
+        let help = "give a shorter `gap` or `compute`, fewer `iterations` or fewer sizes";
         gap.problem(&what, help.to_owned());
     }
 }

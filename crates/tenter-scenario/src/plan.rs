@@ -39,6 +39,9 @@ pub struct Plan {
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
     /// at [`SIMULATED_MAX`] in any case.
     pub time_limit: Option<Time>,
+    /// How long background jobs run on after the last arrival of the jobs under test, or after the
+    /// instant at which it is known that one of these will never end; no shorter than a window.
+    pub background_delay: Time,
     /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,
 }

@@ -2,6 +2,8 @@
 //! load they are.
 
 use tenter_scenario::{Format, Loaded, load};
+use tenter_units::{Rate, Time};
+use tenter_workload::collective::CollectiveKind;
 
 /// Two leaves of four hosts, and jobs in flow style.
 fn scenario(jobs: &str) -> String {
@@ -105,4 +107,95 @@ fn what_chooses_nothing_is_refused() {
         "  - {ranks: 4, placement: spiral, RING}",
         "choose from packed, random, random-groups, round-robin",
     );
+}
+
+#[test]
+fn a_job_computes_before_a_collective() {
+    let jobs = "  - {collectives: [{collective: all-reduce, size: 1MiB, compute: 5us, compute_spread: 2us}]}";
+    let compute = good(jobs).plan.jobs[0].sequence[0].compute;
+    assert_eq!(
+        (compute.mean, compute.spread),
+        (Time::from_us(5), Time::from_us(2))
+    );
+    refused(
+        &jobs.replace("2us", "6us"),
+        "compute_spread` is `6us`, and `compute` only 5us",
+    );
+}
+
+const TESTED: &str = "  - {name: tested, ranks: [0, 1], RING}\n";
+
+#[test]
+fn background_jobs_have_no_iterations_and_may_draw_sizes() {
+    let load = "  - {ranks: [2-5], background: true, collectives: [{collective: all-to-all, sizes: {least: 1MiB, most: 4MiB, count: 3}}]}";
+    let job = &good(&format!("{TESTED}{load}")).plan.jobs[1];
+    assert!(job.background);
+    assert_eq!((job.turns(), job.sequence.len()), (None, 3));
+    let run = &job.sequence[2];
+    assert_eq!(
+        (run.drawn_from_bytes, run.size_bytes),
+        (Some(1 << 20), 4 << 20)
+    );
+    hosts(&format!("{TESTED}{load}"));
+    let refused_here = |jobs: &str, expected: &str| refused(&format!("{TESTED}{jobs}"), expected);
+    refused_here(
+        &load.replace("background: true", "iterations: 2, background: true"),
+        "`jobs[1].iterations` has no effect in the background",
+    );
+    refused_here(
+        &load.replace("most: 4MiB", "most: 4KiB"),
+        "`jobs[1].collectives[0].sizes.most` is less than `least`",
+    );
+    refused_here(
+        &load.replace("background: true", "background: false"),
+        "draws sizes for a job under test",
+    );
+    refused(load, "all jobs are background load");
+}
+
+#[test]
+fn flows_name_their_hosts() {
+    let load = "  - {name: noise, background: true, flows: [{from: [3, 4-5], to: 7}, {from: 7, to: 3, rate: 10Gbps}]}";
+    let both = format!("{TESTED}{load}");
+    assert_eq!(hosts(&both), [vec![0, 1], vec![3, 7, 4, 5]]);
+    let job = good(&both).plan.jobs.remove(1);
+    let CollectiveKind::Flows { flows } = &job.sequence[0].kind else {
+        panic!("{job:?}");
+    };
+    let flows: Vec<_> = flows
+        .iter()
+        .map(|flow| (flow.src, flow.dst, flow.rate))
+        .collect();
+    let gbps = Rate::from_gbps;
+    assert_eq!(
+        flows,
+        [
+            (0, 1, gbps(400)),
+            (2, 1, gbps(400)),
+            (3, 1, gbps(400)),
+            (1, 0, gbps(10))
+        ]
+    );
+    assert_eq!(job.sequence[0].size_bytes, 128 << 10);
+    let refused_here = |from: &str, to: &str, expected: &str| {
+        refused(&format!("{TESTED}{}", load.replace(from, to)), expected);
+    };
+    refused_here(
+        "background: true, ",
+        "",
+        "never end, so they cannot be judged",
+    );
+    refused_here("to: 3", "to: 7", "a flow goes from a host to itself");
+    refused_here("to: 3", "to: 30", "there is no host `30`");
+    refused_here(
+        "name: noise",
+        "ranks: 4",
+        "`jobs[1].ranks` has no effect on `flows`",
+    );
+    refused_here(
+        "flows: [",
+        "collectives: [], flows: [",
+        "exclude each other",
+    );
+    refused("  - {name: idle}", "lacks `collectives` or `flows`");
 }

@@ -194,7 +194,8 @@ impl Host {
         }
     }
 
-    /// Posts a transfer, split over the queue pairs of its way.
+    /// Posts a transfer, split over the queue pairs of its way, and plans the one that follows it
+    /// whatever arrives.
     fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
@@ -223,6 +224,11 @@ impl Host {
                 posted: now,
             };
             self.nic.post(&context.nic, send, request);
+        }
+        if let Some((next, wait)) = scope.schedules.of(here.job).followed_by(id) {
+            let at = now + wait.ps();
+            self.timers
+                .push(Reverse((at, Timer::Release(number, next))));
         }
     }
 

@@ -72,7 +72,11 @@ fn text(seed: u64) -> String {
     } else {
         "{samples: false}".to_owned()
     };
-    let time = if draw.chance(15) {
+    let loaded = jobs.contains("background: true");
+    let time = if loaded {
+        // A load goes on while the others wait for a timeout.
+        draw.time(20_000, 150_000)
+    } else if draw.chance(15) {
         draw.time(20_000, 300_000)
     } else {
         "none".to_owned()
@@ -190,6 +194,27 @@ mod tests {
             .collect()
     }
 
+    /// What a plan has of several jobs.
+    fn jobs_of(plan: &Plan) -> Vec<&'static str> {
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let has = [
+            ("background", plan.jobs.iter().any(|job| job.background)),
+            (
+                "drawn sizes",
+                runs.clone().any(|run| run.drawn_from_bytes.is_some()),
+            ),
+            (
+                "endless flows",
+                runs.clone().any(|run| run.kind.is_endless()),
+            ),
+            ("computing", runs.any(|run| !run.compute.spread.is_zero())),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
         assert_eq!(random_scenario(7).text, random_scenario(7).text);
@@ -197,9 +222,13 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 28] = [
+    const OTHERS: [&str; 32] = [
         "1 jobs",
         "3 jobs",
+        "background",
+        "drawn sizes",
+        "computing",
+        "endless flows",
         "3 queue pairs",
         "Chunk",
         "cut-through",
@@ -244,6 +273,9 @@ mod tests {
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
                 count(run.kind.member().to_string());
             }
+            jobs_of(&plan)
+                .into_iter()
+                .for_each(|what| count(what.to_owned()));
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }

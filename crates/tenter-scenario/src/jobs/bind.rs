@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_endpoint::MessageCut;
+use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
 use tenter_units::Bytes;
 use tenter_workload::Job;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::{Placement, stretches};
 
-use super::{JobDraft, Ranks};
+use super::{JobDraft, Ranks, flows};
 use crate::collectives::Entry;
 use crate::decode::split_remedy;
 use crate::diagnostics::{Location, quote};
@@ -29,8 +29,13 @@ impl JobDraft {
         mut self,
         names: &HostNames<'_>,
         (taken, seed): (&[bool], u64),
-        cut: Option<MessageCut>,
+        nic: Option<&NicSpec>,
     ) -> Option<Job> {
+        if !self.flows.is_empty() {
+            flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
+            return Some(self.job);
+        }
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
         let hosts = match &self.ranks {
             Ranks::Hosts(list) => listed_hosts(list, names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,
@@ -137,7 +142,7 @@ impl JobDraft {
 
     /// Whether the hosts are those that a reader of the scenario expects without looking further.
     fn is_plain(&self) -> bool {
-        let listed = matches!(self.ranks, Ranks::Hosts(_));
+        let listed = matches!(self.ranks, Ranks::Hosts(_)) || !self.flows.is_empty();
         listed || (self.spread.placement == Placement::Packed && !self.spread.free_hosts)
     }
 }
@@ -183,9 +188,10 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
 pub(crate) fn bind(
     drafts: Vec<JobDraft>,
     names: &HostNames<'_>,
-    (seed, cut): (u64, Option<MessageCut>),
+    (seed, nic): (u64, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
+    let first_at = drafts.first().and_then(|draft| draft.name_at);
     let mut seen = BTreeSet::new();
     for draft in &drafts {
         if !seen.insert(draft.job.name.as_str()) {
@@ -198,7 +204,7 @@ pub(crate) fn bind(
     for (index, draft) in drafts.into_iter().enumerate() {
         let at = draft.ranks_at.or(draft.name_at);
         let is_plain = draft.is_plain();
-        let Some(job) = draft.bind(names, (&taken, seed), cut) else {
+        let Some(job) = draft.bind(names, (&taken, seed), nic) else {
             complete = false;
             continue;
         };
@@ -215,6 +221,12 @@ pub(crate) fn bind(
             write_hosts(effective, index, &job.hosts);
         }
         jobs.push(job);
+    }
+    if complete && jobs.iter().all(|job| job.background) {
+        let help = "leave `background` out of those to be judged".to_owned();
+        let message = "all jobs are background load, and none is under test".to_owned();
+        names.problem(first_at, message, Some(help));
+        return None;
     }
     complete.then_some(jobs)
 }
