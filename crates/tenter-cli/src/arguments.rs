@@ -58,6 +58,12 @@ pub(crate) struct Run {
     /// How many events `--watch` prints at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) watch_limit: usize,
+    /// Also run each job under test alone on the same fabric: its slow-down beside the others
+    #[arg(long)]
+    pub(crate) baseline: bool,
+    /// Also run each job under test alone, and with each other job: the matrix of slow-downs
+    #[arg(long)]
+    pub(crate) interference: bool,
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,

@@ -15,6 +15,7 @@ mod bench;
 mod explain;
 mod fabric;
 mod failure;
+mod interference;
 mod presets;
 mod progress;
 mod run;

@@ -8,6 +8,7 @@
 mod column;
 pub mod dictionary;
 mod digest;
+mod interference;
 mod percentile;
 mod rows;
 mod seeds;
@@ -16,6 +17,7 @@ mod summary;
 
 pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use digest::Digest;
+pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank};
 pub use rows::{CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow};
 pub use seeds::SeedRow;

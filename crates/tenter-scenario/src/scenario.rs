@@ -79,6 +79,12 @@ const OBSERVE: KeyTable = KeyTable {
             Default("100us"),
             "How often",
         ),
+        key(
+            "baseline",
+            "`true` or `false`",
+            Default("false"),
+            "Whether each job under test is also run alone on the same fabric, for its slow-down beside the others",
+        ),
     ],
 };
 
@@ -151,7 +157,7 @@ struct Draft {
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
-    sample_interval: Read<Option<Time>>,
+    observe: Read<(Option<Time>, bool)>,
     limits: Read<(Option<Time>, Time)>,
     window_cap: Read<Option<Time>>,
 }
@@ -189,13 +195,13 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> D
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
-        sample_interval: read_observe(scenario, warnings),
+        observe: read_observe(scenario, warnings),
         limits: read_limits(scenario),
         window_cap: read_engine(scenario),
     }
 }
 
-fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<Option<Time>> {
+fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<(Option<Time>, bool)> {
     let mut section = scenario.section("observe", &OBSERVE)?;
     let samples = section.boolean("samples");
     let interval_given = section.has("sample_interval");
@@ -203,6 +209,7 @@ fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<Option<
     let at = field.as_ref().and_then(|field| field.at);
     let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
     let interval = field.and_then(|field| field.quantity("a time", &range));
+    let baseline = section.boolean("baseline");
     scenario.put("observe", section.finish());
     if samples == Some(false) && interval_given {
         let message = "`observe.sample_interval` has no effect without samples".to_owned();
@@ -212,7 +219,8 @@ fn read_observe(scenario: &mut Section<'_>, warnings: &Problems) -> Read<Option<
             Some("set `samples: true`, or leave it out".into()),
         );
     }
-    Some(if samples? { Some(interval?) } else { None })
+    let interval = if samples? { Some(interval?) } else { None };
+    Some((interval, baseline?))
 }
 
 /// When the trial stops, and how long background jobs run on.
@@ -291,6 +299,7 @@ impl Draft {
         let device = draft.device();
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         let (time_limit, background_delay) = self.limits?;
+        let (sample_interval, baseline) = self.observe?;
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -301,7 +310,8 @@ impl Draft {
             nic: endpoint.nic,
             addresses,
             jobs: jobs?,
-            sample_interval: self.sample_interval?,
+            baseline,
+            sample_interval,
             time_limit,
             background_delay,
             window_cap: self.window_cap?,

@@ -116,6 +116,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         warnings: warnings(driver, &totals),
         // The caller knows what the scenario says itself.
         notes: Vec::new(),
+        // It takes further runs.
+        interference: Vec::new(),
         totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),

@@ -75,7 +75,7 @@ fn text(seed: u64) -> String {
     let loaded = jobs.contains("background: true");
     let time = if loaded {
         // A load goes on while the others wait for a timeout.
-        draw.time(20_000, 150_000)
+        draw.time(50_000, 500_000)
     } else if draw.chance(15) {
         draw.time(20_000, 300_000)
     } else {

@@ -91,7 +91,7 @@ fn run(seeds: Range<u64>) {
     let endured = seen.notifications.min(seen.out_of_order).min(seen.given_up);
     assert!(
         often >= count / 6
-            && seen.loads >= count / 20
+            && seen.loads >= count / 40
             && paused >= count / 10
             && at_times >= count / 20
             && lost_all_the_same >= count / 100
