@@ -111,7 +111,7 @@ pub struct Nic {
     classes: NicClasses,
     pauses: Box<Pauses>,
     receive_buffer: Option<Box<ReceiveBuffer>>,
-    /// Congestion control, notifications and repairs, where there are any.
+    /// Congestion control, notifications, repairs and classes, where there are any.
     limits: Option<Box<Limits>>,
     /// Transfers that the packet just served delivers beside the one it returned.
     delivered: VecDeque<Delivery>,
@@ -121,14 +121,23 @@ pub struct Nic {
 /// The classes of what a NIC sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicClasses {
-    /// The class of data packets.
+    /// The class of data packets, unless queue pairs differ in it.
     pub data: u8,
+    /// All classes of data packets, one bit each.
+    pub all_data: u8,
     /// The class of acknowledgements and connection set-up.
     pub control: u8,
     /// The class of congestion notifications.
     pub notification: u8,
     /// The classes that pause frames can stop, one bit each.
     pub lossless: u8,
+}
+
+impl NicClasses {
+    /// Whether queue pairs differ in the class of their data.
+    pub fn is_mixed(&self) -> bool {
+        self.all_data.count_ones() > 1
+    }
 }
 
 impl Nic {
@@ -150,7 +159,7 @@ impl Nic {
             classes,
             pauses: Box::default(),
             receive_buffer,
-            limits: Limits::new(spec, line, slots.0),
+            limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
             delivered: VecDeque::new(),
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
@@ -239,10 +248,11 @@ impl Nic {
         self.send[slot as usize].connection != Connection::Unused
     }
 
-    /// Gives a send slot its peer; with connection set-up the request goes out now.
-    pub fn open(&mut self, spec: &NicSpec, slot: u32, peer: SendPeer, now: u64) {
+    /// Gives a send slot its peer and the class of its data, one of
+    /// [`NicClasses::all_data`]; with connection set-up the request goes out now.
+    pub fn open(&mut self, spec: &NicSpec, slot: u32, (peer, class): (SendPeer, u8), now: u64) {
         let queue_pair = &mut self.send[slot as usize];
-        queue_pair.open(peer);
+        queue_pair.open(peer, class);
         if spec.connection_set_up {
             self.expect_answer(now);
             let queue_pair = &mut self.send[slot as usize];
@@ -353,7 +363,7 @@ impl Nic {
         }
         let kit = (spec, self.cut);
         let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
-        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
+        sent.packet.flags |= Packet::class_flags(queue_pair.class) | Packet::ECN_CAPABLE;
         self.counters.retransmitted_packets += u64::from(sent.repeats);
         sent
     }

@@ -93,6 +93,8 @@ pub(crate) struct SendQueuePair {
     pub(crate) paced: bool,
     /// Whether it has something to send again that is not the rest of a request.
     pub(crate) repairs: bool,
+    /// The class of its data packets.
+    pub(crate) class: u8,
 }
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
@@ -126,13 +128,15 @@ impl Default for SendQueuePair {
             connection: Connection::default(),
             paced: false,
             repairs: false,
+            class: 0,
         }
     }
 }
 
 impl SendQueuePair {
-    pub(crate) fn open(&mut self, peer: SendPeer) {
+    pub(crate) fn open(&mut self, peer: SendPeer, class: u8) {
         self.peer = peer;
+        self.class = class;
     }
 
     pub(crate) fn post(

@@ -6,7 +6,7 @@ use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
-use crate::ideal::{Ideal, rounds};
+use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;
@@ -97,8 +97,9 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
         ..Cost::default()
     };
     let mut simulated = Time::ZERO;
+    let end = end_of_all(plan);
     for job in &plan.jobs {
-        let part = job_cost(plan, routing, job, most)?;
+        let part = job_cost((plan, routing), job, rounds(plan, job, end), most)?;
         cost.packet_hops += part.packet_hops;
         cost.data_packet_hops += part.data_packet_hops;
         cost.flows = cost.flows.saturating_add(part.flows);
@@ -126,8 +127,12 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     Ok(cost)
 }
 
-fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost, WorkloadError> {
-    let rounds = rounds(plan, job);
+fn job_cost(
+    (plan, routing): (&Plan, &Routing),
+    job: &Job,
+    rounds: f64,
+    most: u64,
+) -> Result<Cost, WorkloadError> {
     let pairs = u64::from(job.queue_pairs);
     let mut links = 0.0_f64;
     let mut cost = Cost {

@@ -89,18 +89,22 @@ pub(crate) fn job_facts(
     })
 }
 
-/// How often a job runs its list of collectives; a background job as often as it can until the
-/// others have ended, if nothing ever waits.
-pub(crate) fn rounds(plan: &Plan, job: &Job) -> f64 {
-    if !job.background {
-        return f64::from(job.iterations) + f64::from(job.warm_up);
-    }
+/// When the last job under test ends and background jobs are cut off, if nothing ever waits.
+pub(crate) fn end_of_all(plan: &Plan) -> Time {
     let judged = plan.jobs.iter().filter(|job| !job.background);
     let ends = judged.map(|job| Ideal::without_latency(plan, job).end());
     let end = ends.max().unwrap_or_default();
-    let end = plan.time_limit.map_or(end, |limit| limit.min(end));
-    let span = end.saturating_add(plan.background_delay);
-    let span = span.saturating_sub(job.start).ps();
+    let end = end.saturating_add(plan.background_delay);
+    plan.time_limit.map_or(end, |limit| limit.min(end))
+}
+
+/// How often a job runs its list of collectives; a background job as often as it can until the
+/// trial ends, if nothing ever waits.
+pub(crate) fn rounds(plan: &Plan, job: &Job, end: Time) -> f64 {
+    if !job.background {
+        return f64::from(job.iterations) + f64::from(job.warm_up);
+    }
+    let span = end.saturating_sub(job.start).ps();
     let round = Ideal::without_latency(plan, job).round_ps().max(1);
     span as f64 / round as f64
 }

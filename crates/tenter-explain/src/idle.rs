@@ -82,7 +82,8 @@ impl<'a> Facts<'a> {
     /// Why a setting has no effect, if it has none.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
-            return of_job(self.plan.jobs.get(index)?, rest);
+            let one_queue = self.plan.switch.classes.len() == 1;
+            return of_job(self.plan.jobs.get(index)?, rest, one_queue);
         }
         if let Some((index, rest)) = item(path, "fabric.overrides") {
             return self.of_link(index, rest);
@@ -179,7 +180,10 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn of_job(job: &Job, key: &str) -> Option<&'static str> {
+fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {
+    if key == "class" && one_queue {
+        return Some("switches have one queue for all classes");
+    }
     let once = job.turns() == Some(1);
     (key == "gap" && once).then_some("the job runs one collective, once")
 }

@@ -8,7 +8,7 @@ use tenter_scenario::Plan;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::MemoryParts;
-use crate::ideal::{Ideal, rounds};
+use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
@@ -55,6 +55,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         ..MemoryParts::default()
     };
     let mut all = 0_u64;
+    let end = end_of_all(plan);
     for job in &plan.jobs {
         let crowd = greatest_crowd(plan, job)?;
         let entries = Entries::of(job)?;
@@ -62,7 +63,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
-        all = all.saturating_add(flows(plan, job)?);
+        all = all.saturating_add(flows(job, rounds(plan, job, end))?);
     }
     let kept = all.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
@@ -82,8 +83,8 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
 }
 
 /// Flows of all turns of a job.
-fn flows(plan: &Plan, job: &Job) -> Result<u64, WorkloadError> {
-    let rounds = rounds(plan, job).ceil() as u64;
+fn flows(job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
+    let rounds = rounds.ceil() as u64;
     let mut flows = 0_u64;
     // Of what never ends, nothing is kept.
     for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {

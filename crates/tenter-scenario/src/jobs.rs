@@ -83,6 +83,12 @@ const JOB: KeyTable = KeyTable {
             "QPs per rank pair (or per chunk and hop); a transfer is split evenly over them",
         ),
         key(
+            "class",
+            "`nic`, or 0 to 7",
+            Default("nic"),
+            "The class of its data packets; `nic` is that of the sender's `dscp`. Acknowledgements have the class of the NIC that sends them",
+        ),
+        key(
             "queue_pair_scope",
             "`rank-pair` or `chunk`",
             Default("rank-pair"),
@@ -207,6 +213,10 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let gap_field = section.take("gap");
     let gap = gap_field.as_ref().and_then(read_gap);
     let queue_pairs = section.integer("queue_pairs", 1..=4096);
+    let class = section.take("class").and_then(|field| match field.word() {
+        Some("nic") => Some(None),
+        _ => field.integer(0..=7).map(Some),
+    });
     let scopes = [
         ("rank-pair", QueuePairScope::RankPair),
         ("chunk", QueuePairScope::Chunk),
@@ -228,6 +238,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             start: start?,
             gap: gap?,
             queue_pairs: queue_pairs?,
+            class: class?,
             queue_pair_scope: queue_pair_scope?,
         };
         Some(JobDraft {

@@ -291,6 +291,7 @@ impl Draft {
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
+            jobs: jobs.as_deref().unwrap_or_default(),
             endpoint: &endpoint,
             problems,
             warnings,

@@ -154,6 +154,15 @@ fn background_jobs_have_no_iterations_and_may_draw_sizes() {
 }
 
 #[test]
+fn a_job_may_have_a_class_of_its_own() {
+    let jobs = "  - {ranks: [0, 1], class: 5, RING}\n  - {ranks: [2, 3], RING}";
+    let classes: Vec<_> = good(jobs).plan.jobs.iter().map(|job| job.class).collect();
+    assert_eq!(classes, [Some(5), None]);
+    hosts(jobs);
+    refused(&jobs.replace('5', "8"), "`jobs[0].class`");
+}
+
+#[test]
 fn flows_name_their_hosts() {
     let load = "  - {name: noise, background: true, flows: [{from: [3, 4-5], to: 7}, {from: 7, to: 3, rate: 10Gbps}]}";
     let both = format!("{TESTED}{load}");

@@ -210,7 +210,8 @@ impl Host {
             let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
             if !self.nic.is_open(send) {
                 let peer = peer(context, here.job, &transfer, slot.receive_slot, index);
-                self.nic.open(&context.nic, send, peer, now);
+                let class = context.data_class(here.job, self.nic.host());
+                self.nic.open(&context.nic, send, (peer, class), now);
             }
             let key = FlowKey {
                 job: here.job,

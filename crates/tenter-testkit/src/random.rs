@@ -194,6 +194,19 @@ mod tests {
             .collect()
     }
 
+    /// Whether two jobs that share a host put their data into two queues.
+    fn has_mixed_nic(plan: &Plan) -> bool {
+        let queue_of = plan.switch.queue_of_class();
+        (0..plan.topology.hosts as u32).any(|host| {
+            let here = plan.jobs.iter().filter(|job| job.hosts.contains(&host));
+            let own = plan.addresses[host as usize].class();
+            let mut queues = here.map(|job| queue_of[usize::from(job.class.unwrap_or(own))]);
+            queues
+                .next()
+                .is_some_and(|first| queues.any(|other| other != first))
+        })
+    }
+
     /// What a plan has of several jobs.
     fn jobs_of(plan: &Plan) -> Vec<&'static str> {
         let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
@@ -207,6 +220,7 @@ mod tests {
                 "endless flows",
                 runs.clone().any(|run| run.kind.is_endless()),
             ),
+            ("NICs with data of two classes", has_mixed_nic(plan)),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
         has.iter()
@@ -222,13 +236,14 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 32] = [
+    const OTHERS: [&str; 33] = [
         "1 jobs",
         "3 jobs",
         "background",
         "drawn sizes",
         "computing",
         "endless flows",
+        "NICs with data of two classes",
         "3 queue pairs",
         "Chunk",
         "cut-through",
@@ -307,7 +322,7 @@ mod tests {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {
-            at_least(&member.to_string(), 10);
+            at_least(&member.to_string(), 5);
         }
     }
 }

@@ -83,6 +83,8 @@ pub struct Job {
     pub gap: Time,
     /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
     pub queue_pairs: u16,
+    /// The class of its data packets, 0 to 7; `None` for that of each NIC.
+    pub class: Option<u8>,
     /// What a QP is shared by.
     pub queue_pair_scope: QueuePairScope,
 }

@@ -42,10 +42,11 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
         };
         let runs = jobs * turns.collectives * (turns.iterations + turns.warm_up);
         let share = limits.packets / runs;
+        let class = class(draw);
         let placement = placement(draw, &hosts, limits.hosts);
         let _ = writeln!(
             text,
-            "  - name: job{index}\n{placement}    background: {background}\n    collectives:"
+            "  - name: job{index}\n{placement}{class}    background: {background}\n    collectives:"
         );
         for _ in 0..turns.collectives {
             let (name, size) = collective(draw, hosts.len() as u64, queue_pairs, share, limits);
@@ -78,7 +79,8 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
 
 /// One to four streams between some of the hosts, at a rate each or as fast as they can.
 fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> String {
-    let mut text = format!("  - name: job{index}\n    background: true\n    flows:\n");
+    let class = class(draw);
+    let mut text = format!("  - name: job{index}\n{class}    background: true\n    flows:\n");
     for _ in 0..draw.within(1..=4) {
         let from = hosts[draw.below(hosts.len() as u64) as usize];
         let others: Vec<u64> = hosts.iter().copied().filter(|&host| host != from).collect();
@@ -112,6 +114,14 @@ fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
         _ => format!("random-groups\n    group_size: {group}"),
     };
     format!("    ranks: {}\n    placement: {policy}\n", hosts.len())
+}
+
+/// In half of the cases a class of the job's own; switches have one queue or several.
+fn class(draw: &mut Draw) -> String {
+    if draw.chance(50) {
+        return String::new();
+    }
+    format!("    class: {}\n", draw.below(8))
 }
 
 /// What is computed before a collective, if anything.

@@ -120,6 +120,47 @@ fn streams_move_what_their_rate_says() {
     assert!(both.collectives.iter().all(|row| row.job == 0));
 }
 
+/// Two streams leave host 0, one of them to host 1, which five others send to as well. What the
+/// NIC of host 0 sends and what arrives of the other stream, in Gb/s of frame bytes.
+fn streams_of_host_0(class: u8) -> (f64, f64) {
+    let text = format!(
+        "
+fabric:
+  kind: single-switch
+  hosts: 10
+  rate: 100Gbps
+  switch:
+    buffer: {{size: 32MiB}}
+    classes: [{{class: 3, lossless: true}}, {{class: 5, lossless: true}}]
+endpoint: {{addresses: {{dscp: 24}}}}
+jobs:
+  - {{ranks: [8, 9], collectives: [{{collective: send-recv, size: 1KiB, compute: 10ms}}]}}
+  - {{name: crowd, background: true, flows: [{{from: [0, 3-7], to: 1}}]}}
+  - {{name: free, background: true, class: {class}, flows: [{{from: 0, to: 2}}]}}
+"
+    );
+    let loaded = load(&text, "jobs.yaml", Format::Yaml, &[], None);
+    let plan = loaded.unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let outcome = outcome(&plan.plan);
+    let sent = outcome.counts.ports[0].tx_bytes as f64 * 8.0;
+    let rate = sent / outcome.summary.engine.simulated_ns;
+    (rate, outcome.jobs[2].rx_gbps.expect("time passes"))
+}
+
+#[test]
+fn a_pause_of_one_class_leaves_the_other_jobs_of_a_nic_alone() {
+    // A full wire carries 100 Gb/s · 4,158/4,178 = 99.5 of frame bytes. In the same class pauses
+    // stop both streams; they are served in turn, so both get as much.
+    let (sent, free) = streams_of_host_0(3);
+    assert!(
+        sent < 90.0 && (free - sent / 2.0).abs() < 1.0,
+        "{sent} {free}"
+    );
+    // In another class the second stream has whatever the first is kept from sending.
+    let (sent, free) = streams_of_host_0(5);
+    assert!((sent - 99.5).abs() < 0.5 && free > 60.0, "{sent} {free}");
+}
+
 #[test]
 fn a_judged_job_that_fails_ends_the_load() {
     // The timeout is shorter than a round trip, and there is no second try.

@@ -51,6 +51,7 @@ fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs:
         start: Time::ZERO,
         gap: Time::ZERO,
         queue_pairs,
+        class: None,
         queue_pair_scope: scope,
     }
 }
