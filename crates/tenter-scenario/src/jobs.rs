@@ -161,24 +161,7 @@ pub(crate) fn read(scenario: &mut Section<'_>, seed: u64) -> Option<Vec<JobDraft
 
 fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node) {
     let mut section = item.section(&JOB);
-    let name_field = section.take("name");
-    let name_at = name_field
-        .as_ref()
-        .and_then(|field| field.at)
-        .or(section.at());
-    let name = match name_field {
-        Some(field) => read_name(&field),
-        None => Some(format!("job{index}")),
-    };
-    if let Some(name) = &name {
-        section.put(
-            "name",
-            Node::unplaced(Value::Scalar {
-                text: name.clone(),
-                quoted: false,
-            }),
-        );
-    }
+    let (name, name_at) = read_own_name(&mut section, index);
     let endless = section.has("flows");
     if endless {
         flows::refuse_ranks(&mut section);
@@ -189,25 +172,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let spread = read_spread(&mut section, ranks.as_ref());
     let background = section.boolean("background");
     let is_load = background == Some(true);
-    let field = section.take_either("collectives", "flows");
-    let (collectives, flows) = match field {
-        Some(field) if field.path.ends_with("flows") => {
-            let nothing = Collectives {
-                entries: Vec::new(),
-                sequence: Vec::new(),
-            };
-            (Some(nothing), flows::read(&mut section, &field, is_load))
-        }
-        Some(field) => {
-            let read = collectives::read(&mut section, &field, seed, is_load);
-            (read, Some(Vec::new()))
-        }
-        None => {
-            let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
-            section.problem("lacks `collectives` or `flows`", help.to_owned());
-            (None, None)
-        }
-    };
+    let (collectives, flows) = read_work(&mut section, seed, is_load);
     let (iterations, warm_up) = read_rounds(&mut section, is_load);
     let start = section.time("start", Time::ZERO..=LATEST);
     let gap_field = section.take("gap");
@@ -256,6 +221,52 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
         check_last_start(&draft.job, field);
     }
     (draft, node)
+}
+
+/// The name of the job of that index, and where to point when it is not the only one.
+fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Option<Location>) {
+    let field = section.take("name");
+    let at = field.as_ref().and_then(|field| field.at).or(section.at());
+    let name = match field {
+        Some(field) => read_name(&field),
+        None => Some(format!("job{index}")),
+    };
+    if let Some(name) = &name {
+        section.put(
+            "name",
+            Node::unplaced(Value::Scalar {
+                text: name.clone(),
+                quoted: false,
+            }),
+        );
+    }
+    (name, at)
+}
+
+/// What the job runs: collectives, or streams.
+fn read_work(
+    section: &mut Section<'_>,
+    seed: u64,
+    background: bool,
+) -> (Option<Collectives>, Option<Vec<FlowDraft>>) {
+    match section.take_either("collectives", "flows") {
+        Some(field) if field.path.ends_with("flows") => {
+            let nothing = Collectives {
+                entries: Vec::new(),
+                sequence: Vec::new(),
+            };
+            (Some(nothing), flows::read(section, &field, background))
+        }
+        Some(field) => {
+            let read = collectives::read(section, &field, seed, background);
+            (read, Some(Vec::new()))
+        }
+        None => {
+            let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
+            section.problem("lacks `collectives` or `flows`", help.to_owned());
+            (None, None)
+        }
+    }
 }
 
 /// How often the list is run, and how often before that; nothing is to be said of a load.

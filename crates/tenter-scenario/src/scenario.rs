@@ -267,11 +267,12 @@ impl Draft {
                 return None;
             }
         };
-        let balancing_at = fabric.load_balancing.as_ref().and_then(|draft| draft.at);
+        let balancing = fabric.load_balancing.as_ref();
+        let balancing_at = balancing.and_then(|draft| draft.at);
         if topology.switches() == 1 && balancing_at.is_some() {
             let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
             warnings.push(balancing_at, message.to_owned(), None);
-        } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
+        } else if let (Some(draft), Some(endpoint)) = (balancing, &self.endpoint) {
             draft.check_nics(&endpoint.nic, problems, warnings);
         }
         let names = HostNames::of(&topology, problems);
@@ -280,9 +281,8 @@ impl Draft {
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
-        let seed = self.seed.unwrap_or(0);
-        let drafts = self.jobs;
-        let jobs = drafts.and_then(|drafts| jobs::bind(drafts, &names, (seed, nic), effective));
+        let draws = (self.seed.unwrap_or(0), nic);
+        let jobs = jobs::bind(self.jobs, &names, draws, effective);
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }

@@ -374,8 +374,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         Ok(())
     }
 
-    /// How long after the last arrival of a collective the whole network is told of it: the next one
-    /// starts, or background jobs are cut off.
+    /// How long after the last arrival of a collective the whole network is told of it: the next
+    /// one starts, or background jobs are cut off.
     fn trigger_after(&self, plan: &JobPlan, number: u32) -> Option<u64> {
         let delay = if plan.has_turn(number + 1) {
             plan.job.gap.ps().saturating_add(plan.compute(number + 1))

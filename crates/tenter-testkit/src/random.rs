@@ -288,9 +288,9 @@ mod tests {
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
                 count(run.kind.member().to_string());
             }
-            jobs_of(&plan)
-                .into_iter()
-                .for_each(|what| count(what.to_owned()));
+            for what in jobs_of(&plan) {
+                count(what.to_owned());
+            }
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }

@@ -1,5 +1,5 @@
-//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs, pauses of
-//! one class of several.
+//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs, pauses
+//! of one class of several.
 
 use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
@@ -114,8 +114,8 @@ impl Nic {
         Some(earliest.max(self.transmitter.free_at()).max(now))
     }
 
-    /// When pauses and rates let the first queue pair send, where they differ in class; nothing less
-    /// than `now` matters.
+    /// When pauses and rates let the first queue pair send, where they differ in class; nothing
+    /// less than `now` matters.
     fn next_of_classes(&self, limits: &Limits, now: u64) -> u64 {
         let all_data = self.classes.all_data;
         let classes = (0..8).filter(|class| all_data & (1 << class) != 0);

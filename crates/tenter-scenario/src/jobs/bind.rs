@@ -186,11 +186,12 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
 /// Binds all jobs; problems are noted for each of them. Hosts that were chosen are written into the
 /// effective configuration.
 pub(crate) fn bind(
-    drafts: Vec<JobDraft>,
+    drafts: Option<Vec<JobDraft>>,
     names: &HostNames<'_>,
     (seed, nic): (u64, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
+    let drafts = drafts?;
     let first_at = drafts.first().and_then(|draft| draft.name_at);
     let mut seen = BTreeSet::new();
     for draft in &drafts {

@@ -36,7 +36,7 @@ pub(super) struct Flows {
     ranks: u32,
     message_bytes: u64,
     /// Each flow, and how many before it go from the same rank to the same other.
-    flows: Vec<(Flow, u32)>,
+    streams: Vec<(Flow, u32)>,
     /// For each flow in order of (source, destination, number among those) its index.
     sorted: Vec<((u32, u32, u32), u32)>,
 }
@@ -58,14 +58,14 @@ impl Flows {
         Flows {
             ranks,
             message_bytes,
-            flows: numbered,
+            streams: numbered,
             sorted,
         }
     }
 
     /// Messages of each flow: more than anyone simulates.
     fn messages(&self) -> u32 {
-        u32::MAX / self.flows.len().max(1) as u32
+        u32::MAX / self.streams.len().max(1) as u32
     }
 
     /// From the start to message `number` of a flow.
@@ -83,7 +83,7 @@ impl Flows {
                 found.ok().map(|place| self.sorted[place].1)
             }
             QueuePairScope::Chunk => {
-                let (flow, _) = self.flows.get(to.lane as usize)?;
+                let (flow, _) = self.streams.get(to.lane as usize)?;
                 ((flow.src, flow.dst) == (src, to.dst)).then_some(to.lane)
             }
         }
@@ -96,12 +96,12 @@ impl Schedule for Flows {
     }
 
     fn transfer_count(&self) -> u32 {
-        self.messages() * self.flows.len() as u32
+        self.messages() * self.streams.len() as u32
     }
 
     fn transfer(&self, id: u32) -> Transfer {
         let index = id / self.messages();
-        let (flow, channel) = self.flows[index as usize];
+        let (flow, channel) = self.streams[index as usize];
         Transfer {
             src: flow.src,
             dst: flow.dst,
@@ -115,7 +115,7 @@ impl Schedule for Flows {
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
         let own = (0..)
-            .zip(&self.flows)
+            .zip(&self.streams)
             .filter(|(_, (flow, _))| flow.src == rank);
         out.extend(own.map(|(index, _): (u32, _)| index * self.messages()));
     }
@@ -128,7 +128,7 @@ impl Schedule for Flows {
 
     fn followed_by(&self, id: u32) -> Option<(u32, Time)> {
         let number = id % self.messages();
-        let (flow, _) = self.flows[(id / self.messages()) as usize];
+        let (flow, _) = self.streams[(id / self.messages()) as usize];
         let more = number + 1 < self.messages();
         let wait = self.posted_after(flow, number + 1) - self.posted_after(flow, number);
         more.then(|| (id + 1, Time::from_ps(wait.max(1))))
@@ -136,7 +136,7 @@ impl Schedule for Flows {
 
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         let start = out.len();
-        for (index, (flow, channel)) in (0..).zip(&self.flows) {
+        for (index, (flow, channel)) in (0..).zip(&self.streams) {
             if flow.src == rank {
                 out.push(Destination {
                     dst: flow.dst,
