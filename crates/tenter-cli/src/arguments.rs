@@ -37,6 +37,10 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
@@ -66,6 +70,12 @@ pub(crate) struct Run {
     /// rank, queues and pauses; at most 200,000 chunks
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) perfetto: bool,
+    /// Also run each job under test alone on the same fabric: its slow-down beside the others
+    #[arg(long)]
+    pub(crate) baseline: bool,
+    /// Also run each job under test alone, and with each other job: the matrix of slow-downs
+    #[arg(long)]
+    pub(crate) interference: bool,
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,

@@ -16,7 +16,7 @@ use serde_json::json;
 use tenter_record::{CollectiveRow, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, claim_free_folder, duration_s, si};
 use tenter_scenario::{Loaded, Plan, suggestion};
-use tenter_sim::{Options, Simulation};
+use tenter_sim::{Interference, Options, Simulation};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::arguments::Bench;
@@ -339,6 +339,8 @@ fn simulate(
         is_claimed: arguments.output.is_none(),
         title: "",
         set_up_s: started.elapsed().as_secs_f64(),
+        interference: Interference::None,
+        threads: arguments.threads,
         interrupted: on_interrupt(),
     };
     print(&prepared.report.header());

@@ -16,6 +16,7 @@ mod compare;
 mod explain;
 mod fabric;
 mod failure;
+mod interference;
 mod presets;
 mod progress;
 mod report;

@@ -13,12 +13,12 @@ use tenter_report::{
     available_memory_bytes, binary_size, claim_free_folder, peak_rss_bytes, write_trace,
 };
 use tenter_scenario::{Loaded, Plan};
-use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError};
+use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
 use crate::progress::{Watched, on_interrupt};
-use crate::{seeds, source, watch};
+use crate::{interference, seeds, source, watch};
 
 /// The exit code of a run that was interrupted, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -100,6 +100,9 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) title: &'a str,
     /// How long it took to read and build.
     pub(crate) set_up_s: f64,
+    /// What else is run to say what jobs cost each other.
+    pub(crate) interference: Interference,
+    pub(crate) threads: u16,
     pub(crate) interrupted: Arc<AtomicBool>,
 }
 
@@ -135,6 +138,7 @@ pub(crate) fn carry_out<D: Driver>(
     engine.set_up_s = circumstances.set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();
     engine.peak_rss_bytes = peak_rss_bytes();
+    outcome.summary.interference = interference::measure(circumstances, &outcome.jobs)?;
     let written = folder.finish(&outcome.summary, &outcome.counts);
     let exit = if outcome.summary.complete {
         ExitCode::SUCCESS
@@ -183,6 +187,8 @@ fn conduct<D: Driver>(
         is_claimed: arguments.output.is_none(),
         title: "",
         set_up_s: started.elapsed().as_secs_f64(),
+        interference: interference::asked(arguments, &loaded.plan),
+        threads: arguments.threads,
         interrupted: on_interrupt(),
     };
     let mut ended = carry_out(&mut simulation, &circumstances)?;

@@ -17,6 +17,7 @@ use tenter_sim::{Options, Simulation};
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
+use crate::interference;
 use crate::progress::on_interrupt;
 use crate::run::{self, Circumstances, Ended, INTERRUPTED, NOT_COMPLETE};
 use crate::source::Source;
@@ -127,6 +128,8 @@ fn carry_out(
         is_claimed: false,
         title,
         set_up_s: started.elapsed().as_secs_f64(),
+        interference: interference::asked(arguments, &loaded.plan),
+        threads: arguments.threads,
         interrupted: Arc::clone(interrupted),
     };
     run::carry_out(&mut simulation, &circumstances)

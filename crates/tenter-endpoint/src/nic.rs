@@ -18,7 +18,9 @@ use crate::nic::limited::Limits;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
-use crate::send::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, WorkRequest};
+use crate::send::{
+    Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, Turn, WorkRequest,
+};
 use crate::spec::NicSpec;
 use crate::timers::Timers;
 
@@ -111,7 +113,7 @@ pub struct Nic {
     classes: NicClasses,
     pauses: Box<Pauses>,
     receive_buffer: Option<Box<ReceiveBuffer>>,
-    /// Congestion control, notifications and repairs, where there are any.
+    /// Congestion control, notifications, repairs and classes, where there are any.
     limits: Option<Box<Limits>>,
     /// Transfers that the packet just served delivers beside the one it returned.
     delivered: VecDeque<Delivery>,
@@ -121,14 +123,23 @@ pub struct Nic {
 /// The classes of what a NIC sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicClasses {
-    /// The class of data packets.
+    /// The class of data packets, unless queue pairs differ in it.
     pub data: u8,
+    /// All classes of data packets, one bit each.
+    pub all_data: u8,
     /// The class of acknowledgements and connection set-up.
     pub control: u8,
     /// The class of congestion notifications.
     pub notification: u8,
     /// The classes that pause frames can stop, one bit each.
     pub lossless: u8,
+}
+
+impl NicClasses {
+    /// Whether queue pairs differ in the class of their data.
+    pub fn is_mixed(&self) -> bool {
+        self.all_data.count_ones() > 1
+    }
 }
 
 impl Nic {
@@ -150,7 +161,7 @@ impl Nic {
             classes,
             pauses: Box::default(),
             receive_buffer,
-            limits: Limits::new(spec, line, slots.0),
+            limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
             delivered: VecDeque::new(),
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
@@ -224,6 +235,11 @@ impl Nic {
         self.pauses.record(class, now)
     }
 
+    /// Frame bytes accepted of the transfer that a receive slot takes now.
+    pub fn received_in_part(&self, slot: u32) -> u64 {
+        self.receive[slot as usize].accepted_bytes()
+    }
+
     /// What it has counted.
     pub fn counters(&self) -> NicCounters {
         self.counters
@@ -234,10 +250,11 @@ impl Nic {
         self.send[slot as usize].connection != Connection::Unused
     }
 
-    /// Gives a send slot its peer; with connection set-up the request goes out now.
-    pub fn open(&mut self, spec: &NicSpec, slot: u32, peer: SendPeer, now: u64) {
+    /// Gives a send slot its peer and the class of its data, one of
+    /// [`NicClasses::all_data`]; with connection set-up the request goes out now.
+    pub fn open(&mut self, spec: &NicSpec, slot: u32, (peer, class): (SendPeer, u8), now: u64) {
         let queue_pair = &mut self.send[slot as usize];
-        queue_pair.open(peer);
+        queue_pair.open(peer, class);
         if spec.connection_set_up {
             self.expect_answer(now);
             let queue_pair = &mut self.send[slot as usize];
@@ -320,7 +337,7 @@ impl Nic {
         let armed = queue_pair.timer_armed;
         let stays = queue_pair.has_packet(spec.window_packets);
         if !stays {
-            queue_pair.in_round = false;
+            queue_pair.turn = Turn::Out;
             self.round.pop();
         } else if self.round.len() > 1 {
             self.round.pop();
@@ -348,7 +365,7 @@ impl Nic {
         }
         let kit = (spec, self.cut);
         let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
-        sent.packet.flags |= Packet::class_flags(self.classes.data) | Packet::ECN_CAPABLE;
+        sent.packet.flags |= Packet::class_flags(queue_pair.class) | Packet::ECN_CAPABLE;
         self.counters.retransmitted_packets += u64::from(sent.repeats);
         sent
     }
@@ -583,7 +600,7 @@ impl Nic {
         // A queue pair that has gone back may learn that all it was to send again has arrived.
         let window = self.window(spec, slot);
         let queue_pair = &self.send[slot as usize];
-        if queue_pair.in_round && !queue_pair.may_send(window) {
+        if queue_pair.turn != Turn::Out && !queue_pair.may_send(window) {
             self.leave_round(slot);
         }
         self.join_round(spec, slot, packet.at);
@@ -625,10 +642,10 @@ impl Nic {
     fn join_round(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         let window = self.window(spec, slot);
         let queue_pair = &mut self.send[slot as usize];
-        if queue_pair.in_round || !queue_pair.may_send(window) {
+        if queue_pair.turn != Turn::Out || !queue_pair.may_send(window) {
             return;
         }
-        queue_pair.in_round = true;
+        queue_pair.turn = Turn::InRound;
         if let Some(limits) = &mut self.limits
             && limits.holds_back(slot, queue_pair, now)
         {
@@ -764,7 +781,7 @@ impl Nic {
             at: now,
             destination,
         });
-        if queue_pair.in_round {
+        if queue_pair.turn != Turn::Out {
             self.leave_round(slot);
         }
     }
@@ -772,10 +789,10 @@ impl Nic {
     /// Takes a queue pair out of the round, wherever it stands there. One that waits for its rate
     /// is passed over when its time has come.
     fn leave_round(&mut self, slot: u32) {
-        if self.send[slot as usize].paced {
+        if self.send[slot as usize].turn == Turn::Paced {
             return;
         }
-        self.send[slot as usize].in_round = false;
+        self.send[slot as usize].turn = Turn::Out;
         for _ in 0..self.round.len() {
             if let Some(other) = self.round.pop().filter(|other| *other != slot) {
                 self.round.push(other);

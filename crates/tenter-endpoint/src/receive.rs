@@ -157,6 +157,11 @@ impl ReceiveQueuePair {
         self.delivered
     }
 
+    /// Frame bytes accepted of the transfer that is being received.
+    pub(crate) fn accepted_bytes(&self) -> u64 {
+        self.accepted_bytes
+    }
+
     pub(crate) fn reset_delivered(&mut self) {
         self.delivered = 0;
     }

@@ -62,6 +62,17 @@ pub(crate) enum Connection {
     Failed,
 }
 
+/// Where a queue pair stands among those of its NIC that want to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It has nothing to send, or may not send it.
+    #[default]
+    Out,
+    InRound,
+    /// It joins the round when its rate allows the next packet.
+    Paced,
+}
+
 /// What the sending side of a queue pair needs for every packet: one cache line. What it needs once
 /// a request is in [`Requests`].
 ///
@@ -84,17 +95,17 @@ pub(crate) struct SendQueuePair {
     peer: SendPeer,
     /// Which backlog holds its requests; `NO_BACKLOG` while it has one request at most.
     backlog: u32,
-    pub(crate) in_round: bool,
+    pub(crate) turn: Turn,
     pub(crate) timer_armed: bool,
     starts_message: bool,
     pub(crate) retries: u8,
     /// NAKs since the last acknowledgement proper.
     pub(crate) naks: u8,
     pub(crate) connection: Connection,
-    /// Whether it waits until its rate allows the next packet.
-    pub(crate) paced: bool,
     /// Whether it has something to send again that is not the rest of a request.
     pub(crate) repairs: bool,
+    /// The class of its data packets.
+    pub(crate) class: u8,
 }
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
@@ -121,21 +132,22 @@ impl Default for SendQueuePair {
             last_payload: 0,
             peer: SendPeer::default(),
             backlog: NO_BACKLOG,
-            in_round: false,
+            turn: Turn::Out,
             timer_armed: false,
             starts_message: false,
             retries: 0,
             naks: 0,
             connection: Connection::default(),
-            paced: false,
             repairs: false,
+            class: 0,
         }
     }
 }
 
 impl SendQueuePair {
-    pub(crate) fn open(&mut self, peer: SendPeer) {
+    pub(crate) fn open(&mut self, peer: SendPeer, class: u8) {
         self.peer = peer;
+        self.class = class;
     }
 
     pub(crate) fn post(

@@ -144,9 +144,14 @@ impl UsedQueues {
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     let queue_of = plan.switch.queue_of_class();
     let mut used = UsedQueues::default();
-    for &host in plan.jobs.iter().flat_map(|job| &job.hosts) {
-        let data = plan.addresses[host as usize].class();
-        let control = plan.nic.control_class.unwrap_or(data);
+    let ranks = plan
+        .jobs
+        .iter()
+        .flat_map(|job| job.hosts.iter().map(move |host| (job, *host)));
+    for (job, host) in ranks {
+        let of_nic = plan.addresses[host as usize].class();
+        let data = job.class.unwrap_or(of_nic);
+        let control = plan.nic.control_class.unwrap_or(of_nic);
         used.data |= 1 << queue_of[usize::from(data)];
         used.control |= 1 << queue_of[usize::from(control)];
         if let Some(notification) = &plan.nic.notification {

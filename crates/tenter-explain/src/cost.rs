@@ -8,7 +8,7 @@ use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
-use crate::ideal::Ideal;
+use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;
@@ -107,15 +107,18 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
         ..Cost::default()
     };
     let mut simulated = Time::ZERO;
+    let end = end_of_all(plan);
     for job in &plan.jobs {
-        let part = job_cost(plan, routing, job, most)?;
-        let end = Ideal::of(plan, routing, job).end();
-        let share = share_within_limit(plan, job, end);
-        cost.packet_hops += part.packet_hops * share;
-        cost.data_packet_hops += part.data_packet_hops * share;
-        cost.flows = cost.flows.saturating_add(scaled(part.flows, share));
+        let own_end = Ideal::of(plan, routing, job).end();
+        let rounds = rounds(plan, job, own_end, end);
+        let part = job_cost((plan, routing), job, rounds, most)?;
+        cost.packet_hops += part.packet_hops;
+        cost.data_packet_hops += part.data_packet_hops;
+        cost.flows = cost.flows.saturating_add(part.flows);
         cost.exact &= part.exact;
-        simulated = simulated.max(end);
+        if !job.background {
+            simulated = simulated.max(own_end);
+        }
     }
     simulated = simulated.min(plan.time_limit.unwrap_or(Time::MAX));
     cost.simulated_ns = simulated.as_ns();
@@ -169,28 +172,17 @@ fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
     each * (visits / packet_hops.max(1.0)).min(1.0)
 }
 
-/// How much of a job that would end then is done when the time limit is reached, as if it made the
-/// same progress all the time.
-pub(crate) fn share_within_limit(plan: &Plan, job: &Job, end: Time) -> f64 {
-    match plan.time_limit {
-        Some(limit) if limit < end => {
-            limit.saturating_sub(job.start).as_s() / end.saturating_sub(job.start).as_s()
-        }
-        _ => 1.0,
-    }
+/// So many rounds of so many things, to the nearest.
+pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
+    (count as f64 * rounds).round() as u64
 }
 
-/// So much of a number, to the nearest.
-pub(crate) fn scaled(count: u64, share: f64) -> u64 {
-    if share < 1.0 {
-        (count as f64 * share).round() as u64
-    } else {
-        count
-    }
-}
-
-fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost, WorkloadError> {
-    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+fn job_cost(
+    (plan, routing): (&Plan, &Routing),
+    job: &Job,
+    rounds: f64,
+    most: u64,
+) -> Result<Cost, WorkloadError> {
     let pairs = u64::from(job.queue_pairs);
     let mut links = 0.0_f64;
     let mut cost = Cost {
@@ -199,11 +191,13 @@ fn job_cost(plan: &Plan, routing: &Routing, job: &Job, most: u64) -> Result<Cost
     };
     for run in &job.sequence {
         let traffic = traffic(plan, routing, job, run, most)?;
-        let data = traffic.data_hops * rounds as f64;
+        let data = traffic.data_hops * rounds;
         cost.data_packet_hops += data;
-        cost.packet_hops += data + traffic.control_hops * rounds as f64;
+        cost.packet_hops += data + traffic.control_hops * rounds;
         let flows = traffic.transfers.saturating_mul(pairs);
-        cost.flows = cost.flows.saturating_add(flows.saturating_mul(rounds));
+        if !run.kind.is_endless() {
+            cost.flows = cost.flows.saturating_add(in_rounds(flows, rounds));
+        }
         cost.exact &= traffic.exact;
         links = links.max(traffic.links);
     }

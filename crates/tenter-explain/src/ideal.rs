@@ -1,5 +1,7 @@
 //! How long the collectives would take if nobody ever waited for anybody else's traffic.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tenter_endpoint::MessageCut;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
@@ -7,6 +9,8 @@ use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
 use tenter_workload::closed_form::ideal_completion;
+use tenter_workload::collective::{CollectiveKind, Flow};
+use tenter_workload::placement::stretches;
 use tenter_workload::{CollectiveRun, Job, WorkloadError, split};
 
 use crate::nearest::least_latency;
@@ -18,8 +22,16 @@ pub struct JobFacts {
     pub name: String,
     /// How many ranks it has.
     pub ranks: u32,
+    /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other.
+    pub hosts: Vec<String>,
     /// How often its list of collectives is run, warm-up included.
     pub rounds: u64,
+    /// Whether it is load for the others; it then runs its list as often as it can.
+    pub background: bool,
+    /// How many streams it has that never end.
+    pub flows: u64,
+    /// What its ranks compute in one round of the list.
+    pub compute_ns: f64,
     /// One entry for each collective and size.
     pub collectives: Vec<IdealTime>,
 }
@@ -51,13 +63,55 @@ pub(crate) fn job_facts(
     job: &Job,
 ) -> Result<JobFacts, WorkloadError> {
     let ideal = Ideal::of(plan, routing, job);
-    let collectives = job.sequence.iter().map(|run| ideal.time(run));
+    let runs = job.sequence.iter();
+    let collectives = runs
+        .clone()
+        .filter(|run| !run.kind.is_endless())
+        .map(|run| ideal.time(run));
+    let flows = runs.map(|run| match &run.kind {
+        CollectiveKind::Flows { flows } => flows.len() as u64,
+        _ => 0,
+    });
     Ok(JobFacts {
         name: job.name.clone(),
         ranks: job.ranks(),
+        hosts: stretches(&job.hosts),
         rounds: u64::from(job.iterations) + u64::from(job.warm_up),
+        background: job.background,
+        flows: flows.sum(),
+        compute_ns: job
+            .sequence
+            .iter()
+            .map(|run| run.compute.mean.as_ns())
+            .sum(),
         collectives: collectives.collect::<Result<_, _>>()?,
     })
+}
+
+/// When the last job under test ends and background jobs are cut off, if nothing ever waits.
+pub(crate) fn end_of_all(plan: &Plan) -> Time {
+    let judged = plan.jobs.iter().filter(|job| !job.background);
+    let ends = judged.map(|job| Ideal::without_latency(plan, job).end());
+    let end = ends.max().unwrap_or_default();
+    let end = end.saturating_add(plan.background_delay);
+    plan.time_limit.map_or(end, |limit| limit.min(end))
+}
+
+/// How often a job runs its list of collectives. One under test would end by itself at `own_end`,
+/// and makes the same progress all the time until then or until the time limit; a background job
+/// runs it as often as it can until all others have ended, if nothing ever waits.
+pub(crate) fn rounds(plan: &Plan, job: &Job, own_end: Time, end_of_all: Time) -> f64 {
+    let span = |end: Time| end.saturating_sub(job.start).ps();
+    if !job.background {
+        let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
+        return match plan.time_limit {
+            Some(limit) if limit < own_end => rounds * span(limit) as f64 / span(own_end) as f64,
+            _ => rounds,
+        };
+    }
+    let span = span(end_of_all);
+    let round = Ideal::without_latency(plan, job).round_ps().max(1);
+    span as f64 / round as f64
 }
 
 /// The ports and the path that the closed forms are told of.
@@ -100,20 +154,28 @@ impl<'a> Ideal<'a> {
 
     /// From 0 to the end of the job's last collective, if nothing ever waits.
     pub(crate) fn end(&self) -> Time {
-        let Job { sequence, gap, .. } = self.job;
         let rounds = u64::from(self.job.iterations) + u64::from(self.job.warm_up);
-        let once = sequence.iter().fold(0_u128, |sum, run| {
-            sum + u128::from(self.completion(run).ps()) + u128::from(gap.ps())
-        });
-        let whole = u128::from(self.job.start.ps()) + once * u128::from(rounds);
-        let whole = whole.saturating_sub(u128::from(gap.ps()));
+        let whole = u128::from(self.job.start.ps()) + self.round_ps() * u128::from(rounds);
+        let whole = whole.saturating_sub(u128::from(self.job.gap.ps()));
         Time::from_ps(u64::try_from(whole).unwrap_or(u64::MAX))
+    }
+
+    /// What the job's list of collectives takes once, gaps and computing included, in ps.
+    fn round_ps(&self) -> u128 {
+        let Job { sequence, gap, .. } = self.job;
+        sequence.iter().fold(0_u128, |sum, run| {
+            let idle = u128::from(gap.ps()) + u128::from(run.compute.mean.ps());
+            sum + u128::from(self.completion(run).ps()) + idle
+        })
     }
 
     /// The closed form of one collective of the job. Where its NICs differ that of the fastest, or
     /// what the port with most to carry takes if that is more.
     pub(crate) fn completion(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
+        if let CollectiveKind::Flows { flows } = &run.kind {
+            return self.all_messages(flows, run.size_bytes);
+        }
         let port_time = |bytes| self.port_time(bytes, self.rates.1);
         let latency = self.latency(run);
         let even = ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency);
@@ -121,6 +183,29 @@ impl<'a> Ideal<'a> {
             return even;
         }
         even.max(self.busiest_port(run).saturating_add(latency))
+    }
+
+    /// How long streams take for all their messages, if no port is offered more than it carries.
+    fn all_messages(&self, flows: &[Flow], message_bytes: u64) -> Time {
+        let line = |rank: u32| {
+            let host = self.job.hosts[rank as usize];
+            self.plan.topology.cable(host, 0).rate.bits_per_second()
+        };
+        let carried = |end: fn(&Flow) -> u32| -> u64 {
+            let mut offered: BTreeMap<u32, u64> = BTreeMap::new();
+            for flow in flows {
+                *offered.entry(end(flow)).or_default() += flow.rate.bits_per_second();
+            }
+            offered
+                .iter()
+                .map(|(&rank, &rate)| rate.min(line(rank)))
+                .sum()
+        };
+        let rate = carried(|flow| flow.src).min(carried(|flow| flow.dst));
+        let messages = u64::from(u32::MAX) / flows.len().max(1) as u64 * flows.len() as u64;
+        let bits = u128::from(messages) * u128::from(message_bytes) * 8;
+        let ps = bits * 1_000_000_000_000 / u128::from(rate.max(1));
+        Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
     /// How long the port with most to send or to receive is busy; zero where there are too many

@@ -8,8 +8,8 @@ use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::{Plan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
-use tenter_workload::Job;
 use tenter_workload::collective::CollectiveKind;
+use tenter_workload::{CollectiveRun, Job};
 
 use crate::buffers::{UsedQueues, used_queues};
 use crate::explanation::ExplainError;
@@ -34,7 +34,11 @@ pub(crate) fn idle(
     routing: &Routing,
     given: &[String],
 ) -> Result<Vec<String>, ExplainError> {
-    let facts = Facts::of(plan, routing)?;
+    let mut facts = Facts::of(plan, routing)?;
+    facts.placed = given.iter().any(|path| {
+        let of_job = item(path, "jobs");
+        of_job.is_some_and(|(_, rest)| rest == "placement")
+    });
     let mut notes = Vec::new();
     for path in given {
         let reason = facts.reason(path);
@@ -51,6 +55,8 @@ struct Facts<'a> {
     choice: bool,
     /// Whether addresses are part of what load balancing looks at.
     addresses_matter: bool,
+    /// Whether the scenario says how ranks are spread, which may be at random.
+    placed: bool,
     /// The queues that packets are put into.
     used: UsedQueues,
     /// Routes that lead where packets would go without them.
@@ -64,6 +70,7 @@ impl<'a> Facts<'a> {
             plan,
             choice,
             addresses_matter: choice && reads_addresses(&plan.switch),
+            placed: false,
             used: used_queues(plan),
             idle_routes: idle_routes(plan)?,
         })
@@ -72,7 +79,8 @@ impl<'a> Facts<'a> {
     /// Why a setting has no effect, if it has none.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
-            return of_job(self.plan.jobs.get(index)?, rest);
+            let one_queue = self.plan.switch.classes.len() == 1;
+            return of_job(self.plan.jobs.get(index)?, rest, one_queue);
         }
         if let Some((index, rest)) = item(path, "fabric.overrides") {
             return self.of_link(index, rest);
@@ -117,6 +125,10 @@ impl<'a> Facts<'a> {
             "observe.sample_interval" => {
                 plan.sample_interval.is_none().then_some("samples are off")
             }
+            "limits.background" => {
+                let any = plan.jobs.iter().any(|job| job.background);
+                (!any).then_some("no job is background load")
+            }
             "engine.window" => plan
                 .window_cap
                 .is_some_and(|cap| cap >= WINDOW_MAX)
@@ -151,9 +163,13 @@ impl<'a> Facts<'a> {
     fn random(&self) -> bool {
         let nic = &self.plan.nic;
         let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
-        let mut kinds = runs.map(|run| &run.kind);
+        let mut kinds = runs.clone().map(|run| &run.kind);
+        let draws =
+            |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
         let marks = |class: &ClassSpec| class.ecn.is_some();
         self.choice
+            || self.placed
+            || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
             || kinds.any(|kind| matches!(kind, CollectiveKind::Permutation { .. }))
@@ -161,9 +177,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn of_job(job: &Job, key: &str) -> Option<&'static str> {
-    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
-    let once = rounds * job.sequence.len() as u64 == 1;
+fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {
+    if key == "class" && one_queue {
+        return Some("switches have one queue for all classes");
+    }
+    let once = job.turns() == Some(1);
     (key == "gap" && once).then_some("the job runs one collective, once")
 }
 

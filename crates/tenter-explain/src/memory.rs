@@ -8,8 +8,8 @@ use tenter_scenario::Plan;
 use tenter_units::Time;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
-use crate::cost::{MemoryParts, scaled, share_within_limit};
-use crate::ideal::Ideal;
+use crate::cost::{MemoryParts, in_rounds};
+use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
@@ -56,6 +56,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         ..MemoryParts::default()
     };
     let mut all = 0_u64;
+    let end = end_of_all(plan);
     for job in &plan.jobs {
         let crowd = greatest_crowd(plan, job)?;
         let entries = Entries::of(job)?;
@@ -63,9 +64,8 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
-        let end = Ideal::without_latency(plan, job).end();
-        let begun = scaled(flows(job)?, share_within_limit(plan, job, end));
-        all = all.saturating_add(begun);
+        let own_end = Ideal::without_latency(plan, job).end();
+        all = all.saturating_add(flows(job, rounds(plan, job, own_end, end))?);
     }
     let kept = all.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
@@ -75,6 +75,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let ends = plan
             .jobs
             .iter()
+            .filter(|job| !job.background)
             .map(|job| Ideal::without_latency(plan, job).end());
         let end = ends.max().unwrap_or_default();
         let end = end.min(plan.time_limit.unwrap_or(Time::MAX));
@@ -86,13 +87,13 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
 }
 
 /// Flows of all turns of a job.
-fn flows(job: &Job) -> Result<u64, WorkloadError> {
-    let rounds = u64::from(job.iterations) + u64::from(job.warm_up);
+fn flows(job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
-    for run in &job.sequence {
+    // Of what never ends, nothing is kept.
+    for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {
         let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
         let once = u64::from(schedule.transfer_count()) * u64::from(job.queue_pairs);
-        flows = flows.saturating_add(once.saturating_mul(rounds));
+        flows = flows.saturating_add(in_rounds(once, rounds));
     }
     Ok(flows)
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
+use crate::interference::InterferenceRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
@@ -85,6 +86,8 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "\n### `{}`\n", entry.table);
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(INTERFERENCE_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<InterferenceRow>(), &mut page);
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -138,6 +141,13 @@ const SUMMARY_INTRODUCTION: &str = "
 columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
 ";
 
+const INTERFERENCE_INTRODUCTION: &str = "
+## `interference.parquet`
+
+`tenter run --baseline`, `--interference` and `observe.baseline` of a scenario leave this table in the trial folder; `interference` of `summary.json` has the same rows.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -158,10 +168,12 @@ mod tests {
     use super::*;
 
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
-        let seeds = TableEntry::of::<SeedRow>();
-        let comparison = TableEntry::of::<ComparisonRow>();
-        let entries = tables().into_iter().chain(summary_blocks());
-        let entries = entries.chain([seeds, comparison]);
+        let apart = [
+            TableEntry::of::<InterferenceRow>(),
+            TableEntry::of::<SeedRow>(),
+            TableEntry::of::<ComparisonRow>(),
+        ];
+        let entries = tables().into_iter().chain(summary_blocks()).chain(apart);
         entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
     }
 

@@ -9,6 +9,7 @@ mod column;
 mod comparison;
 pub mod dictionary;
 mod digest;
+mod interference;
 mod percentile;
 mod rows;
 mod seeds;
@@ -18,6 +19,7 @@ mod summary;
 pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use comparison::ComparisonRow;
 pub use digest::Digest;
+pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank};
 pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,

@@ -152,12 +152,24 @@ rows! {
         name: String => "job_name", "";
         /// Ranks of the job.
         ranks: u32 => "ranks", "";
+        /// Whether the job is load for the others: it is not judged, and cut off when they have
+        /// ended.
+        background: bool => "background", "";
         /// Instant at which the job started.
         start: Time => "start_ns", "ns";
         /// Instant at which its last collective was done; missing when the trial ended before.
         end: Option<Time> => "end_ns", "ns";
         /// Job completion time: from start to end; missing when the trial ended before.
         jct: Option<Time> => "jct_ns", "ns";
+        /// What its ranks computed before the collectives that started.
+        compute: Time => "compute_ns", "ns";
+        /// Exposed communication: the job completion time without computing.
+        exposed: Option<Time> => "exposed_communication_ns", "ns";
+        /// Bytes of the data frames accepted, those of flows under way at the end included.
+        rx_bytes: u64 => "rx_bytes", "bytes";
+        /// The same over the time from the start of the job to its end, or to that of the trial;
+        /// missing where that is none.
+        rx_gbps: Option<f64> => "rx_gbps", "Gbit/s (10⁹)";
         /// Whether the job was done before the trial ended.
         complete: bool => "complete", "";
         /// Why the job could not be done, where it could not.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tenter_units::Time;
 
 use crate::column::{Cell, Kind, Value, rows};
+use crate::interference::InterferenceRow;
 use crate::rows::{CollectiveRow, JobRow};
 
 /// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
@@ -21,6 +22,9 @@ pub struct Summary {
     pub stopped: Option<String>,
     /// The jobs in the scenario's order.
     pub jobs: Vec<JobSummary>,
+    /// What the jobs cost each other, where that was asked for.
+    #[serde(default)]
+    pub interference: Vec<InterferenceRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
     /// Things a reader of the numbers must know, each a sentence.

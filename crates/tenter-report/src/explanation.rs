@@ -200,11 +200,19 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
 fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
     writeln!(
         out,
-        "\n{}: {}, run {}; ideal times",
+        "\n{}: {} on {}, {}",
         job.name,
         counted(u64::from(job.ranks), "rank"),
-        counted(job.rounds, "time"),
+        hosts(&job.hosts),
+        rounds(job),
     )?;
+    if job.compute_ns > 0.0 {
+        let ms = job.compute_ns / 1e6;
+        writeln!(out, "  computes {ms:.3} ms in each round of the list")?;
+    }
+    if job.collectives.is_empty() {
+        return Ok(());
+    }
     let mut table = TextTable::new(vec![
         TextColumn::name("collective"),
         TextColumn::name("algorithm"),
@@ -227,6 +235,25 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         ]);
     }
     write!(out, "{table}")
+}
+
+fn rounds(job: &JobFacts) -> String {
+    match (job.flows, job.background) {
+        (0, false) => format!("run {}; ideal times", counted(job.rounds, "time")),
+        (0, true) => "in the background for as long as the others run; ideal times".to_owned(),
+        (flows, _) => {
+            let flows = counted(flows, "continuous flow");
+            format!("{flows} for as long as the others run")
+        }
+    }
+}
+
+/// The hosts of a job, as many of them as a line has room for.
+fn hosts(stretches: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+    let rest = if stretches.len() > SHOWN { ", …" } else { "" };
+    format!("hosts {}{rest}", shown.join(", "))
 }
 
 fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {

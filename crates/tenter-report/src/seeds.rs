@@ -22,7 +22,9 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
         return Vec::new();
     };
     let mut rows = Vec::new();
-    for (position, job) in first.jobs.iter().enumerate() {
+    // What a load has moved is no result.
+    let jobs = first.jobs.iter().enumerate();
+    for (position, job) in jobs.filter(|(_, job)| !job.job.background) {
         let of_job = |trial: &Summary| -> Option<f64> {
             let jct = trial.jobs[position].job.jct?;
             Some(jct.as_ns())

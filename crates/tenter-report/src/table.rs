@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use tenter_record::{CollectiveRow, EngineStats, JobSummary, Names, Summary, Totals};
+use tenter_record::{
+    CollectiveRow, EngineStats, InterferenceRow, JobSummary, Names, Summary, Totals,
+};
 use tenter_units::Time;
 
 use crate::csv::csv;
@@ -80,6 +82,7 @@ impl TrialReport<'_> {
         for job in &summary.jobs {
             write_job(job, out)?;
         }
+        write_interference(&summary.interference, out)?;
         writeln!(out)?;
         write_totals(summary, out)?;
         if !summary.complete {
@@ -111,12 +114,27 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         row.name,
         counted(u64::from(row.ranks), "rank")
     )?;
+    if row.background {
+        return write_background(job, out);
+    }
     match row.jct {
         Some(jct) => writeln!(out, ", JCT {} ms", milliseconds(jct, decimals([Some(jct)])))?,
         None => writeln!(out, ", not done")?,
     }
     if let Some(failure) = &row.failure {
         writeln!(out, "failed: {failure}")?;
+    }
+    if let Some(exposed) = row.exposed
+        && !row.compute.is_zero()
+    {
+        let times = [row.compute, exposed];
+        let decimals = decimals(times.map(Some));
+        writeln!(
+            out,
+            "computing {} ms, exposed communication {} ms",
+            milliseconds(row.compute, decimals),
+            milliseconds(exposed, decimals)
+        )?;
     }
     // The iterations of a collective stand together, whatever ran in between.
     let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
@@ -125,6 +143,26 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         write_collectives(group, out)?;
     }
     Ok(())
+}
+
+/// What a load has moved; nothing of it is judged.
+fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    let row = &job.job;
+    let rate = optional(row.rx_gbps, |rate| format!("{rate:.1}"));
+    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
+    write!(
+        out,
+        ", background: {}B received, {rate} Gb/s",
+        si(row.rx_bytes as f64),
+    )?;
+    if !job.collectives.is_empty() {
+        write!(out, ", {} done", counted(done, "collective"))?;
+    }
+    writeln!(out)?;
+    match &row.failure {
+        Some(failure) => writeln!(out, "failed: {failure}"),
+        None => Ok(()),
+    }
 }
 
 fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
@@ -203,6 +241,59 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
 
 fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
     [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
+}
+
+/// So many columns fit on a screen; the table in the folder has them all.
+const BESIDE_SHOWN: usize = 12;
+
+/// What the jobs cost each other: times alone and together, and one column for each job beside them
+/// where pairs were run.
+fn write_interference(rows: &[InterferenceRow], out: &mut impl fmt::Write) -> fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut beside: Vec<(u32, &str)> = rows
+        .iter()
+        .filter_map(|row| Some((row.beside?, row.beside_name.as_deref()?)))
+        .collect();
+    beside.sort_unstable();
+    beside.dedup();
+    beside.truncate(BESIDE_SHOWN);
+    let mut columns = vec![
+        TextColumn::name("job"),
+        TextColumn::number("alone", "ms"),
+        TextColumn::number("beside all", "ms"),
+        TextColumn::number("slow-down", ""),
+    ];
+    columns.extend(beside.iter().map(|(_, name)| TextColumn::number(name, "")));
+    let decimals = decimals(rows.iter().flat_map(|row| [row.alone, row.together]));
+    let time = |time| optional(time, |time| milliseconds(time, decimals));
+    let ratio = |ratio| optional(ratio, |ratio: f64| format!("{ratio:.3}"));
+    let mut table = TextTable::new(columns);
+    for job in rows.iter().filter(|row| row.beside.is_none()) {
+        let mut cells = vec![
+            job.job_name.clone(),
+            time(job.alone),
+            time(job.together),
+            ratio(job.slow_down),
+        ];
+        for (other, _) in &beside {
+            let pair = (job.job, Some(*other));
+            let found = rows.iter().find(|row| (row.job, row.beside) == pair);
+            cells.push(found.map_or_else(String::new, |row| ratio(row.slow_down)));
+        }
+        table.push(cells);
+    }
+    writeln!(
+        out,
+        "\ninterference: JCT beside others over JCT alone{}",
+        if beside.is_empty() {
+            ""
+        } else {
+            ", and with each of them only"
+        }
+    )?;
+    write!(out, "{table}")
 }
 
 fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {

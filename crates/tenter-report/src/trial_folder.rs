@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tenter_record::{
-    CollectiveRow, Control, Counts, FlowRow, JobRow, Names, PortRow, Progress, QueueRow, Row,
-    SampleRow, Sink, SinkError, Summary, SwitchRow, TierRow,
+    CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow, Progress,
+    QueueRow, Row, SampleRow, Sink, SinkError, Summary, SwitchRow, TierRow,
 };
 
 use crate::seed_folder::remove;
@@ -141,6 +141,9 @@ impl TrialFolder {
             .collect();
         write_table(&path, &names, &jobs)?;
         write_table(&path, &names, &collectives)?;
+        if !summary.interference.is_empty() {
+            write_table(&path, &names, &summary.interference)?;
+        }
         write_table(&path, &names, &counts.ports)?;
         write_table(&path, &names, &counts.queues)?;
         write_table(&path, &names, &counts.switches)?;
@@ -235,12 +238,13 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 12] {
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 13] {
     [
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
         table_file::<JobRow>(folder),
         table_file::<CollectiveRow>(folder),
+        table_file::<InterferenceRow>(folder),
         table_file::<FlowRow>(folder),
         table_file::<PortRow>(folder),
         table_file::<QueueRow>(folder),

@@ -7,6 +7,7 @@ use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, WIRE_OVERHEAD_BYTES};
 use tenter_topology::Topology;
 use tenter_units::Bytes;
+use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
 use crate::diagnostics::{Problems, quote};
@@ -18,6 +19,7 @@ use crate::tree::{Node, Value};
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) addresses: &'a [NicAddress],
+    pub(crate) jobs: &'a [Job],
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
@@ -60,7 +62,9 @@ impl Around<'_> {
         effective: &mut Node,
     ) -> Option<SwitchSpec> {
         let nic = &self.endpoint.nic;
-        let mut data: Vec<u8> = self.addresses.iter().map(NicAddress::class).collect();
+        let of_jobs = self.jobs.iter().filter_map(|job| job.class);
+        let of_nics = self.addresses.iter().map(NicAddress::class);
+        let mut data: Vec<u8> = of_nics.chain(of_jobs).collect();
         data.sort_unstable();
         data.dedup();
         let notification = nic.notification.map(|notification| notification.class);

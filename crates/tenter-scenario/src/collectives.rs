@@ -1,9 +1,9 @@
 //! The `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_units::Bytes;
-use tenter_workload::CollectiveRun;
+use tenter_units::{Bytes, Time};
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 use tenter_workload::sizes::SizeList;
+use tenter_workload::{CollectiveRun, Compute};
 
 use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::Location;
@@ -39,6 +39,18 @@ const COLLECTIVE: KeyTable = KeyTable {
             Depends("this or `size`"),
             "Several sizes, run in this order",
         ),
+        key(
+            "compute",
+            "time",
+            Default("0ns"),
+            "What all ranks compute before each of these collectives, on top of `gap`",
+        ),
+        key(
+            "compute_spread",
+            "time",
+            Default("0ns"),
+            "Computing takes at most so much less or more, drawn anew each time; no more than `compute`",
+        ),
     ],
 };
 
@@ -58,6 +70,15 @@ const RANGE: KeyTable = KeyTable {
             Required,
             "No size is larger than this; the last one when the multiplication hits it",
         ),
+    ],
+};
+
+const DRAWN: KeyTable = KeyTable {
+    title: "`jobs[].collectives[].sizes` of a background job, to be drawn each time",
+    keys: &[
+        key("least", "size", Required, "No size is smaller than this"),
+        key("most", "size", Required, "No size is larger than this"),
+        key("count", "count", Default("1"), "How many are drawn"),
     ],
 };
 
@@ -120,9 +141,10 @@ const HIERARCHICAL: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 6] = [
+pub(crate) const TABLES: [&KeyTable; 7] = [
     &COLLECTIVE,
     &RANGE,
+    &DRAWN,
     &PERMUTATION,
     &ROOTED,
     &CHUNKED,
@@ -131,6 +153,8 @@ pub(crate) const TABLES: [&KeyTable; 6] = [
 
 /// No collective moves more per rank.
 const SIZE_MAX: u64 = 1 << 40;
+/// A thousand seconds, as for all times of a job.
+const COMPUTE_MAX: Time = Time::from_us(1_000_000_000);
 /// No job runs more collectives in one iteration.
 const SEQUENCE_MAX: usize = 10_000;
 
@@ -150,22 +174,70 @@ pub(crate) struct Collectives {
     pub(crate) sequence: Vec<CollectiveRun>,
 }
 
-/// Reads `collectives` out of a job; `seed` is that of the scenario.
-pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> {
-    let field = section.take("collectives")?;
+/// What one entry of the list says.
+struct Read {
+    kind: CollectiveKind,
+    sizes: Sizes,
+    compute: Compute,
+    at: Option<Location>,
+}
+
+/// The sizes of one entry.
+enum Sizes {
+    /// As given.
+    Fixed(Vec<u64>),
+    /// So many, drawn each time.
+    Drawn { least: u64, most: u64, count: usize },
+}
+
+impl Sizes {
+    fn count(&self) -> usize {
+        match self {
+            Sizes::Fixed(sizes) => sizes.len(),
+            Sizes::Drawn { count, .. } => *count,
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        match self {
+            Sizes::Fixed(sizes) => sizes.iter().copied().max().unwrap_or(0),
+            Sizes::Drawn { most, .. } => *most,
+        }
+    }
+}
+
+impl Read {
+    fn runs(&self) -> Vec<CollectiveRun> {
+        let run = |size_bytes, drawn_from_bytes| CollectiveRun {
+            kind: self.kind.clone(),
+            size_bytes,
+            drawn_from_bytes,
+            compute: self.compute,
+        };
+        match &self.sizes {
+            Sizes::Fixed(sizes) => sizes.iter().map(|&size| run(size, None)).collect(),
+            Sizes::Drawn { least, most, count } => vec![run(*most, Some(*least)); *count],
+        }
+    }
+}
+
+/// Reads the `collectives` of a job that is background load or not; `seed` is that of the scenario.
+pub(crate) fn read(
+    section: &mut Section<'_>,
+    field: &Field<'_>,
+    seed: u64,
+    background: bool,
+) -> Option<Collectives> {
     if field.count() == Some(0) {
         let help = "list at least one, for example `{collective: all-to-all, size: 16MiB}`";
         field.problem("is empty: this job has nothing to run", help.to_owned());
         return None;
     }
-    let (read, node) = field.each(|_, item| {
-        let at = item.at;
-        let (read, node) = read_collective(item, seed);
-        (read.map(|(kind, sizes)| (kind, sizes, at)), node)
-    });
+    let each = |_, item: Field<'_>| read_collective(item, seed, background);
+    let (read, node) = field.each(each);
     section.put("collectives", node);
     let read = read?;
-    let count: usize = read.iter().map(|(_, sizes, _)| sizes.len()).sum();
+    let count: usize = read.iter().map(|entry| entry.sizes.count()).sum();
     if count > SEQUENCE_MAX {
         let help = "give fewer sizes, or use `iterations`";
         field.problem(
@@ -174,29 +246,46 @@ pub(crate) fn read(section: &mut Section<'_>, seed: u64) -> Option<Collectives> 
         );
         return None;
     }
-    let entries = read.iter().map(|(kind, sizes, at)| Entry {
-        kind: kind.clone(),
-        largest_bytes: sizes.iter().copied().max().unwrap_or(0),
-        at: *at,
-    });
-    let entries = entries.collect();
-    let runs = read.iter().flat_map(|(kind, sizes, _)| {
-        sizes.iter().map(|&size_bytes| CollectiveRun {
-            kind: kind.clone(),
-            size_bytes,
-        })
+    let entries = read.iter().map(|entry| Entry {
+        kind: entry.kind.clone(),
+        largest_bytes: entry.sizes.largest(),
+        at: entry.at,
     });
     Some(Collectives {
-        entries,
-        sequence: runs.collect(),
+        entries: entries.collect(),
+        sequence: read.iter().flat_map(Read::runs).collect(),
     })
 }
 
-fn read_collective(item: Field<'_>, seed: u64) -> (Option<(CollectiveKind, Vec<u64>)>, Node) {
+fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read>, Node) {
+    let at = item.at;
     let mut section = item.section(&COLLECTIVE);
     let kind = read_kind(&mut section, seed);
-    let sizes = read_sizes(&mut section);
-    (kind.zip(sizes), section.finish())
+    let sizes = read_sizes(&mut section, background);
+    let compute = read_compute(&mut section);
+    let node = section.finish();
+    let read = || {
+        Some(Read {
+            kind: kind?,
+            sizes: sizes?,
+            compute: compute?,
+            at,
+        })
+    };
+    (read(), node)
+}
+
+fn read_compute(section: &mut Section<'_>) -> Option<Compute> {
+    let mean = section.time("compute", Time::ZERO..=COMPUTE_MAX);
+    let field = section.take("compute_spread")?;
+    let spread = field.quantity("a time", &(Time::ZERO..=COMPUTE_MAX))?;
+    let mean = mean?;
+    if spread > mean {
+        let what = format!("is {}, and `compute` only {mean}", field.node.describe());
+        field.problem(&what, "no time is less than nothing".to_owned());
+        return None;
+    }
+    Some(Compute { mean, spread })
 }
 
 fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
@@ -264,13 +353,16 @@ fn skip_parameters(section: &mut Section<'_>) {
     section.skip(&HIERARCHICAL);
 }
 
-fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
+fn read_sizes(section: &mut Section<'_>, background: bool) -> Option<Sizes> {
     let Some(field) = section.take_either("size", "sizes") else {
         let help = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
         section.problem("lacks `size` or `sizes`", help.to_owned());
         return None;
     };
     let list = match &field.node.value {
+        Value::Map(entries) if entries.iter().any(|entry| DRAWN.get(&entry.key).is_some()) => {
+            return read_drawn(section, &field, background);
+        }
         Value::Map(_) => {
             let (range, node) = read_range(field.clone());
             section.put(
@@ -299,7 +391,35 @@ fn read_sizes(section: &mut Section<'_>) -> Option<Vec<u64>> {
         let (message, help) = split_remedy(&text);
         field.problem(&format!("makes no sense: {message}"), help);
     }
-    sizes.ok()
+    sizes.ok().map(Sizes::Fixed)
+}
+
+/// Sizes that are drawn each time: of a load it does not matter which they are, of a job under test
+/// every table says what each took.
+fn read_drawn(section: &mut Section<'_>, field: &Field<'_>, background: bool) -> Option<Sizes> {
+    let mut range = field.clone().section(&DRAWN);
+    let sizes = 1..=SIZE_MAX;
+    let least = range.take("least").and_then(|field| field.size(&sizes));
+    let most_field = range.take("most");
+    let most = most_field.as_ref().and_then(|field| field.size(&sizes));
+    let count = range.integer("count", 1..=SEQUENCE_MAX as u64);
+    section.put("sizes", range.finish());
+    if !background {
+        let help = "give `size`, a list of sizes or a range, or make the job `background: true`";
+        field.problem("draws sizes for a job under test", help.to_owned());
+        return None;
+    }
+    let (least, most) = (least?, most?);
+    if least > most {
+        let help = "swap the two, or raise `most`".to_owned();
+        most_field?.problem("is less than `least`", help);
+        return None;
+    }
+    Some(Sizes::Drawn {
+        least,
+        most,
+        count: count?,
+    })
 }
 
 fn read_range(field: Field<'_>) -> (Option<SizeList>, Node) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_topology::Topology;
+use tenter_units::Rate;
 
 use crate::decode::{Field, suggestion};
 use crate::diagnostics::{Location, Problems, quote};
@@ -67,6 +68,16 @@ impl<'t> HostNames<'t> {
     /// How many hosts there are.
     pub(crate) fn count(&self) -> u32 {
         self.topology.hosts as u32
+    }
+
+    /// The leaf a host hangs on.
+    pub(crate) fn leaf(&self, host: u32) -> u32 {
+        self.topology.neighbour(host, 0).node
+    }
+
+    /// The rate of a host's link.
+    pub(crate) fn rate(&self, host: u32) -> Rate {
+        self.topology.cable(host, 0).rate
     }
 
     /// The name of a host.

@@ -1,21 +1,23 @@
 //! The `jobs` section: who takes part and what they run.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod bind;
+mod flows;
 
-use tenter_endpoint::MessageCut;
-use tenter_units::{Bytes, Time};
-use tenter_workload::collective::CollectiveKind;
+use tenter_units::Time;
+use tenter_workload::placement::Placement;
 use tenter_workload::{Job, QueuePairScope};
 
 use crate::collectives::{self, Collectives, Entry};
-use crate::decode::{Field, Section, split_remedy};
-use crate::diagnostics::{Location, quote};
-use crate::hosts::{HostNames, HostRef};
-use crate::keys::Presence::{Default, Depends, Required};
+use crate::decode::{Field, Section};
+use crate::diagnostics::Location;
+use crate::hosts::HostRef;
+use crate::keys::Presence::{Default, Depends};
 use crate::keys::{KeyTable, key};
 use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
-use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
 use crate::tree::{Node, Value};
+use flows::FlowDraft;
+
+pub(crate) use bind::bind;
 
 const JOB: KeyTable = KeyTable {
     title: "`jobs[]`",
@@ -27,7 +29,43 @@ const JOB: KeyTable = KeyTable {
             Default("all"),
             "Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers and stretches (`[host3, 7, 16-23]`)",
         ),
-        key("collectives", "list", Required, "What it runs, one after the other with a barrier in between"),
+        key(
+            "placement",
+            "`packed`, `random`, `random-groups` or `round-robin`",
+            Default("packed"),
+            "Which hosts `all` and a count take, and in which order: the first ones, any at random, groups of hosts at random, or one below each leaf in turn",
+        ),
+        key(
+            "group_size",
+            "count",
+            Depends("`8` with `random-groups`"),
+            "Hosts of a group, counted from host 0; ranks fill one group after the other",
+        )
+        .from("usual servers"),
+        key(
+            "free_hosts",
+            "`true` or `false`",
+            Default("false"),
+            "Whether `all` and a count mean hosts that no job listed before this one uses; otherwise jobs may share hosts, and then share their ports",
+        ),
+        key(
+            "collectives",
+            "list",
+            Depends("this or `flows`"),
+            "What it runs, one after the other with a barrier in between",
+        ),
+        key(
+            "flows",
+            "list",
+            Depends("this or `collectives`"),
+            "Streams of a background job between hosts that never end, as a traffic generator sends them; its ranks are these hosts",
+        ),
+        key(
+            "background",
+            "`true` or `false`",
+            Default("false"),
+            "Whether the job is load for the others: it is not judged, repeats its list for as long as any other job runs, and is cut off then",
+        ),
         key("iterations", "count", Default("1"), "How often the whole list is run and judged"),
         key("warm_up", "count, may be 0", Default("0"), "How often it is run before that without being judged"),
         key("start", "time", Default("0ns"), "When its first collective starts"),
@@ -45,6 +83,12 @@ const JOB: KeyTable = KeyTable {
             "QPs per rank pair (or per chunk and hop); a transfer is split evenly over them",
         ),
         key(
+            "class",
+            "`nic`, or 0 to 7",
+            Default("nic"),
+            "The class of its data packets; `nic` is that of the sender's `dscp`. Acknowledgements have the class of the NIC that sends them",
+        ),
+        key(
             "queue_pair_scope",
             "`rank-pair` or `chunk`",
             Default("rank-pair"),
@@ -53,20 +97,19 @@ const JOB: KeyTable = KeyTable {
     ],
 };
 
-/// The table of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 1] = [&JOB];
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 2] = [&JOB, &flows::FLOW];
 
 /// More jobs than a scheduler has on one fabric.
 const JOBS_MAX: usize = 10_000;
-/// Ranks of all jobs together.
-const RANKS_MAX: u64 = 1 << 22;
-/// Entries of a list of hosts that are reported before the rest is passed over.
-const MISTAKES_MAX: u32 = 20;
 /// No window of the engine is longer than the shortest gap; a shorter one than this would cost
 /// speed and describes no machine.
-const GAP_MIN: Time = WINDOW_MAX;
+pub(crate) const GAP_MIN: Time = WINDOW_MAX;
 /// A thousand seconds are far beyond what anyone simulates packet by packet.
 const LATEST: Time = Time::from_us(1_000_000_000);
+
+/// The NPUs of usual servers.
+const GROUP_SIZE: u32 = 8;
 
 /// A job, read; its hosts are still as they were written.
 pub(crate) struct JobDraft {
@@ -74,7 +117,16 @@ pub(crate) struct JobDraft {
     name_at: Option<Location>,
     ranks: Ranks,
     ranks_at: Option<Location>,
+    spread: Spread,
     entries: Vec<Entry>,
+    flows: Vec<FlowDraft>,
+}
+
+/// Which hosts a job takes where it does not list them.
+#[derive(Clone, Copy)]
+struct Spread {
+    placement: Placement,
+    free_hosts: bool,
 }
 
 /// Hosts as written.
@@ -109,12 +161,73 @@ pub(crate) fn read(scenario: &mut Section<'_>, seed: u64) -> Option<Vec<JobDraft
 
 fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node) {
     let mut section = item.section(&JOB);
-    let name_field = section.take("name");
-    let name_at = name_field
-        .as_ref()
-        .and_then(|field| field.at)
-        .or(section.at());
-    let name = match name_field {
+    let (name, name_at) = read_own_name(&mut section, index);
+    let endless = section.has("flows");
+    if endless {
+        flows::refuse_ranks(&mut section);
+    }
+    let ranks_field = section.take("ranks");
+    let ranks_at = ranks_field.as_ref().and_then(|field| field.at);
+    let ranks = ranks_field.and_then(|field| read_ranks(&field));
+    let spread = read_spread(&mut section, ranks.as_ref());
+    let background = section.boolean("background");
+    let is_load = background == Some(true);
+    let (collectives, flows) = read_work(&mut section, seed, is_load);
+    let (iterations, warm_up) = read_rounds(&mut section, is_load);
+    let start = section.time("start", Time::ZERO..=LATEST);
+    let gap_field = section.take("gap");
+    let gap = gap_field.as_ref().and_then(read_gap);
+    let queue_pairs = section.integer("queue_pairs", 1..=4096);
+    let class = section.take("class").and_then(|field| match field.word() {
+        Some("nic") => Some(None),
+        _ => field.integer(0..=7).map(Some),
+    });
+    let scopes = [
+        ("rank-pair", QueuePairScope::RankPair),
+        ("chunk", QueuePairScope::Chunk),
+    ];
+    let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
+    if endless {
+        flows::leave_out(&mut section);
+    }
+    let node = section.finish();
+    let read = || {
+        let Collectives { entries, sequence } = collectives?;
+        let job = Job {
+            name: name?,
+            hosts: Vec::new(),
+            background: background?,
+            sequence,
+            iterations: iterations?,
+            warm_up: warm_up?,
+            start: start?,
+            gap: gap?,
+            queue_pairs: queue_pairs?,
+            class: class?,
+            queue_pair_scope: queue_pair_scope?,
+        };
+        Some(JobDraft {
+            job,
+            name_at,
+            ranks: ranks?,
+            ranks_at,
+            spread: spread?,
+            entries,
+            flows: flows?,
+        })
+    };
+    let draft = read();
+    if let (Some(draft), Some(field)) = (&draft, &gap_field) {
+        check_last_start(&draft.job, field);
+    }
+    (draft, node)
+}
+
+/// The name of the job of that index, and where to point when it is not the only one.
+fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Option<Location>) {
+    let field = section.take("name");
+    let at = field.as_ref().and_then(|field| field.at).or(section.at());
+    let name = match field {
         Some(field) => read_name(&field),
         None => Some(format!("job{index}")),
     };
@@ -127,60 +240,69 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             }),
         );
     }
-    let ranks_field = section.take("ranks");
-    let ranks_at = ranks_field.as_ref().and_then(|field| field.at);
-    let ranks = ranks_field.and_then(|field| read_ranks(&field));
-    let collectives = collectives::read(&mut section, seed);
-    let iterations = section.integer("iterations", 1..=1_000_000);
-    let warm_up = section.integer("warm_up", 0..=1_000_000);
-    let start = section.time("start", Time::ZERO..=LATEST);
-    let gap_field = section.take("gap");
-    let gap = gap_field.as_ref().and_then(read_gap);
-    let queue_pairs = section.integer("queue_pairs", 1..=4096);
-    let scopes = [
-        ("rank-pair", QueuePairScope::RankPair),
-        ("chunk", QueuePairScope::Chunk),
-    ];
-    let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
-    let node = section.finish();
-    let read = || {
-        let Collectives { entries, sequence } = collectives?;
-        let job = Job {
-            name: name?,
-            hosts: Vec::new(),
-            sequence,
-            iterations: iterations?,
-            warm_up: warm_up?,
-            start: start?,
-            gap: gap?,
-            queue_pairs: queue_pairs?,
-            queue_pair_scope: queue_pair_scope?,
-        };
-        Some(JobDraft {
-            job,
-            name_at,
-            ranks: ranks?,
-            ranks_at,
-            entries,
-        })
-    };
-    let draft = read();
-    if let (Some(draft), Some(field)) = (&draft, &gap_field) {
-        check_last_start(&draft.job, field);
+    (name, at)
+}
+
+/// What the job runs: collectives, or streams.
+fn read_work(
+    section: &mut Section<'_>,
+    seed: u64,
+    background: bool,
+) -> (Option<Collectives>, Option<Vec<FlowDraft>>) {
+    match section.take_either("collectives", "flows") {
+        Some(field) if field.path.ends_with("flows") => {
+            let nothing = Collectives {
+                entries: Vec::new(),
+                sequence: Vec::new(),
+            };
+            (Some(nothing), flows::read(section, &field, background))
+        }
+        Some(field) => {
+            let read = collectives::read(section, &field, seed, background);
+            (read, Some(Vec::new()))
+        }
+        None => {
+            let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
+            section.problem("lacks `collectives` or `flows`", help.to_owned());
+            (None, None)
+        }
     }
-    (draft, node)
+}
+
+/// How often the list is run, and how often before that; nothing is to be said of a load.
+fn read_rounds(section: &mut Section<'_>, background: bool) -> (Option<u32>, Option<u32>) {
+    if !background {
+        let iterations = section.integer("iterations", 1..=1_000_000);
+        return (iterations, section.integer("warm_up", 0..=1_000_000));
+    }
+    for name in ["iterations", "warm_up"] {
+        if section.has(name)
+            && let Some(field) = section.take(name)
+        {
+            let help = "leave it out: the list is repeated for as long as other jobs run";
+            field.problem("has no effect in the background", help.to_owned());
+        }
+        section.drop_key(name);
+    }
+    (Some(1), Some(0))
 }
 
 /// Refuses a job whose last collective could not start in time even if none took any.
 fn check_last_start(job: &Job, gap: &Field<'_>) {
-    let turns = (u64::from(job.warm_up) + u64::from(job.iterations)) * job.sequence.len() as u64;
-    let gaps = u128::from(turns - 1) * u128::from(job.gap.ps());
-    if u128::from(job.start.ps()) + gaps > u128::from(SIMULATED_MAX.ps()) {
+    let Some(turns) = job.turns() else {
+        return;
+    };
+    let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
+    let compute = job.sequence.iter().map(|run| run.compute);
+    let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));
+    let rounds = u128::from(job.warm_up) + u128::from(job.iterations);
+    let computing = compute.sum::<u128>() * rounds;
+    if u128::from(job.start.ps()) + gaps + computing > u128::from(SIMULATED_MAX.ps()) {
         let what = format!(
             "is {}, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
             gap.node.describe()
         );
-        let help = "give a shorter `gap`, fewer `iterations` or fewer sizes";
+        let help = "give a shorter `gap` or `compute`, fewer `iterations` or fewer sizes";
         gap.problem(&what, help.to_owned());
     }
 }
@@ -208,6 +330,47 @@ fn read_name(field: &Field<'_>) -> Option<String> {
     Some(name)
 }
 
+/// Which hosts a job takes where it does not list them; a list leaves nothing to choose.
+fn read_spread(section: &mut Section<'_>, ranks: Option<&Ranks>) -> Option<Spread> {
+    if matches!(ranks, Some(Ranks::Hosts(_))) {
+        for name in ["placement", "group_size", "free_hosts"] {
+            if section.has(name)
+                && let Some(field) = section.take(name)
+            {
+                let help = "leave it out, or give `ranks` as a count";
+                field.problem("chooses hosts, and `ranks` lists them", help.to_owned());
+            }
+            section.drop_key(name);
+        }
+        return Some(Spread {
+            placement: Placement::Packed,
+            free_hosts: false,
+        });
+    }
+    let choices = [
+        ("packed", Placement::Packed),
+        ("random", Placement::Random),
+        ("random-groups", Placement::RandomGroups(GROUP_SIZE)),
+        ("round-robin", Placement::RoundRobin),
+    ];
+    let mut placement = section.choice("placement", &choices);
+    if let Some(field) = section.take("group_size") {
+        let size = field.integer(1..=u64::from(u32::MAX));
+        match &mut placement {
+            Some(Placement::RandomGroups(own)) => *own = size?,
+            Some(_) => {
+                let help = "leave it out, or give `placement: random-groups`";
+                field.problem("has no effect without groups", help.to_owned());
+            }
+            None => {}
+        }
+    }
+    Some(Spread {
+        placement: placement?,
+        free_hosts: section.boolean("free_hosts")?,
+    })
+}
+
 fn read_ranks(field: &Field<'_>) -> Option<Ranks> {
     match &field.node.value {
         Value::List(_) => {
@@ -220,150 +383,4 @@ fn read_ranks(field: &Field<'_>) -> Option<Ranks> {
         _ if field.word() == Some("all") => Some(Ranks::All),
         _ => field.integer(2..=u64::from(u32::MAX)).map(Ranks::Count),
     }
-}
-impl JobDraft {
-    /// Binds the ranks to the hosts of a fabric and asks the collectives whether they can run on
-    /// that many, with messages cut as `cut` says.
-    fn bind(mut self, names: &HostNames<'_>, cut: Option<MessageCut>) -> Option<Job> {
-        let hosts = match &self.ranks {
-            Ranks::All => (0..names.count()).collect(),
-            Ranks::Count(ranks) => self.first_hosts(*ranks, names)?,
-            Ranks::Hosts(list) => listed_hosts(list, names)?,
-        };
-        self.check_kinds(hosts.len() as u32, names);
-        if let Some(cut) = cut {
-            self.check_packets(hosts.len() as u32, cut, names);
-        }
-        self.job.hosts = hosts;
-        Some(self.job)
-    }
-
-    /// Sizes are checked already; what remains depends on the algorithm, the number of ranks, and
-    /// at most on the largest size.
-    fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
-        let mut checked: Vec<(CollectiveKind, u64)> = Vec::new();
-        for entry in &self.entries {
-            // The seed of a permutation changes nothing here, nor does the size of anything that is
-            // not cut into chunks of a length.
-            let kind = match &entry.kind {
-                CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
-                other => other.clone(),
-            };
-            let size_bytes = kind.chunk_bytes().map_or(1, |_| entry.largest_bytes);
-            if checked.contains(&(kind.clone(), size_bytes)) {
-                continue;
-            }
-            if let Err(error) = kind.schedule(ranks, size_bytes) {
-                let text = error.to_string();
-                let (message, help) = split_remedy(&text);
-                names.problem(entry.at, message.to_owned(), help);
-            }
-            checked.push((kind, size_bytes));
-        }
-    }
-
-    /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
-    fn check_packets(&self, ranks: u32, cut: MessageCut, names: &HostNames<'_>) {
-        for Entry {
-            kind,
-            largest_bytes,
-            at,
-        } in &self.entries
-        {
-            // What cannot run at all has been reported.
-            let found = crowd((kind, *largest_bytes), ranks, &self.job, cut);
-            let Ok(Some(Crowd { src, dst, packets })) = found else {
-                continue;
-            };
-            let message = format!(
-                "{} of {} puts {packets} packets on one queue pair of rank {src} to rank {dst}, and its sequence numbers suffice for {}",
-                kind.member(),
-                Bytes::new(*largest_bytes),
-                PACKETS_END - 1,
-            );
-            let help =
-                "give a larger `message_size` or `mtu`, more `queue_pairs`, or a smaller size";
-            names.problem(*at, message, Some(help.to_owned()));
-        }
-    }
-
-    fn first_hosts(&self, ranks: u32, names: &HostNames<'_>) -> Option<Vec<u32>> {
-        let hosts = names.count();
-        if ranks > hosts {
-            let message = format!(
-                "{ranks} ranks are bound to {hosts} hosts: the ranks from {hosts} on are unreachable"
-            );
-            let help = format!("use at most {hosts} ranks, or enlarge the fabric");
-            names.problem(self.ranks_at, message, Some(help));
-            return None;
-        }
-        Some((0..ranks).collect())
-    }
-}
-
-/// The hosts of a list, each once.
-fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> Option<Vec<u32>> {
-    let mut hosts = Vec::new();
-    let mut rank_on: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut mistakes = 0;
-    for (host, at) in list {
-        if mistakes == MISTAKES_MAX {
-            break;
-        }
-        let first_rank = hosts.len();
-        mistakes += u32::from(
-            names
-                .expand(
-                    host,
-                    *at,
-                    &mut hosts,
-                    &format!("rank {first_rank} is unreachable: "),
-                )
-                .is_none(),
-        );
-        for rank in first_rank..hosts.len() {
-            if let Some(earlier) = rank_on.insert(hosts[rank], rank) {
-                let name = quote(names.name(hosts[rank]));
-                let message = format!("host {name} is bound twice, to ranks {earlier} and {rank}");
-                let help = "give each rank of a job a host of its own".to_owned();
-                names.problem(*at, message, Some(help));
-                mistakes += 1;
-                // One report per entry is enough, and a long list of the same stretch stays short.
-                hosts.truncate(rank + 1);
-                break;
-            }
-        }
-    }
-    (mistakes == 0).then_some(hosts)
-}
-
-/// Binds all jobs; problems are noted for each of them.
-pub(crate) fn bind(
-    drafts: Vec<JobDraft>,
-    names: &HostNames<'_>,
-    cut: Option<MessageCut>,
-) -> Option<Vec<Job>> {
-    let mut seen = BTreeSet::new();
-    for draft in &drafts {
-        if !seen.insert(draft.job.name.as_str()) {
-            let message = format!("two jobs are called {}", quote(&draft.job.name));
-            names.problem(draft.name_at, message, Some("rename one of them".into()));
-        }
-    }
-    let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
-    for draft in drafts {
-        let at = draft.ranks_at.or(draft.name_at);
-        let Some(job) = draft.bind(names, cut) else {
-            complete = false;
-            continue;
-        };
-        ranks += u64::from(job.ranks());
-        if ranks > RANKS_MAX {
-            let message = format!("the jobs have more than {RANKS_MAX} ranks together");
-            names.problem(at, message, Some("use fewer jobs, or fewer ranks".into()));
-            return None;
-        }
-        jobs.push(job);
-    }
-    complete.then_some(jobs)
 }

@@ -42,13 +42,36 @@ pub struct Plan {
     /// The jobs, with names all different and every rank on a host of its own within its job. Gaps
     /// are at least 2 us, and the engine's window must not be longer than the shortest of them.
     pub jobs: Vec<Job>,
+    /// Whether each job under test is also run alone, to compare; changes no result of the run of
+    /// all.
+    pub baseline: bool,
     /// How often queues and rates are sampled; `None` for never. At least 1 us.
     pub sample_interval: Option<Time>,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
     /// at [`SIMULATED_MAX`] in any case.
     pub time_limit: Option<Time>,
+    /// How long background jobs run on after the last arrival of the jobs under test, or after the
+    /// instant at which it is known that one of these will never end; no shorter than a window.
+    pub background_delay: Time,
     /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,
+}
+
+impl Plan {
+    /// The same with some of the jobs only, on the same fabric: the others have their places and
+    /// run nothing, so that names, queue pairs and paths of those that run stay what they are.
+    /// Nothing is sampled.
+    #[must_use]
+    pub fn with_jobs(&self, jobs: &[usize]) -> Plan {
+        let mut plan = self.clone();
+        for (index, job) in plan.jobs.iter_mut().enumerate() {
+            if !jobs.contains(&index) {
+                job.sequence.clear();
+            }
+        }
+        plan.sample_interval = None;
+        plan
+    }
 }
 
 /// What is known of a switch device beside its model; the origins are in its profile.

@@ -1,6 +1,5 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
-use tenter_endpoint::MessageCut;
 use tenter_units::Time;
 
 use crate::congestion;
@@ -80,17 +79,31 @@ const OBSERVE: KeyTable = KeyTable {
             Default("100us"),
             "How often",
         ),
+        key(
+            "baseline",
+            "`true` or `false`",
+            Default("false"),
+            "Whether each job under test is also run alone on the same fabric, for its slow-down beside the others",
+        ),
     ],
 };
 
 const LIMITS: KeyTable = KeyTable {
     title: "`limits`",
-    keys: &[key(
-        "time",
-        "time or `none`",
-        Default("none"),
-        "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
-    )],
+    keys: &[
+        key(
+            "time",
+            "time or `none`",
+            Default("none"),
+            "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
+        ),
+        key(
+            "background",
+            "time, 2us or more",
+            Default("10us"),
+            "How long background jobs run on when the last of the others has ended; that is news from everywhere, as the barrier of a `gap` is",
+        ),
+    ],
 };
 
 const ENGINE: KeyTable = KeyTable {
@@ -144,8 +157,8 @@ struct Draft {
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
-    sample_interval: Read<Option<Time>>,
-    time_limit: Read<Option<Time>>,
+    observe: Read<(Option<Time>, bool)>,
+    limits: Read<(Option<Time>, Time)>,
     window_cap: Read<Option<Time>>,
 }
 
@@ -182,36 +195,45 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
-        sample_interval: read_observe(scenario),
-        time_limit: read_optional_time(scenario, "limits", &LIMITS, "time"),
-        window_cap: read_optional_time(scenario, "engine", &ENGINE, "window"),
+        observe: read_observe(scenario),
+        limits: read_limits(scenario),
+        window_cap: read_engine(scenario),
     }
 }
 
-fn read_observe(scenario: &mut Section<'_>) -> Read<Option<Time>> {
+fn read_observe(scenario: &mut Section<'_>) -> Read<(Option<Time>, bool)> {
     let mut section = scenario.section("observe", &OBSERVE)?;
     let samples = section.boolean("samples");
     let field = section.take("sample_interval");
     let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
     let interval = field.and_then(|field| field.quantity("a time", &range));
+    let baseline = section.boolean("baseline");
     scenario.put("observe", section.finish());
-    Some(if samples? { Some(interval?) } else { None })
+    let interval = if samples? { Some(interval?) } else { None };
+    Some((interval, baseline?))
 }
 
-/// A section of one key: a time or `none`.
-fn read_optional_time(
-    scenario: &mut Section<'_>,
-    name: &str,
-    table: &'static KeyTable,
-    key: &str,
-) -> Read<Option<Time>> {
-    let mut section = scenario.section(name, table)?;
+/// When the trial stops, and how long background jobs run on.
+fn read_limits(scenario: &mut Section<'_>) -> Read<(Option<Time>, Time)> {
+    let mut section = scenario.section("limits", &LIMITS)?;
+    let time = read_optional_time(&mut section, "time");
+    let background = section.time("background", jobs::GAP_MIN..=SIMULATED_MAX);
+    scenario.put("limits", section.finish());
+    Some((time?, background?))
+}
+
+fn read_engine(scenario: &mut Section<'_>) -> Read<Option<Time>> {
+    let mut section = scenario.section("engine", &ENGINE)?;
+    let window = read_optional_time(&mut section, "window");
+    scenario.put("engine", section.finish());
+    window
+}
+
+/// A time or `none`.
+fn read_optional_time(section: &mut Section<'_>, key: &str) -> Read<Option<Time>> {
     let range = Time::from_ns(1)..=SIMULATED_MAX;
-    let time = section
-        .take(key)
-        .and_then(|field| field.or_none(|field| field.quantity("a time", &range)));
-    scenario.put(name, section.finish());
-    time
+    let field = section.take(key)?;
+    field.or_none(|field| field.quantity("a time", &range))
 }
 
 impl Draft {
@@ -248,8 +270,8 @@ impl Draft {
             .as_ref()
             .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
-        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
-        let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
+        let draws = (self.seed.unwrap_or(0), nic);
+        let jobs = jobs::bind(self.jobs, &names, draws, effective);
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
@@ -258,6 +280,7 @@ impl Draft {
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
+            jobs: jobs.as_deref().unwrap_or_default(),
             endpoint: &endpoint,
             problems,
             warnings,
@@ -265,6 +288,8 @@ impl Draft {
         let draft = fabric.switch?;
         let device = draft.device();
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
+        let (time_limit, background_delay) = self.limits?;
+        let (sample_interval, baseline) = self.observe?;
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -275,8 +300,10 @@ impl Draft {
             nic: endpoint.nic,
             addresses,
             jobs: jobs?,
-            sample_interval: self.sample_interval?,
-            time_limit: self.time_limit?,
+            baseline,
+            sample_interval,
+            time_limit,
+            background_delay,
             window_cap: self.window_cap?,
             topology,
         })

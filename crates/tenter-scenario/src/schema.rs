@@ -144,16 +144,25 @@ fn congestion_control() -> Value {
 }
 
 fn job() -> Value {
-    let [own] = jobs::TABLES;
+    let [own, flow] = jobs::TABLES;
     let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
     Object::of(&[own])
         .with("collectives", one_of(collectives))
+        .with("flows", Object::of(&[flow]).schema())
         .schema()
 }
 
 /// One collective by one algorithm, with the keys that the two have.
 fn collective(kind: &CollectiveKind) -> Value {
-    let [own, range, permutation, rooted, chunked, hierarchical] = collectives::TABLES;
+    let [
+        own,
+        range,
+        drawn,
+        permutation,
+        rooted,
+        chunked,
+        hierarchical,
+    ] = collectives::TABLES;
     let mut kind = kind.clone();
     let mut tables = vec![own];
     if matches!(kind, CollectiveKind::Permutation { .. }) {
@@ -168,9 +177,10 @@ fn collective(kind: &CollectiveKind) -> Value {
     if kind.scale_up_mut().is_some() {
         tables.push(hierarchical);
     }
-    let object = Object::of(&tables)
-        .fixed("collective", kind.name())
-        .with("sizes", Object::of(&[range]).schema());
+    let object = Object::of(&tables).fixed("collective", kind.name()).with(
+        "sizes",
+        one_of([range, drawn].map(|table| Object::of(&[table]).schema())),
+    );
     let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
     if usual {
         object.fixed_or_left_out("algorithm", kind.algorithm())

@@ -76,6 +76,18 @@ impl Node {
         }
     }
 
+    /// An item of the list under a key of this mapping.
+    pub(crate) fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
+        let Value::Map(entries) = &mut self.value else {
+            return None;
+        };
+        let entry = entries.iter_mut().find(|entry| entry.key == key)?;
+        match &mut entry.node.value {
+            Value::List(items) => items.get_mut(index),
+            _ => None,
+        }
+    }
+
     /// Adds an entry to a mapping that does not have its key.
     pub(crate) fn add(&mut self, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {

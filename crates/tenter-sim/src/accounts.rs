@@ -8,14 +8,12 @@ use tenter_units::Time;
 use tenter_workload::{Schedule, WorkloadError, split};
 
 use crate::build::Context;
-use crate::jobs::JobPlan;
 use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
 
 /// What is known of one collective.
-#[derive(Default)]
 pub(crate) struct Tally {
-    schedule: Option<Arc<dyn Schedule>>,
-    pub(crate) start: Option<u64>,
+    schedule: Arc<dyn Schedule>,
+    pub(crate) start: u64,
     pub(crate) end: Option<u64>,
     /// Completion time of every flow, in the order in which they were booked.
     pub(crate) completion_times: Vec<Time>,
@@ -25,6 +23,7 @@ pub(crate) struct Tally {
     /// Frame bytes sent and accepted by the flows that are booked.
     pub(crate) sent_bytes: u64,
     pub(crate) accepted_bytes: u64,
+    flows: usize,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
     /// [`Accounts::waiting`].
     places: Vec<u32>,
@@ -32,8 +31,10 @@ pub(crate) struct Tally {
 
 /// The books.
 pub(crate) struct Accounts {
-    /// Per job and turn.
+    /// Per job, and per turn that has begun.
     pub(crate) tallies: Vec<Vec<Tally>>,
+    /// Per job the frame bytes accepted of flows that arrived whole.
+    pub(crate) received_bytes: Vec<u64>,
     /// Receivers' halves whose acknowledgement is still under way, and which places are free.
     waiting: Vec<DeliveredHalf>,
     free: Vec<u32>,
@@ -44,7 +45,8 @@ pub(crate) struct Accounts {
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
     flows_done: u64,
-    flows_booked: u64,
+    /// Of them and of all that there will be, those of jobs under test.
+    judged_flows_done: u64,
     flows_total: u64,
     last_event: u64,
 }
@@ -67,19 +69,16 @@ impl Accounts {
     /// When a collective cannot be run by its ranks.
     pub(crate) fn new(context: &Context) -> Result<Accounts, WorkloadError> {
         let mut flows_total = 0;
-        for plan in &context.jobs {
-            for turn in &plan.turns {
-                let schedule = turn
-                    .run
-                    .kind
-                    .schedule(plan.job.ranks(), turn.run.size_bytes)?;
+        for plan in context.jobs.iter().filter(|plan| !plan.job.background) {
+            let rounds = u64::from(plan.job.warm_up) + u64::from(plan.job.iterations);
+            for schedule in plan.job.schedules()? {
                 flows_total +=
-                    u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
+                    u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs) * rounds;
             }
         }
-        let tallies = |plan: &JobPlan| plan.turns.iter().map(|_| Tally::default()).collect();
         Ok(Accounts {
-            tallies: context.jobs.iter().map(tallies).collect(),
+            tallies: context.jobs.iter().map(|_| Vec::new()).collect(),
+            received_bytes: vec![0; context.jobs.len()],
             waiting: Vec::new(),
             free: Vec::new(),
             acknowledged: Vec::new(),
@@ -87,24 +86,32 @@ impl Accounts {
             rows: Vec::new(),
             digest: Digest::new(),
             flows_done: 0,
-            flows_booked: 0,
+            judged_flows_done: 0,
             flows_total,
             last_event: 0,
         })
     }
 
-    pub(crate) fn begin(
-        &mut self,
-        (job, turn): (usize, usize),
-        at: u64,
-        flows: usize,
-        schedule: Arc<dyn Schedule>,
-    ) {
-        let tally = &mut self.tallies[job][turn];
-        tally.start = Some(at);
-        tally.places = vec![0; flows];
-        tally.completion_times.reserve_exact(flows);
-        tally.schedule = Some(schedule);
+    pub(crate) fn begin(&mut self, job: usize, at: u64, flows: usize, schedule: Arc<dyn Schedule>) {
+        self.tallies[job].push(Tally {
+            schedule,
+            start: at,
+            end: None,
+            completion_times: Vec::with_capacity(flows),
+            sent_frames: 0,
+            accepted_frames: 0,
+            retransmitted_frames: 0,
+            sent_bytes: 0,
+            accepted_bytes: 0,
+            flows,
+            places: vec![0; flows],
+        });
+    }
+
+    /// Whether every flow of the job that was ever posted has been booked.
+    pub(crate) fn is_settled(&self, job: usize) -> bool {
+        let mut tallies = self.tallies[job].iter();
+        tallies.all(|tally| tally.completion_times.len() == tally.flows)
     }
 
     pub(crate) fn end(&mut self, job: usize, turn: usize, at: u64) {
@@ -115,10 +122,16 @@ impl Accounts {
     /// Takes what the receivers of one part have recorded.
     pub(crate) fn take_delivered(&mut self, context: &Context, ledger: &mut Ledger) {
         self.digest.merge(std::mem::take(&mut ledger.digest));
+        for (sum, bytes) in self.received_bytes.iter_mut().zip(&mut ledger.endless) {
+            *sum += bytes.as_mut().map_or(0, std::mem::take);
+        }
         for half in ledger.delivered.drain(..) {
             self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
             tally.accepted_frames += u64::from(half.frames);
+            self.received_bytes[usize::from(half.key.job)] += half.bytes;
+            let judged = !context.jobs[usize::from(half.key.job)].job.background;
+            self.judged_flows_done += u64::from(judged);
             let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
             if place as usize == self.waiting.len() {
                 self.waiting.push(half);
@@ -203,20 +216,15 @@ impl Accounts {
         let sent = &self.acknowledged[flow.index as usize];
         let received = &self.waiting[flow.place as usize];
         self.free.push(flow.place);
-        self.flows_booked += 1;
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
-        let schedule = tally
-            .schedule
-            .as_deref()
-            .expect("flows belong to collectives that began");
-        let row = flow_row(context, schedule, sent, received);
+        let row = flow_row(context, &*tally.schedule, sent, received);
         tally.completion_times.push(row.fct());
         tally.sent_frames += row.tx_frames;
         tally.sent_bytes += row.tx_bytes;
         tally.accepted_bytes += row.rx_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
-        if tally.completion_times.len() == tally.places.len() {
+        if tally.completion_times.len() == tally.flows {
             tally.places = Vec::new();
         }
         row
@@ -226,13 +234,9 @@ impl Accounts {
         self.flows_done
     }
 
-    /// Flows that have also been acknowledged, and are in the books.
-    pub(crate) fn flows_booked(&self) -> u64 {
-        self.flows_booked
-    }
-
-    pub(crate) fn flows_total(&self) -> u64 {
-        self.flows_total
+    /// Of the flows of jobs under test, how many have arrived and how many there are.
+    pub(crate) fn judged_flows(&self) -> (u64, u64) {
+        (self.judged_flows_done, self.flows_total)
     }
 
     /// When the last thing that matters to a flow happened, in ps.
@@ -253,7 +257,7 @@ fn flow_row(
         transfer: id,
     } = sent.key;
     let plan = &context.jobs[usize::from(job)];
-    let turn = &plan.turns[sent.turn as usize];
+    let turn = plan.turn(sent.turn);
     let transfer = schedule.transfer(id);
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);

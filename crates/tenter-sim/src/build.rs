@@ -40,6 +40,8 @@ pub struct Context {
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
+    /// How long background jobs run on without the others, in ps.
+    pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
     pub(crate) ranks: Vec<Vec<RankHere>>,
     /// For each node its part and its number there.
@@ -258,8 +260,8 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         jobs.push(JobPlan {
             job: job.clone(),
             pairs,
-            turns: JobPlan::turns(job),
             places,
+            seed: plan.seed,
         });
     }
     let homes = homes(&topology, threads);
@@ -271,6 +273,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         progress: JobProgress::new(jobs.len()),
         jobs,
         seed: plan.seed,
+        background_delay: plan.background_delay.ps(),
         ranks,
         homes,
         topology,
@@ -352,7 +355,7 @@ pub fn build<W: Watcher>(
         let fabric = Fabric {
             nodes,
             schedules: Schedules::default(),
-            ledger: Ledger::default(),
+            ledger: Ledger::new(&context.jobs),
             watcher: watcher(&context),
             turns: Turns::default(),
             context: Arc::clone(&context),

@@ -16,7 +16,8 @@ use crate::summary::nodes;
 /// The rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
 pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
     let context = driver.fabric(0).context();
-    let starts = context.jobs.iter().map(|plan| plan.job.start.ps());
+    let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
+    let starts = running.map(|plan| plan.job.start.ps());
     let started = starts.min().unwrap_or(0);
     let span = Time::from_ps(ended.saturating_sub(started));
     let mut counts = Counts::default();

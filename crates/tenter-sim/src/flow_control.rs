@@ -16,22 +16,36 @@ impl Context {
 
     /// The classes of what a NIC sends.
     pub(crate) fn nic_classes(&self, node: u32) -> NicClasses {
-        // Where a class shares the queue of another, its packets carry that one's number, so that
-        // switches, pauses and NICs speak of the same.
-        let queues = self.switch.queue_of_class();
-        let class = |class: u8| {
-            let queue = queues[usize::from(class)];
-            self.switch.classes[usize::from(queue)].class
-        };
+        let class = |class| self.class_on_wire(class);
         let data = self.addresses[node as usize].class();
+        let of_jobs = self.ranks_on(node).iter();
+        let all_data = of_jobs.fold(0_u8, |bits, here| {
+            bits | 1 << self.data_class(here.job, node)
+        });
+        let only = all_data.is_power_of_two().then(|| all_data.ilog2() as u8);
         let lossless = self.switch.classes.iter();
         let lossless = lossless.filter(|class| class.lossless.is_some());
         NicClasses {
-            data: class(data),
+            data: only.unwrap_or_else(|| class(data)),
+            all_data,
             control: class(self.nic.control_class.unwrap_or(data)),
             notification: class(self.nic.notification.map_or(data, |spec| spec.class)),
             lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
         }
+    }
+
+    /// The class that a class's packets carry: where it shares the queue of another, that one's
+    /// number, so that switches, pauses and NICs speak of the same.
+    fn class_on_wire(&self, class: u8) -> u8 {
+        let queue = self.switch.queue_of_class()[usize::from(class)];
+        self.switch.classes[usize::from(queue)].class
+    }
+
+    /// The class in which a host sends the data of a job.
+    pub(crate) fn data_class(&self, job: u16, host: u32) -> u8 {
+        let own = self.jobs[usize::from(job)].job.class;
+        let of_host = || self.addresses[host as usize].class();
+        self.class_on_wire(own.unwrap_or_else(of_host))
     }
 
     /// From the end of a pause frame sent through a port to the instant from which the other end

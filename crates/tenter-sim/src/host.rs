@@ -194,7 +194,8 @@ impl Host {
         }
     }
 
-    /// Posts a transfer, split over the queue pairs of its way.
+    /// Posts a transfer, split over the queue pairs of its way, and plans the one that follows it
+    /// whatever arrives.
     fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
@@ -209,7 +210,8 @@ impl Host {
             let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
             if !self.nic.is_open(send) {
                 let peer = peer(context, here.job, &transfer, slot.receive_slot, index);
-                self.nic.open(&context.nic, send, peer, now);
+                let class = context.data_class(here.job, self.nic.host());
+                self.nic.open(&context.nic, send, (peer, class), now);
             }
             let key = FlowKey {
                 job: here.job,
@@ -223,6 +225,11 @@ impl Host {
                 posted: now,
             };
             self.nic.post(&context.nic, send, request);
+        }
+        if let Some((next, wait)) = scope.schedules.of(here.job).followed_by(id) {
+            let at = now + wait.ps();
+            self.timers
+                .push(Reverse((at, Timer::Release(number, next))));
         }
     }
 

@@ -1,19 +1,19 @@
 //! Where jobs are: which collective runs, and how many of its transfers are missing.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tenter_engine::Control;
-use tenter_workload::{CollectiveRun, Job, QueuePairs};
+use tenter_engine::{Control, Stream};
+use tenter_workload::{CollectiveRun, Job, QueuePairs, Schedule, WorkloadError};
 
-/// One collective of a job's whole run.
-#[derive(Clone, Debug)]
+/// Where in a job's whole run one of its collectives stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// Index in the job's sequence.
     pub(crate) index: u32,
     /// Repetition of the sequence, warm-up included.
     pub(crate) iteration: u32,
     pub(crate) warm_up: bool,
-    pub(crate) run: CollectiveRun,
 }
 
 /// A job with what never changes while it runs.
@@ -21,9 +21,10 @@ pub(crate) struct Turn {
 pub(crate) struct JobPlan {
     pub(crate) job: Job,
     pub(crate) pairs: QueuePairs,
-    pub(crate) turns: Vec<Turn>,
     /// For each rank its number among the ranks on its host, over all jobs.
     pub(crate) places: Vec<Place>,
+    /// Seed of the trial.
+    pub(crate) seed: u64,
 }
 
 /// Where a rank lives.
@@ -36,16 +37,68 @@ pub(crate) struct Place {
 }
 
 impl JobPlan {
-    pub(crate) fn turns(job: &Job) -> Vec<Turn> {
-        let repeat = |iteration: u32| {
-            (0..).zip(&job.sequence).map(move |(index, run)| Turn {
-                index,
-                iteration,
-                warm_up: iteration < job.warm_up,
-                run: run.clone(),
-            })
+    /// Whether the job has a turn of that number, counted from 0.
+    pub(crate) fn has_turn(&self, number: u32) -> bool {
+        self.job
+            .turns()
+            .is_none_or(|turns| u64::from(number) < turns)
+    }
+
+    /// Whether its first collective never ends.
+    pub(crate) fn is_endless(&self) -> bool {
+        let first = self.job.sequence.first();
+        first.is_some_and(|run| run.kind.is_endless())
+    }
+
+    /// Where that turn stands.
+    pub(crate) fn turn(&self, number: u32) -> Turn {
+        let length = self.job.sequence.len() as u32;
+        let iteration = number / length;
+        Turn {
+            index: number % length,
+            iteration,
+            warm_up: iteration < self.job.warm_up,
+        }
+    }
+
+    /// What the turn of that number runs.
+    pub(crate) fn run(&self, number: u32) -> &CollectiveRun {
+        &self.job.sequence[self.turn(number).index as usize]
+    }
+
+    /// The size of the collective of that turn.
+    pub(crate) fn size_bytes(&self, number: u32) -> u64 {
+        let run = self.run(number);
+        let Some(least) = run.drawn_from_bytes else {
+            return run.size_bytes;
         };
-        (0..job.warm_up + job.iterations).flat_map(repeat).collect()
+        let mut stream = self.stream("size", number);
+        least + stream.below(run.size_bytes - least + 1)
+    }
+
+    /// What the ranks compute before that turn, in ps.
+    pub(crate) fn compute(&self, number: u32) -> u64 {
+        let draw = |bound| self.stream("compute", number).below(bound);
+        self.run(number).compute.draw(draw).ps()
+    }
+
+    /// Each turn has a stream of its own, so that none needs to be remembered.
+    fn stream(&self, what: &str, number: u32) -> Stream {
+        let purpose = format!("{what} of collective {number}");
+        Stream::new(self.seed, &self.job.name, &purpose)
+    }
+
+    /// The schedule of that turn.
+    pub(crate) fn schedule(&self, number: u32) -> Result<Arc<dyn Schedule>, WorkloadError> {
+        let kind = &self.run(number).kind;
+        let schedule = kind.schedule(self.job.ranks(), self.size_bytes(number))?;
+        Ok(Arc::from(schedule))
+    }
+
+    /// What passes within hosts before the first and after the last transfer of that turn, in ps.
+    pub(crate) fn within_hosts(&self, number: u32) -> u64 {
+        let kind = &self.run(number).kind;
+        kind.within_hosts(self.size_bytes(number)).ps()
     }
 }
 

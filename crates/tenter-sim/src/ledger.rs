@@ -4,6 +4,8 @@ use tenter_endpoint::{Acknowledged, Delivery};
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::Digest;
 
+use crate::jobs::JobPlan;
+
 /// One share of a transfer: what travels on one queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FlowKey {
@@ -73,6 +75,8 @@ const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<Acknowledged
 /// The records of one part since they were last collected.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
+    /// Of each endless job the frame bytes accepted; its flows have no rows.
+    pub(crate) endless: Vec<Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
     pub(crate) digest: Digest,
@@ -87,6 +91,17 @@ const DELIVERED: u64 = 1;
 const ACKNOWLEDGED: u64 = 2;
 
 impl Ledger {
+    /// The ledger of a part of a network with these jobs.
+    pub(crate) fn new(jobs: &[JobPlan]) -> Ledger {
+        Ledger {
+            endless: jobs
+                .iter()
+                .map(|plan| plan.is_endless().then_some(0))
+                .collect(),
+            ..Ledger::default()
+        }
+    }
+
     pub(crate) fn delivered(&mut self, key: FlowKey, turn: u32, delivery: &Delivery) {
         self.digest.add(&[
             DELIVERED,
@@ -98,6 +113,10 @@ impl Ledger {
             delivery.latency_sum * SENT_UNIT_PS,
             u64::from(delivery.latency_max) * SENT_UNIT_PS,
         ]);
+        if let Some(bytes) = &mut self.endless[usize::from(key.job)] {
+            *bytes += delivery.accepted_bytes;
+            return;
+        }
         self.delivered.push(DeliveredHalf {
             key,
             at: delivery.at,
@@ -130,6 +149,9 @@ impl Ledger {
             done.sent_frames,
             done.sent_bytes,
         ]);
+        if self.endless[usize::from(key.job)].is_some() {
+            return;
+        }
         self.acknowledged.push(AcknowledgedHalf {
             key,
             posted: done.request.posted,

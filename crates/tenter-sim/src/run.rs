@@ -16,6 +16,7 @@ use crate::build::{self, Context};
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::hash_paths::HashPath;
+use crate::jobs::JobPlan;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, hash_paths, stall, summary};
@@ -137,13 +138,15 @@ const REPORTS_APART: std::ops::RangeInclusive<u64> =
 #[derive(Debug, Default)]
 struct JobState {
     /// The collective that runs, or ran last.
-    turn: usize,
+    turn: u32,
     /// When the next one starts.
     next_start: Option<u64>,
     /// Whether a collective runs.
     running: bool,
     /// Whether it will not end within the hosts before time is up.
     overdue: bool,
+    /// When its last collective ended, or when it was seen that none of its will end any more.
+    end: Option<u64>,
 }
 
 impl<D: Driver> Simulation<D> {
@@ -202,6 +205,12 @@ struct Course<'a, D: Driver, S: Sink> {
     context: Arc<Context>,
     jobs: Vec<JobState>,
     accounts: Accounts,
+    /// Whether some job would go on for ever.
+    has_background: bool,
+    /// When background jobs are cut off, once that is known.
+    stop_at: Option<u64>,
+    /// Whether they have been.
+    was_cut: bool,
     sampler: Sampler,
     now: u64,
     report_at: u64,
@@ -212,11 +221,14 @@ struct Course<'a, D: Driver, S: Sink> {
 impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     fn new(driver: &'a mut D, sink: &'a mut S) -> Result<Self, SimulationError> {
         let context = Arc::clone(&driver.fabric(0).context);
-        let first = |plan: &crate::jobs::JobPlan| JobState {
-            next_start: (!plan.turns.is_empty()).then(|| plan.job.start.ps()),
+        let first = |plan: &JobPlan| JobState {
+            next_start: plan
+                .has_turn(0)
+                .then(|| plan.job.start.ps().saturating_add(plan.compute(0))),
             ..JobState::default()
         };
         let jobs = context.jobs.iter().map(first).collect();
+        let has_background = context.jobs.iter().any(|plan| plan.job.turns().is_none());
         let accounts = Accounts::new(&context)?;
         Ok(Course {
             driver,
@@ -224,6 +236,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             jobs,
             accounts,
             context,
+            has_background,
+            stop_at: None,
+            was_cut: false,
             sampler: Sampler::new(None),
             now: 0,
             report_at: FIRST_REPORT.ps(),
@@ -236,7 +251,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     fn run(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
         let stopped = self.run_edges(time_limit)?;
         self.collect()?;
-        if stopped.is_none() {
+        if stopped.is_none() && !self.was_cut {
             let of_flows = self.accounts.last_event();
             self.now = of_flows.max(summary::last_event(self.driver));
         }
@@ -259,22 +274,32 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 RunOutcome::Empty => {
                     self.finish_collectives(limit);
                     let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
-                    let Some(start) = self.next_start().or(overdue) else {
+                    self.stop_background();
+                    let next = [self.next_start(), self.stop_at]
+                        .into_iter()
+                        .flatten()
+                        .min();
+                    let Some(next) = next.or(overdue) else {
                         return Ok(None);
                     };
-                    self.idle_until(start.min(limit))?;
+                    self.idle_until(next.min(limit))?;
                 }
             }
             self.finish_collectives(limit);
+            self.stop_background();
             if self.sampler.is_due(self.now) {
                 self.sample(self.now)?;
             }
             if let Some(stop) = self.report()? {
                 return Ok(Some(stop));
             }
+            if self.is_over()? {
+                return Ok(None);
+            }
             if self.now >= limit {
                 self.collect()?;
                 if self.is_done() {
+                    self.was_cut = self.has_background;
                     return Ok(None);
                 }
                 let kind = match time_limit {
@@ -287,12 +312,15 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
     }
 
-    /// Whether all jobs are done and all their packets acknowledged. What goes on then is of no
-    /// consequence: levels of idle ports that are refreshed once more, pauses that run out.
+    /// Whether all jobs under test are done and all their packets acknowledged. What goes on then
+    /// is of no consequence: levels of idle ports that are refreshed once more, pauses that run
+    /// out, background jobs.
     fn is_done(&self) -> bool {
-        let jobs = &mut self.jobs.iter();
-        jobs.all(|job| !job.running && job.next_start.is_none())
-            && self.accounts.flows_booked() == self.accounts.flows_total()
+        let mut judged = (0..self.jobs.len()).filter(|&job| !self.context.jobs[job].job.background);
+        judged.all(|job| {
+            let state = &self.jobs[job];
+            !state.running && state.next_start.is_none() && self.accounts.is_settled(job)
+        })
     }
 
     /// Lets time pass in an empty network; only the first sample has something to say.
@@ -318,6 +346,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let start = self.next_start().unwrap_or(u64::MAX);
         limit
             .min(start)
+            .min(self.stop_at.unwrap_or(u64::MAX))
             .min(self.report_at)
             .min(self.sampler.next())
     }
@@ -338,22 +367,22 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let context = Arc::clone(&self.context);
         let plan = &context.jobs[job];
         let number = self.jobs[job].turn;
-        let run = &plan.turns[number].run;
-        let schedule = run.kind.schedule(plan.job.ranks(), run.size_bytes)?;
-        let schedule: Arc<dyn tenter_workload::Schedule> = Arc::from(schedule);
-        let more = number + 1 < plan.turns.len();
+        let schedule = plan.schedule(number)?;
         // Both ends of a hierarchical algorithm are outside the network.
-        let within = run.kind.within_hosts(run.size_bytes).ps();
-        let gap = more.then(|| plan.job.gap.ps().saturating_add(within));
-        context
-            .progress
-            .begin(job, u64::from(schedule.transfer_count()), gap);
+        let within = plan.within_hosts(number);
+        context.progress.begin(
+            job,
+            u64::from(schedule.transfer_count()),
+            self.trigger_after(plan, number),
+        );
         let flows = schedule.transfer_count() as usize * usize::from(plan.job.queue_pairs);
-        self.accounts
-            .begin((job, number), self.now, flows, Arc::clone(&schedule));
+        if !plan.is_endless() {
+            self.accounts
+                .begin(job, self.now, flows, Arc::clone(&schedule));
+        }
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;
-            schedules.set(job, number as u32, Arc::clone(&schedule));
+            schedules.set(job, number, Arc::clone(&schedule));
         }
         for &host in &plan.job.hosts {
             let (part, node) = context.home(host);
@@ -372,6 +401,61 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         Ok(())
     }
 
+    /// How long after the last arrival of a collective the whole network is told of it: the next
+    /// one starts, or background jobs are cut off.
+    fn trigger_after(&self, plan: &JobPlan, number: u32) -> Option<u64> {
+        let delay = if plan.has_turn(number + 1) {
+            plan.job.gap.ps().saturating_add(plan.compute(number + 1))
+        } else if self.has_background {
+            self.context.background_delay
+        } else {
+            return None;
+        };
+        Some(delay.saturating_add(plan.within_hosts(number)))
+    }
+
+    /// Says when background jobs are cut off, once the last of the others has ended or is known to
+    /// have failed.
+    fn stop_background(&mut self) {
+        if !self.has_background || self.stop_at.is_some() {
+            return;
+        }
+        let judged = |plan: &&JobPlan| !plan.job.background && plan.has_turn(0);
+        let mut last = 0;
+        for (plan, state) in self.context.jobs.iter().zip(&self.jobs) {
+            if judged(&plan) {
+                let Some(end) = state.end else { return };
+                last = last.max(end);
+            }
+        }
+        self.stop_at = Some(last.saturating_add(self.context.background_delay));
+    }
+
+    /// Whether background jobs are cut off now. What they hold up must not be lost of the others:
+    /// as long as acknowledgements of these are under way, they run on.
+    fn is_over(&mut self) -> Result<bool, SimulationError> {
+        if self.stop_at.is_none_or(|at| at > self.now) {
+            return Ok(false);
+        }
+        self.collect()?;
+        let judged = (0..self.jobs.len()).filter(|&job| !self.context.jobs[job].job.background);
+        let mut settled =
+            judged.map(|job| self.accounts.is_settled(job) || stall::has_failed(self.driver, job));
+        self.was_cut = settled.all(|settled| settled);
+        self.stop_at = Some(self.now.saturating_add(self.context.background_delay));
+        Ok(self.was_cut)
+    }
+
+    /// Looks for jobs under test that will never end, where others would wait for that.
+    fn give_up(&mut self) {
+        for job in 0..self.jobs.len() {
+            let runs = self.jobs[job].running && !self.context.jobs[job].job.background;
+            if self.has_background && runs && stall::has_failed(self.driver, job) {
+                self.jobs[job].end.get_or_insert(self.now);
+            }
+        }
+    }
+
     /// Books every collective that has ended and says when the job's next one starts. One whose
     /// end within the hosts is later than `limit` goes on.
     fn finish_collectives(&mut self, limit: u64) {
@@ -381,8 +465,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 continue;
             }
             let plan = &self.context.jobs[index];
-            let run = &plan.turns[state.turn].run;
-            let within = run.kind.within_hosts(run.size_bytes).ps();
+            let within = plan.within_hosts(state.turn);
             let last_arrival = self.context.progress.last_arrival(index);
             let end = last_arrival.saturating_add(within);
             if within > 0 && end > limit {
@@ -390,10 +473,13 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 continue;
             }
             state.running = false;
-            self.accounts.end(index, state.turn, end);
-            if state.turn + 1 < plan.turns.len() {
+            self.accounts.end(index, state.turn as usize, end);
+            if plan.has_turn(state.turn + 1) {
                 state.turn += 1;
-                state.next_start = Some(end.saturating_add(plan.job.gap.ps()));
+                let pause = plan.job.gap.ps().saturating_add(plan.compute(state.turn));
+                state.next_start = Some(end.saturating_add(pause));
+            } else {
+                state.end = Some(end);
             }
         }
     }
@@ -416,11 +502,13 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         if let Some(deadlock) = deadlock::find(self.driver, self.now) {
             return Ok(Some(deadlock));
         }
+        self.give_up();
+        let (flows_done, flows_total) = self.accounts.judged_flows();
         let progress = Progress {
             simulated: Time::from_ps(self.now),
             packet_hops: hops,
-            flows_done: self.accounts.flows_done(),
-            flows_total: self.accounts.flows_total(),
+            flows_done,
+            flows_total,
         };
         Ok(match self.sink.progress(&progress)? {
             Control::Continue => None,

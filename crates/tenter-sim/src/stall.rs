@@ -24,6 +24,10 @@ fn explain_job<D: Driver>(driver: &D, job: usize) -> Option<String> {
         return None;
     }
     let mut lines = failed_queue_pairs(driver, job);
+    // A load is cut off in the midst of its work.
+    if context.jobs[job].job.background && lines.is_empty() {
+        return None;
+    }
     lines.extend(waiting_ranks(driver, job));
     let omitted = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
@@ -48,6 +52,11 @@ fn host<D: Driver>(driver: &D, node: u32) -> Option<&crate::Host> {
         NodeModel::Host(host) => Some(host),
         NodeModel::Switch(_) => None,
     }
+}
+
+/// Whether a queue pair of the job gave up, so that it will never be done.
+pub(crate) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
+    !failed_queue_pairs(driver, job).is_empty()
 }
 
 fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {

@@ -15,7 +15,7 @@ use crate::build::{Context, lookahead};
 use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
-use crate::jobs::{JobPlan, Turn};
+use crate::jobs::JobPlan;
 use crate::run::Outcome;
 
 /// How a trial ended.
@@ -99,9 +99,9 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
     add_counters(driver, trial.ended, &mut digest);
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
-    for (index, plan) in context.jobs.iter().enumerate() {
+    for index in 0..context.jobs.len() {
         let rows = collective_rows(context, index, &accounts.tallies[index], &mut digest);
-        let job = job_row(index, plan, &rows, trial.stalls[index].clone());
+        let job = job_row(driver, accounts, (index, &rows), &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
             job,
@@ -118,6 +118,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         warnings: warnings(driver, &totals),
         // The caller knows what the scenario says itself.
         notes: Vec::new(),
+        // It takes further runs.
+        interference: Vec::new(),
         totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
@@ -224,29 +226,24 @@ fn collective_rows(
     tallies: &[Tally],
     digest: &mut Digest,
 ) -> Vec<CollectiveRow> {
-    let plan = &context.jobs[job];
-    let begun = plan
-        .turns
-        .iter()
-        .zip(tallies)
-        .filter(|(_, tally)| tally.start.is_some());
-    let rows = begun.map(|(turn, tally)| {
-        let row = collective_row(context, job, turn, tally);
+    let rows = (0..).zip(tallies).map(|(number, tally)| {
+        let row = collective_row(context, (job, number), tally);
         let end = row.end.map_or(u64::MAX, Time::ps);
-        let turn = [job as u64, u64::from(turn.index), u64::from(turn.iteration)];
+        let turn = [job as u64, u64::from(row.index), u64::from(row.iteration)];
         digest.add(&[COLLECTIVE, turn[0], turn[1], turn[2], row.start.ps(), end]);
         row
     });
     rows.collect()
 }
 
-fn collective_row(context: &Context, job: usize, turn: &Turn, tally: &Tally) -> CollectiveRow {
+fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally) -> CollectiveRow {
     let plan = &context.jobs[job];
-    let start = Time::from_ps(tally.start.unwrap_or(0));
+    let turn = plan.turn(number);
+    let start = Time::from_ps(tally.start);
     let end = tally.end.map(Time::from_ps);
     let time = end.map(|end| end - start);
-    let (kind, ranks) = (&turn.run.kind, plan.job.ranks());
-    let size = turn.run.size_bytes;
+    let (kind, ranks) = (&plan.run(number).kind, plan.job.ranks());
+    let size = plan.size_bytes(number);
     let arrived = size as f64 * arrived_share(context, tally);
     let algbw = time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
     let busbw = algbw.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
@@ -326,27 +323,58 @@ fn nic_dropped(nic: &Nic) -> u64 {
         .map_or(0, |(counters, _)| counters.dropped_frames)
 }
 
-fn job_row(
-    index: usize,
-    plan: &JobPlan,
-    collectives: &[CollectiveRow],
-    failure: Option<String>,
+fn job_row<D: Driver>(
+    driver: &D,
+    accounts: &Accounts,
+    (index, collectives): (usize, &[CollectiveRow]),
+    trial: &Trial<'_>,
 ) -> JobRow {
-    let complete = collectives.len() == plan.turns.len() && collectives.iter().all(|c| c.complete);
-    let end = collectives
-        .last()
-        .and_then(|last| last.end)
-        .filter(|_| complete);
+    let plan = &driver.fabric(0).context().jobs[index];
+    let job = &plan.job;
+    let failure = trial.stalls[index].clone();
+    let turns = job.turns();
+    let done = turns.is_some_and(|turns| turns == collectives.len() as u64)
+        && collectives.iter().all(|collective| collective.complete);
+    let complete = done || (job.background && failure.is_none());
+    let end = collectives.last().and_then(|last| last.end);
+    let end = end.filter(|_| done);
+    let jct = end.map(|end| end - job.start);
+    let compute = (0..collectives.len() as u32).map(|number| plan.compute(number));
+    let compute = Time::from_ps(compute.fold(0, u64::saturating_add));
+    let until = end.unwrap_or(Time::from_ps(trial.ended));
+    let span = until.saturating_sub(job.start);
+    let rx_bytes = accounts.received_bytes[index] + under_way(driver, plan);
     JobRow {
         job: index as u32,
-        name: plan.job.name.clone(),
-        ranks: plan.job.ranks(),
-        start: plan.job.start,
+        name: job.name.clone(),
+        ranks: job.ranks(),
+        background: job.background,
+        start: job.start,
         end,
-        jct: end.map(|end| end - plan.job.start),
+        jct,
+        compute,
+        exposed: jct.map(|jct| jct.saturating_sub(compute)),
+        rx_bytes,
+        rx_gbps: (!span.is_zero()).then(|| rx_bytes as f64 * 8.0 / span.as_s() / 1e9),
         complete,
         failure: failure.filter(|_| !complete),
     }
+}
+
+/// Frame bytes accepted of flows of a job that have not arrived whole.
+fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
+    let context = driver.fabric(0).context();
+    let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
+        let (part, local) = context.home(host);
+        let NodeModel::Host(host) = &driver.fabric(usize::from(part)).nodes()[local as usize]
+        else {
+            return 0;
+        };
+        let base = plan.places[rank as usize].receive_base;
+        let slots = base..base + plan.pairs.receive_slots(rank) as u32;
+        slots.map(|slot| host.nic().received_in_part(slot)).sum()
+    };
+    (0..).zip(&plan.job.hosts).map(of_rank).sum()
 }
 
 /// What the nodes have counted: frames of flows that never ended are part of it.

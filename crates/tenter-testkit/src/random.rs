@@ -72,7 +72,11 @@ fn text(seed: u64) -> String {
     } else {
         "{samples: false}".to_owned()
     };
-    let time = if draw.chance(15) {
+    let loaded = jobs.contains("background: true");
+    let time = if loaded {
+        // A load goes on while the others wait for a timeout.
+        draw.time(50_000, 500_000)
+    } else if draw.chance(15) {
         draw.time(20_000, 300_000)
     } else {
         "none".to_owned()
@@ -190,6 +194,41 @@ mod tests {
             .collect()
     }
 
+    /// Whether two jobs that share a host put their data into two queues.
+    fn has_mixed_nic(plan: &Plan) -> bool {
+        let queue_of = plan.switch.queue_of_class();
+        (0..plan.topology.hosts as u32).any(|host| {
+            let here = plan.jobs.iter().filter(|job| job.hosts.contains(&host));
+            let own = plan.addresses[host as usize].class();
+            let mut queues = here.map(|job| queue_of[usize::from(job.class.unwrap_or(own))]);
+            queues
+                .next()
+                .is_some_and(|first| queues.any(|other| other != first))
+        })
+    }
+
+    /// What a plan has of several jobs.
+    fn jobs_of(plan: &Plan) -> Vec<&'static str> {
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let has = [
+            ("background", plan.jobs.iter().any(|job| job.background)),
+            (
+                "drawn sizes",
+                runs.clone().any(|run| run.drawn_from_bytes.is_some()),
+            ),
+            (
+                "endless flows",
+                runs.clone().any(|run| run.kind.is_endless()),
+            ),
+            ("NICs with data of two classes", has_mixed_nic(plan)),
+            ("computing", runs.any(|run| !run.compute.spread.is_zero())),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
         assert_eq!(random_scenario(7).text, random_scenario(7).text);
@@ -197,9 +236,14 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 28] = [
+    const OTHERS: [&str; 33] = [
         "1 jobs",
         "3 jobs",
+        "background",
+        "drawn sizes",
+        "computing",
+        "endless flows",
+        "NICs with data of two classes",
         "3 queue pairs",
         "Chunk",
         "cut-through",
@@ -244,6 +288,9 @@ mod tests {
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
                 count(run.kind.member().to_string());
             }
+            for what in jobs_of(&plan) {
+                count(what.to_owned());
+            }
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
@@ -275,7 +322,7 @@ mod tests {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {
-            at_least(&member.to_string(), 10);
+            at_least(&member.to_string(), 5);
         }
     }
 }

@@ -33,6 +33,7 @@ struct Seen {
     notifications: u64,
     out_of_order: u64,
     given_up: u64,
+    loads: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -60,6 +61,10 @@ fn run(seeds: Range<u64>) {
                 seen.notifications += u64::from(summary.totals.cnp_frames > 0);
                 seen.out_of_order += u64::from(summary.totals.out_of_order_frames > 0);
                 seen.given_up += u64::from(summary.totals.given_up_frames > 0);
+                let loaded = summary.jobs.iter().any(|job| {
+                    job.job.background && job.collectives.iter().any(|row| row.complete)
+                });
+                seen.loads += u64::from(loaded && summary.complete);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
                 let limited = summary.stopped.is_some() && !deadlocked;
@@ -86,6 +91,7 @@ fn run(seeds: Range<u64>) {
     let endured = seen.notifications.min(seen.out_of_order).min(seen.given_up);
     assert!(
         often >= count / 6
+            && seen.loads >= count / 40
             && paused >= count / 10
             && at_times >= count / 20
             && lost_all_the_same >= count / 100
@@ -109,7 +115,9 @@ fn assert_totals(seed: u64, summary: &Summary) {
     let collectives = || summary.jobs.iter().flat_map(|job| &job.collectives);
     let totals = &summary.totals;
     let acknowledged: u64 = collectives().map(|row| row.flows).sum();
-    if summary.complete && acknowledged == totals.flows {
+    // A load is cut off with flows under way.
+    let loaded = summary.jobs.iter().any(|job| job.job.background);
+    if summary.complete && !loaded && acknowledged == totals.flows {
         let sums = collectives().fold((0, 0, 0), |sums, row| {
             (
                 sums.0 + row.tx_frames,

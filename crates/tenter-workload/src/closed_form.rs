@@ -36,6 +36,7 @@ use crate::collective::CollectiveKind;
 /// | incast; gather, parallel | (n−1)·c + L | the root's port receives n−1 blocks |
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
 /// | permutation; send-recv | c(S) + L | no port is shared |
+/// | flows | ∞ ([`Time::MAX`]) | they never end |
 ///
 /// With n between 2ᵏ and 2ᵏ⁺¹ the exchanges take place between 2ᵏ ranks; the others add c(S) + L
 /// before (reduce-scatter), c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after
@@ -97,6 +98,7 @@ pub fn ideal_completion(
             pipeline(kind, ranks, size_bytes, port_time, latency)
         }
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
+        CollectiveKind::Flows { .. } => Time::MAX,
     }
 }
 

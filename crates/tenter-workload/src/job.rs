@@ -26,13 +26,38 @@ impl QueuePairScope {
     }
 }
 
+/// Time that all ranks of a job compute before they start a collective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compute {
+    /// On average.
+    pub mean: Time,
+    /// At most so much less or more, each time equally likely; no more than the mean.
+    pub spread: Time,
+}
+
+impl Compute {
+    /// One time; `below` draws a number below its argument, each equally likely.
+    pub fn draw(self, below: impl FnOnce(u64) -> u64) -> Time {
+        let least = self.mean.saturating_sub(self.spread);
+        if self.spread.is_zero() {
+            return self.mean;
+        }
+        let width = self.spread.ps().saturating_mul(2).saturating_add(1);
+        least.saturating_add(Time::from_ps(below(width)))
+    }
+}
+
 /// One collective operation of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveRun {
     /// Which collective, by which algorithm.
     pub kind: CollectiveKind,
-    /// The size as nccl-tests counts it, in bytes.
+    /// The size as nccl-tests counts it, in bytes; the largest, where it is drawn each time.
     pub size_bytes: u64,
+    /// The least size, where it is drawn each time, every number of bytes equally likely.
+    pub drawn_from_bytes: Option<u64>,
+    /// What the ranks compute before it.
+    pub compute: Compute,
 }
 
 /// One job: ranks bound to hosts, and a sequence of collectives with a barrier between them.
@@ -42,7 +67,11 @@ pub struct Job {
     pub name: String,
     /// Rank r runs on host `hosts[r]`.
     pub hosts: Vec<u32>,
-    /// What it runs, in order; the whole list is repeated `warm_up + iterations` times.
+    /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
+    /// under test runs, and is cut off then.
+    pub background: bool,
+    /// What it runs, in order; the whole list is repeated `warm_up + iterations` times. A job with
+    /// nothing to run never starts.
     pub sequence: Vec<CollectiveRun>,
     /// Repetitions that count.
     pub iterations: u32,
@@ -54,6 +83,8 @@ pub struct Job {
     pub gap: Time,
     /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
     pub queue_pairs: u16,
+    /// The class of its data packets, 0 to 7; `None` for that of each NIC.
+    pub class: Option<u8>,
     /// What a QP is shared by.
     pub queue_pair_scope: QueuePairScope,
 }
@@ -62,6 +93,13 @@ impl Job {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
+    }
+
+    /// How many collectives it runs; `None` for as many as others leave it time for.
+    pub fn turns(&self) -> Option<u64> {
+        let rounds = u64::from(self.warm_up) + u64::from(self.iterations);
+        let length = self.sequence.len() as u64;
+        (!self.background || length == 0).then_some(rounds * length)
     }
 
     /// One schedule per entry of the sequence, in its order.
@@ -73,5 +111,26 @@ impl Job {
             .iter()
             .map(|run| run.kind.schedule(self.ranks(), run.size_bytes))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compute_times_are_within_the_spread() {
+        let compute = Compute {
+            mean: Time::from_us(10),
+            spread: Time::from_us(2),
+        };
+        assert_eq!(compute.draw(|_| 0), Time::from_us(8));
+        // 4 us and the picosecond that makes both ends possible.
+        assert_eq!(compute.draw(|bound| bound - 1), Time::from_us(12));
+        let fixed = Compute {
+            spread: Time::ZERO,
+            ..compute
+        };
+        assert_eq!(fixed.draw(|_| unreachable!()), Time::from_us(10));
     }
 }

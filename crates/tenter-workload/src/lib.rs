@@ -38,6 +38,6 @@ pub mod sizes;
 pub mod split;
 
 pub use error::WorkloadError;
-pub use job::{CollectiveRun, Job, QueuePairScope};
+pub use job::{CollectiveRun, Compute, Job, QueuePairScope};
 pub use pairs::QueuePairs;
 pub use schedule::{Destination, Schedule, Transfer};

@@ -5,6 +5,83 @@
 
 use std::collections::BTreeMap;
 
+/// How the ranks of a job are spread over hosts, where no list says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Rank r on the r-th host.
+    #[default]
+    Packed,
+    /// Each rank on a host of its own drawn at random.
+    Random,
+    /// As [`Placement::Random`], for as many ranks in a row as a group of hosts has: hosts are
+    /// grouped by so many that follow each other in the fabric, as the NICs of one server.
+    RandomGroups(u32),
+    /// One rank below each leaf in turn.
+    RoundRobin,
+}
+
+impl Placement {
+    /// Rank r on host `placed[r]`, of the hosts `free` (ascending, at least `ranks` of them); fewer
+    /// ranks when there are not enough.
+    ///
+    /// `leaf_of` names the leaf of a host, `below` draws a number below its argument, each equally
+    /// likely. Groups are cut from the numbers of the hosts, not from what is free: of a group that
+    /// is partly free, those hosts are taken that are.
+    pub fn place(
+        self,
+        ranks: u32,
+        free: &[u32],
+        leaf_of: impl Fn(u32) -> u32,
+        below: impl FnMut(u64) -> u64,
+    ) -> Vec<u32> {
+        let mut placed = match self {
+            Placement::Packed => free.to_vec(),
+            Placement::Random => shuffled(free.iter().map(|&host| vec![host]).collect(), below),
+            Placement::RandomGroups(size) => {
+                let groups = free.chunk_by(|a, b| a / size == b / size);
+                shuffled(groups.map(<[u32]>::to_vec).collect(), below)
+            }
+            Placement::RoundRobin => in_turn(free, leaf_of),
+        };
+        placed.truncate(ranks as usize);
+        placed
+    }
+}
+
+/// The groups in random order, one after the other: a Fisher–Yates shuffle from the front.
+fn shuffled(mut groups: Vec<Vec<u32>>, mut below: impl FnMut(u64) -> u64) -> Vec<u32> {
+    for first in 0..groups.len() {
+        let other = first + below((groups.len() - first) as u64) as usize;
+        groups.swap(first, other);
+    }
+    groups.concat()
+}
+
+/// The first host of each leaf, then the second of each, and so on.
+fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
+    let mut turns: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut placed: Vec<(u32, u32, u32)> = Vec::with_capacity(free.len());
+    for &host in free {
+        let leaf = leaf_of(host);
+        let turn = turns.entry(leaf).or_default();
+        placed.push((*turn, leaf, host));
+        *turn += 1;
+    }
+    placed.sort_unstable();
+    placed.into_iter().map(|(_, _, host)| host).collect()
+}
+
+/// The hosts of a job in words: `3`, or `8-15` for hosts that follow each other.
+pub fn stretches(hosts: &[u32]) -> Vec<String> {
+    let runs = hosts.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let word = |run: &[u32]| match run {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+        [] => String::new(),
+    };
+    runs.map(word).collect()
+}
+
 /// Why ranks cannot be bound as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
@@ -130,6 +207,8 @@ pub fn bound(bindings: &[(u32, u32)], hosts: u32) -> Result<Vec<u32>, PlacementE
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -137,6 +216,62 @@ mod tests {
         assert_eq!(packed(2, 3, 5).unwrap(), [2, 3, 4]);
         assert_eq!(listed(&[0, 1, 4, 5, 2, 3], 6).unwrap(), [0, 1, 4, 5, 2, 3]);
         assert_eq!(bound(&[(1, 7), (0, 3)], 8).unwrap(), [3, 7]);
+    }
+
+    /// Leaves of four hosts, and always the last of what may be drawn.
+    fn placed(placement: Placement, ranks: u32, free: &[u32]) -> Vec<u32> {
+        placement.place(ranks, free, |host| 100 + host / 4, |bound| bound - 1)
+    }
+
+    #[test]
+    fn policies_place_as_computed_by_hand() {
+        let all: Vec<u32> = (0..8).collect();
+        assert_eq!(placed(Placement::Packed, 3, &all), [0, 1, 2]);
+        assert_eq!(placed(Placement::Packed, 2, &[3, 6, 7]), [3, 6]);
+        // The last of the rest each time: 7, then 0 has gone to the end, and so on.
+        assert_eq!(placed(Placement::Random, 4, &all), [7, 0, 1, 2]);
+        // Groups 0–2, 3–5, 6–7: the last one first, then the first, which it was exchanged with.
+        assert_eq!(placed(Placement::RandomGroups(3), 4, &all), [6, 7, 0, 1]);
+        // Of the second group only hosts 4 and 5 are free.
+        assert_eq!(
+            placed(Placement::RandomGroups(3), 5, &[0, 1, 2, 4, 5]),
+            [4, 5, 0, 1, 2]
+        );
+        assert_eq!(placed(Placement::RoundRobin, 5, &all), [0, 4, 1, 5, 2]);
+        assert_eq!(
+            placed(Placement::RoundRobin, 4, &[0, 1, 2, 7]),
+            [0, 7, 1, 2]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_policy_takes_each_free_host_once(
+            free in proptest::collection::btree_set(0_u32..500, 0..100),
+            size in 1_u32..20,
+            draws in proptest::collection::vec(any::<u64>(), 100),
+        ) {
+            let free: Vec<u32> = free.into_iter().collect();
+            let policies = [
+                Placement::Packed,
+                Placement::Random,
+                Placement::RandomGroups(size),
+                Placement::RoundRobin,
+            ];
+            for policy in policies {
+                let mut draws = draws.iter();
+                let draw = |bound| draws.next().copied().unwrap_or(0) % bound;
+                let mut placed = policy.place(u32::MAX, &free, |host| host / 7, draw);
+                placed.sort_unstable();
+                prop_assert_eq!(&placed, &free);
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_in_words() {
+        assert_eq!(stretches(&[3, 8, 9, 10, 2, 1]), ["3", "8-10", "2", "1"]);
+        assert!(stretches(&[]).is_empty());
     }
 
     #[test]

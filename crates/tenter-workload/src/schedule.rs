@@ -1,5 +1,7 @@
 //! What a collective algorithm answers: its transfers, and which arrivals release which of them.
 
+use tenter_units::Time;
+
 use crate::job::QueuePairScope;
 
 /// One send from a rank to another.
@@ -79,6 +81,12 @@ pub trait Schedule: Send + Sync {
 
     /// How many arrivals the transfer waits for; 0 for the initial ones.
     fn dependencies(&self, id: u32) -> u32;
+
+    /// The transfer that its source posts a stated time after this one, whatever arrives, and that
+    /// time; it waits for nothing else. Collectives have none.
+    fn followed_by(&self, _id: u32) -> Option<(u32, Time)> {
+        None
+    }
 
     /// Appends every destination `rank` ever sends to, each once and in ascending order.
     ///

@@ -5,6 +5,7 @@ mod broken;
 mod explain;
 mod hostile;
 mod interrupt;
+mod jobs;
 mod pauses;
 mod report;
 mod run;

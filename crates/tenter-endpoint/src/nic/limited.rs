@@ -1,4 +1,5 @@
-//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs.
+//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs, pauses
+//! of one class of several.
 
 use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
@@ -8,12 +9,12 @@ use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
-use crate::send::{SendQueuePair, Sent};
+use crate::send::{SendQueuePair, Sent, Turn};
 use crate::spec::NicSpec;
 use crate::timers::Timers;
 
 /// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
-/// notifications that goes back has none of it.
+/// notifications that goes back and sends in one class has none of it.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     congestion: Option<Congestion>,
@@ -28,10 +29,15 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize) -> Option<Box<Limits>> {
+    pub(super) fn new(
+        spec: &NicSpec,
+        mixed: bool,
+        line: Rate,
+        slots: usize,
+    ) -> Option<Box<Limits>> {
         let control = spec.congestion_control.as_ref();
         let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
-        if control.is_none() && spec.notification.is_none() && goes_back {
+        if control.is_none() && spec.notification.is_none() && goes_back && !mixed {
             return None;
         }
         let mut window = spec.window_packets;
@@ -77,7 +83,7 @@ impl Limits {
     }
 
     fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
-        queue_pair.paced = true;
+        queue_pair.turn = Turn::Paced;
         self.paced.push(ready_at, slot);
     }
 
@@ -92,17 +98,62 @@ impl Nic {
     /// As [`Nic::next_departure`].
     pub(super) fn next_departure_limited(&self, limits: &Limits, now: u64) -> Option<u64> {
         let paused = |class: u8| self.pauses.until(class);
-        let data = if self.round.is_empty() {
-            limits.paced.next_at()
+        let data = if self.classes.is_mixed() {
+            self.next_of_classes(limits, now)
+        } else if self.round.is_empty() {
+            limits.paced.next_at().max(paused(self.classes.data))
         } else {
-            0
+            paused(self.classes.data)
         };
-        let data = (data != u64::MAX).then(|| data.max(paused(self.classes.data)));
+        let waits = !self.round.is_empty() || limits.paced.next_at() != u64::MAX;
+        let data = waits.then_some(data);
         let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
         let waits = !limits.notifications.is_empty();
         let notification = waits.then(|| paused(self.classes.notification));
         let earliest = [data, control, notification].into_iter().flatten().min()?;
         Some(earliest.max(self.transmitter.free_at()).max(now))
+    }
+
+    /// When pauses and rates let the first queue pair send, where they differ in class; nothing
+    /// less than `now` matters.
+    fn next_of_classes(&self, limits: &Limits, now: u64) -> u64 {
+        let all_data = self.classes.all_data;
+        let classes = (0..8).filter(|class| all_data & (1 << class) != 0);
+        let until = classes.map(|class| self.pauses.until(class));
+        let (first, last) = until.fold((u64::MAX, 0), |(first, last), until| {
+            (until.min(first), until.max(last))
+        });
+        // Mostly nothing is paused; then the round need not be looked through.
+        let of_round = if last <= now && !self.round.is_empty() {
+            now
+        } else {
+            let classes = self
+                .round
+                .iter()
+                .map(|&slot| self.send[slot as usize].class);
+            classes
+                .map(|class| self.pauses.until(class))
+                .min()
+                .unwrap_or(u64::MAX)
+        };
+        // Whose turn it is among those that wait is seen when they join the round.
+        of_round.min(limits.paced.next_at().max(first))
+    }
+
+    /// The queue pair whose turn it is: those of a paused class go to the end of the round.
+    fn next_in_round(&mut self, now: u64) -> Option<u32> {
+        if !self.classes.is_mixed() {
+            return self.round.front().copied();
+        }
+        for _ in 0..self.round.len() {
+            let slot = *self.round.front()?;
+            if self.pauses.until(self.send[slot as usize].class) <= now {
+                return Some(slot);
+            }
+            self.round.pop();
+            self.round.push(slot);
+        }
+        None
     }
 
     /// As [`Nic::depart`]: notifications before control packets, and these before data.
@@ -116,7 +167,7 @@ impl Nic {
             return;
         }
         self.end_waits(now);
-        let Some(&slot) = self.round.front() else {
+        let Some(slot) = self.next_in_round(now) else {
             return;
         };
         let next = if self.send[slot as usize].repairs {
@@ -130,7 +181,7 @@ impl Nic {
             None if self.send[slot as usize].has_packet(window) => self.next_data(spec, slot, now),
             None => {
                 // What it was to send again has arrived meanwhile.
-                self.send[slot as usize].in_round = false;
+                self.send[slot as usize].turn = Turn::Out;
                 self.round.pop();
                 return;
             }
@@ -163,7 +214,7 @@ impl Nic {
         }
         self.round.pop();
         if !queue_pair.has_packet(window) {
-            queue_pair.in_round = false;
+            queue_pair.turn = Turn::Out;
         } else if waits {
             limits.pace(slot, queue_pair, ready_at);
         } else {
@@ -197,11 +248,11 @@ impl Nic {
             };
             let window = limits.window(slot);
             let queue_pair = &mut self.send[slot as usize];
-            queue_pair.paced = false;
+            queue_pair.turn = Turn::InRound;
             if queue_pair.may_send(window) {
                 self.round.push(slot);
             } else {
-                queue_pair.in_round = false;
+                queue_pair.turn = Turn::Out;
             }
         }
     }
@@ -210,7 +261,7 @@ impl Nic {
     fn next_repair(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Option<Sent> {
         let limits = self.limits.as_mut()?;
         let queue_pair = &mut self.send[slot as usize];
-        let data = Packet::class_flags(self.classes.data);
+        let data = Packet::class_flags(queue_pair.class);
         if spec.loss_recovery == LossRecovery::None {
             queue_pair.repairs = false;
             let mut packet = queue_pair.control(PacketKind::EndOfData, ACK_FRAME_BYTES);

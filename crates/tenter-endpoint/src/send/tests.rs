@@ -46,11 +46,12 @@ impl Bench {
         let spec = spec();
         let cut = MessageCut::new(spec.message_bytes, spec.mtu_bytes);
         let mut queue_pair = SendQueuePair::default();
-        queue_pair.open(SendPeer {
+        let peer = SendPeer {
             destination: 1,
             slot: 2,
             hash: 3,
-        });
+        };
+        queue_pair.open(peer, 0);
         queue_pair.connection = Connection::Ready;
         queue_pair.next_sequence = sequence;
         queue_pair.acknowledged = sequence;

@@ -24,11 +24,17 @@ struct Turns {
 
 /// Chooses one to three jobs, on hosts of their own or not.
 pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
-    let jobs = *draw.pick(&[&1, &1, &2, &3]);
+    let jobs: u64 = *draw.pick(&[&1, &1, &2, &3]);
     let mut text = String::new();
     for index in 0..jobs {
+        // The first is always under test.
+        let background = index > 0 && draw.chance(45);
         let hosts = ranks(draw, limits.hosts);
         let queue_pairs = draw.within(1..=3);
+        if background && draw.chance(30) {
+            text.push_str(&endless(draw, index, &hosts, queue_pairs));
+            continue;
+        }
         let turns = Turns {
             collectives: draw.within(1..=2),
             iterations: draw.within(1..=3),
@@ -36,26 +42,96 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
         };
         let runs = jobs * turns.collectives * (turns.iterations + turns.warm_up);
         let share = limits.packets / runs;
+        let class = class(draw);
+        let placement = placement(draw, &hosts, limits.hosts);
         let _ = writeln!(
             text,
-            "  - name: job{index}\n    ranks: {hosts:?}\n    collectives:"
+            "  - name: job{index}\n{placement}{class}    background: {background}\n    collectives:"
         );
         for _ in 0..turns.collectives {
-            let collective = collective(draw, hosts.len() as u64, queue_pairs, share, limits);
-            let _ = writeln!(text, "      - {{{collective}}}");
+            let (name, size) = collective(draw, hosts.len() as u64, queue_pairs, share, limits);
+            let compute = compute(draw);
+            let size = if background && draw.chance(40) {
+                let least = draw.within(1..=size);
+                format!(
+                    "sizes: {{least: {least}B, most: {size}B, count: {}}}",
+                    draw.within(1..=3)
+                )
+            } else {
+                format!("size: {size}B")
+            };
+            let _ = writeln!(text, "      - {{{name}, {size}{compute}}}");
+        }
+        if !background {
+            let (iterations, warm_up) = (turns.iterations, turns.warm_up);
+            let _ = writeln!(text, "    iterations: {iterations}\n    warm_up: {warm_up}");
         }
         let _ = writeln!(
             text,
-            "    iterations: {}\n    warm_up: {}\n    start: {}\n    gap: {}\n    queue_pairs: {queue_pairs}\n    \
-             queue_pair_scope: {}",
-            turns.iterations,
-            turns.warm_up,
+            "    start: {}\n    gap: {}\n    queue_pairs: {queue_pairs}\n    queue_pair_scope: {}",
             draw.seldom_time(50, 15_000),
             draw.time(2_000, 12_000),
             draw.pick(&["rank-pair", "chunk"]),
         );
     }
     text
+}
+
+/// One to four streams between some of the hosts, at a rate each or as fast as they can.
+fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> String {
+    let class = class(draw);
+    let mut text = format!("  - name: job{index}\n{class}    background: true\n    flows:\n");
+    for _ in 0..draw.within(1..=4) {
+        let from = hosts[draw.below(hosts.len() as u64) as usize];
+        let others: Vec<u64> = hosts.iter().copied().filter(|&host| host != from).collect();
+        let to = others[draw.below(others.len() as u64) as usize];
+        let rate = if draw.chance(60) {
+            format!("{}Mbps", draw.within(100..=20_000))
+        } else {
+            "none".to_owned()
+        };
+        let _ = writeln!(text, "      - {{from: {from}, to: {to}, rate: {rate}}}");
+    }
+    let _ = writeln!(
+        text,
+        "    start: {}\n    queue_pairs: {queue_pairs}\n    queue_pair_scope: {}",
+        draw.seldom_time(50, 15_000),
+        draw.pick(&["rank-pair", "chunk"]),
+    );
+    text
+}
+
+/// Where as many ranks run: on these hosts, or on others of the fabric.
+fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
+    if draw.chance(60) {
+        return format!("    ranks: {hosts:?}\n");
+    }
+    let group = draw.within(1..=all);
+    let policy = match draw.below(4) {
+        0 => "packed".to_owned(),
+        1 => "random".to_owned(),
+        2 => "round-robin".to_owned(),
+        _ => format!("random-groups\n    group_size: {group}"),
+    };
+    format!("    ranks: {}\n    placement: {policy}\n", hosts.len())
+}
+
+/// In half of the cases a class of the job's own; switches have one queue or several.
+fn class(draw: &mut Draw) -> String {
+    if draw.chance(50) {
+        return String::new();
+    }
+    format!("    class: {}\n", draw.below(8))
+}
+
+/// What is computed before a collective, if anything.
+fn compute(draw: &mut Draw) -> String {
+    if draw.chance(70) {
+        return String::new();
+    }
+    let ns = draw.within(1..=20_000);
+    let spread = if draw.chance(50) { draw.below(ns) } else { 0 };
+    format!(", compute: {ns}ns, compute_spread: {spread}ns")
 }
 
 /// At least two of the hosts, in their order or in any.
@@ -71,14 +147,14 @@ fn ranks(draw: &mut Draw, hosts: u64) -> Vec<u64> {
 /// What random sizes are measured with; every algorithm can cut it.
 const UNIT: u64 = 1 << 20;
 
-/// One collective of at most about `share` packets.
+/// One collective of at most about `share` packets, and its size in bytes.
 fn collective(
     draw: &mut Draw,
     ranks: u64,
     queue_pairs: u64,
     share: u64,
     limits: &Limits,
-) -> String {
+) -> (String, u64) {
     let root = draw.below(ranks);
     // What to write, how many transfers that makes, and how many bytes they are of one unit.
     let mut choices = Vec::new();
@@ -120,7 +196,7 @@ fn collective(
             choices.extend(std::iter::repeat_n(choice, weight));
         }
     }
-    let (name, transfers, volume, pieces) =
+    let (mut name, transfers, volume, pieces) =
         choices.swap_remove(draw.below(choices.len() as u64) as usize);
     let size = if draw.chance(8) {
         // Less than a byte for some of the transfers.
@@ -130,13 +206,11 @@ fn collective(
         let bytes = packets * limits.packet_bytes - draw.below(limits.packet_bytes);
         (bytes * transfers * UNIT / volume).max(1)
     };
-    match pieces {
-        Some(pieces) => {
-            let chunk = size.div_ceil(pieces);
-            format!("{name}, size: {size}B, chunk_size: {chunk}B")
-        }
-        None => format!("{name}, size: {size}B"),
+    if let Some(pieces) = pieces {
+        let chunk = size.div_ceil(pieces);
+        let _ = write!(name, ", chunk_size: {chunk}B");
     }
+    (name, size)
 }
 
 /// Hosts of any size that the ranks fill, and their scale-up domain.

@@ -12,6 +12,7 @@ mod ecn;
 mod endpoint_delays;
 mod headroom;
 mod incast;
+mod jobs;
 mod load_balancing;
 mod lone_switch;
 mod loss;

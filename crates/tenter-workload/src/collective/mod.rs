@@ -18,6 +18,7 @@ mod broadcast_ring;
 mod broadcast_tree;
 mod butterfly;
 mod chunks;
+mod flows;
 mod gather_parallel;
 mod hypercube;
 mod incast;
@@ -45,6 +46,7 @@ use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
 
 pub use all_reduce_hierarchical::ScaleUp;
+pub use flows::Flow;
 
 /// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
 /// said.
@@ -132,6 +134,11 @@ pub enum CollectiveKind {
     Incast {
         /// The rank that receives.
         root: u32,
+    },
+    /// Streams that never end; no collective, and not listed among them.
+    Flows {
+        /// The streams.
+        flows: Vec<Flow>,
     },
 }
 
@@ -248,7 +255,13 @@ impl CollectiveKind {
         &incast::MEMBER,
     ];
 
-    /// The entry of this algorithm in [`CollectiveKind::MEMBERS`].
+    /// Whether it goes on for ever, so that nothing of it is ever complete.
+    pub const fn is_endless(&self) -> bool {
+        matches!(self, CollectiveKind::Flows { .. })
+    }
+
+    /// What is known of this algorithm, an entry of [`CollectiveKind::MEMBERS`] unless it is
+    /// endless.
     pub const fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
@@ -276,6 +289,7 @@ impl CollectiveKind {
             CollectiveKind::Hypercube => &hypercube::MEMBER,
             CollectiveKind::Permutation { .. } => &permutation::MEMBER,
             CollectiveKind::Incast { .. } => &incast::MEMBER,
+            CollectiveKind::Flows { .. } => &flows::MEMBER,
         }
     }
 
@@ -455,6 +469,9 @@ impl CollectiveKind {
                 Box::new(permutation::schedule(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
+            CollectiveKind::Flows { ref flows } => {
+                Box::new(flows::Flows::new(ranks, size_bytes, flows))
+            }
         })
     }
 

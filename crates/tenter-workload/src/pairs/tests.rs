@@ -7,7 +7,7 @@ use tenter_units::Time;
 
 use super::*;
 use crate::collective::CollectiveKind;
-use crate::{CollectiveRun, Destination};
+use crate::{CollectiveRun, Compute, Destination};
 
 const SCOPES: [QueuePairScope; 2] = [QueuePairScope::RankPair, QueuePairScope::Chunk];
 
@@ -38,16 +38,20 @@ fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs:
     let run = |kind: &CollectiveKind| CollectiveRun {
         kind: kind.clone(),
         size_bytes: 1 << 20,
+        drawn_from_bytes: None,
+        compute: Compute::default(),
     };
     Job {
         name: "job".to_owned(),
         hosts: (0..ranks).collect(),
+        background: false,
         sequence: kinds.iter().map(run).collect(),
         iterations: 1,
         warm_up: 0,
         start: Time::ZERO,
         gap: Time::ZERO,
         queue_pairs,
+        class: None,
         queue_pair_scope: scope,
     }
 }

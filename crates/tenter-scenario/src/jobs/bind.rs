@@ -1,0 +1,246 @@
+//! Binding the ranks of jobs to hosts, and what only shows once their number is known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tenter_endpoint::{MessageCut, NicSpec};
+use tenter_engine::Stream;
+use tenter_units::Bytes;
+use tenter_workload::Job;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::placement::{Placement, stretches};
+
+use super::{JobDraft, Ranks, flows};
+use crate::collectives::Entry;
+use crate::decode::split_remedy;
+use crate::diagnostics::{Location, quote};
+use crate::hosts::{HostNames, HostRef};
+use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
+use crate::tree::{Node, Value};
+
+/// Ranks of all jobs together.
+const RANKS_MAX: u64 = 1 << 22;
+/// Entries of a list of hosts that are reported before the rest is passed over.
+const MISTAKES_MAX: u32 = 20;
+
+impl JobDraft {
+    /// Binds the ranks to the hosts of a fabric, `taken` by jobs before this one or not, and asks
+    /// the collectives whether they can run on that many, with messages cut as `cut` says.
+    fn bind(
+        mut self,
+        names: &HostNames<'_>,
+        (taken, seed): (&[bool], u64),
+        nic: Option<&NicSpec>,
+    ) -> Option<Job> {
+        if !self.flows.is_empty() {
+            flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
+            return Some(self.job);
+        }
+        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let hosts = match &self.ranks {
+            Ranks::Hosts(list) => listed_hosts(list, names)?,
+            Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,
+        };
+        self.check_kinds(hosts.len() as u32, names);
+        if let Some(cut) = cut {
+            self.check_packets(hosts.len() as u32, cut, names);
+        }
+        self.job.hosts = hosts;
+        Some(self.job)
+    }
+
+    /// Sizes are checked already; what remains depends on the algorithm, the number of ranks, and
+    /// at most on the largest size.
+    fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
+        let mut checked: Vec<(CollectiveKind, u64)> = Vec::new();
+        for entry in &self.entries {
+            // The seed of a permutation changes nothing here, nor does the size of anything that is
+            // not cut into chunks of a length.
+            let kind = match &entry.kind {
+                CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
+                other => other.clone(),
+            };
+            let size_bytes = kind.chunk_bytes().map_or(1, |_| entry.largest_bytes);
+            if checked.contains(&(kind.clone(), size_bytes)) {
+                continue;
+            }
+            if let Err(error) = kind.schedule(ranks, size_bytes) {
+                let text = error.to_string();
+                let (message, help) = split_remedy(&text);
+                names.problem(entry.at, message.to_owned(), help);
+            }
+            checked.push((kind, size_bytes));
+        }
+    }
+
+    /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
+    fn check_packets(&self, ranks: u32, cut: MessageCut, names: &HostNames<'_>) {
+        for Entry {
+            kind,
+            largest_bytes,
+            at,
+        } in &self.entries
+        {
+            // What cannot run at all has been reported.
+            let found = crowd((kind, *largest_bytes), ranks, &self.job, cut);
+            let Ok(Some(Crowd { src, dst, packets })) = found else {
+                continue;
+            };
+            let message = format!(
+                "{} of {} puts {packets} packets on one queue pair of rank {src} to rank {dst}, and its sequence numbers suffice for {}",
+                kind.member(),
+                Bytes::new(*largest_bytes),
+                PACKETS_END - 1,
+            );
+            let help =
+                "give a larger `message_size` or `mtu`, more `queue_pairs`, or a smaller size";
+            names.problem(*at, message, Some(help.to_owned()));
+        }
+    }
+
+    /// The hosts that the placement of the job chooses.
+    fn placed_hosts(&self, names: &HostNames<'_>, taken: &[bool], seed: u64) -> Option<Vec<u32>> {
+        let hosts = names.count();
+        let only_free = self.spread.free_hosts;
+        let free = (0..hosts).filter(|&host| !only_free || !taken[host as usize]);
+        let free: Vec<u32> = free.collect();
+        let ranks = match self.ranks {
+            Ranks::Count(ranks) => ranks,
+            // One that is left is no job.
+            _ if only_free => (free.len() as u32).max(2),
+            _ => hosts,
+        };
+        if ranks > free.len() as u32 {
+            let (message, help) = if only_free {
+                let left = free.len();
+                let message = format!(
+                    "{ranks} ranks need a host each, and the jobs before leave {left} of {hosts} free"
+                );
+                let help =
+                    "use fewer ranks, enlarge the fabric, or share hosts (`free_hosts: false`)";
+                (message, help.to_owned())
+            } else {
+                let message = format!(
+                    "{ranks} ranks are bound to {hosts} hosts: the ranks from {hosts} on are unreachable"
+                );
+                (
+                    message,
+                    format!("use at most {hosts} ranks, or enlarge the fabric"),
+                )
+            };
+            names.problem(self.ranks_at, message, Some(help));
+            return None;
+        }
+        let mut stream = Stream::new(seed, &self.job.name, "placement");
+        let placement = self.spread.placement;
+        Some(placement.place(
+            ranks,
+            &free,
+            |host| names.leaf(host),
+            |bound| stream.below(bound),
+        ))
+    }
+
+    /// Whether the hosts are those that a reader of the scenario expects without looking further.
+    fn is_plain(&self) -> bool {
+        let listed = matches!(self.ranks, Ranks::Hosts(_)) || !self.flows.is_empty();
+        listed || (self.spread.placement == Placement::Packed && !self.spread.free_hosts)
+    }
+}
+
+/// The hosts of a list, each once.
+fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> Option<Vec<u32>> {
+    let mut hosts = Vec::new();
+    let mut rank_on: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut mistakes = 0;
+    for (host, at) in list {
+        if mistakes == MISTAKES_MAX {
+            break;
+        }
+        let first_rank = hosts.len();
+        mistakes += u32::from(
+            names
+                .expand(
+                    host,
+                    *at,
+                    &mut hosts,
+                    &format!("rank {first_rank} is unreachable: "),
+                )
+                .is_none(),
+        );
+        for rank in first_rank..hosts.len() {
+            if let Some(earlier) = rank_on.insert(hosts[rank], rank) {
+                let name = quote(names.name(hosts[rank]));
+                let message = format!("host {name} is bound twice, to ranks {earlier} and {rank}");
+                let help = "give each rank of a job a host of its own".to_owned();
+                names.problem(*at, message, Some(help));
+                mistakes += 1;
+                // One report per entry is enough, and a long list of the same stretch stays short.
+                hosts.truncate(rank + 1);
+                break;
+            }
+        }
+    }
+    (mistakes == 0).then_some(hosts)
+}
+
+/// Binds all jobs; problems are noted for each of them. Hosts that were chosen are written into the
+/// effective configuration.
+pub(crate) fn bind(
+    drafts: Option<Vec<JobDraft>>,
+    names: &HostNames<'_>,
+    (seed, nic): (u64, Option<&NicSpec>),
+    effective: &mut Node,
+) -> Option<Vec<Job>> {
+    let drafts = drafts?;
+    let first_at = drafts.first().and_then(|draft| draft.name_at);
+    let mut seen = BTreeSet::new();
+    for draft in &drafts {
+        if !seen.insert(draft.job.name.as_str()) {
+            let message = format!("two jobs are called {}", quote(&draft.job.name));
+            names.problem(draft.name_at, message, Some("rename one of them".into()));
+        }
+    }
+    let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
+    let mut taken = vec![false; names.count() as usize];
+    for (index, draft) in drafts.into_iter().enumerate() {
+        let at = draft.ranks_at.or(draft.name_at);
+        let is_plain = draft.is_plain();
+        let Some(job) = draft.bind(names, (&taken, seed), nic) else {
+            complete = false;
+            continue;
+        };
+        ranks += u64::from(job.ranks());
+        if ranks > RANKS_MAX {
+            let message = format!("the jobs have more than {RANKS_MAX} ranks together");
+            names.problem(at, message, Some("use fewer jobs, or fewer ranks".into()));
+            return None;
+        }
+        for &host in &job.hosts {
+            taken[host as usize] = true;
+        }
+        if !is_plain {
+            write_hosts(effective, index, &job.hosts);
+        }
+        jobs.push(job);
+    }
+    if complete && jobs.iter().all(|job| job.background) {
+        let help = "leave `background` out of those to be judged".to_owned();
+        let message = "all jobs are background load, and none is under test".to_owned();
+        names.problem(first_at, message, Some(help));
+        return None;
+    }
+    complete.then_some(jobs)
+}
+
+/// Lists the hosts of a job in place of how they were chosen.
+fn write_hosts(effective: &mut Node, index: usize, hosts: &[u32]) {
+    let Some(job) = effective.item_mut("jobs", index) else {
+        return;
+    };
+    for key in ["placement", "group_size", "free_hosts"] {
+        job.remove(&[key]);
+    }
+    let words = stretches(hosts).into_iter().map(Node::plain);
+    let list = Node::unplaced(Value::List(words.collect()));
+    job.put(&["ranks"], list);
+}

@@ -1,0 +1,210 @@
+//! What the `jobs` section means beside its collectives: where ranks run, when they compute, what
+//! load they are.
+
+use tenter_scenario::{Format, Loaded, load};
+use tenter_units::{Rate, Time};
+use tenter_workload::collective::CollectiveKind;
+
+/// Two leaves of four hosts, and jobs in flow style.
+fn scenario(jobs: &str) -> String {
+    format!(
+        "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}}\njobs:\n{}\n",
+        jobs.replace(
+            "RING",
+            "collectives: [{collective: all-reduce, size: 1MiB}]"
+        )
+    )
+}
+
+fn good(jobs: &str) -> Loaded {
+    let text = scenario(jobs);
+    load(&text, "x.yaml", Format::Yaml, &[], None)
+        .unwrap_or_else(|errors| panic!("{text}\n{}", errors.render()))
+}
+
+fn refused(jobs: &str, expected: &str) {
+    let text = scenario(jobs);
+    let errors = load(&text, "x.yaml", Format::Yaml, &[], None).expect_err(expected);
+    let said = errors.render();
+    assert_eq!(errors.problems().len(), 1, "{text}\n{said}");
+    assert!(said.contains(expected), "lacks {expected:?}\n{said}");
+}
+
+fn hosts(jobs: &str) -> Vec<Vec<u32>> {
+    let loaded = good(jobs);
+    // What is written out means the same again, whatever was drawn.
+    let again = load(&loaded.effective, "x.yaml", Format::Yaml, &[], Some(99));
+    let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let of = |loaded: &Loaded| -> Vec<Vec<u32>> {
+        let jobs = loaded.plan.jobs.iter();
+        jobs.map(|job| job.hosts.clone()).collect()
+    };
+    assert_eq!(of(&loaded), of(&again), "{}", loaded.effective);
+    of(&loaded)
+}
+
+#[test]
+fn placement_chooses_hosts() {
+    assert_eq!(hosts("  - {ranks: 3, RING}"), [[0, 1, 2]]);
+    assert_eq!(
+        hosts("  - {ranks: 3, placement: round-robin, RING}"),
+        [[0, 4, 1]]
+    );
+    let random = hosts("  - {ranks: 8, placement: random, RING}");
+    let mut sorted = random[0].clone();
+    sorted.sort_unstable();
+    assert_ne!(random[0], sorted);
+    assert_eq!(sorted, [0, 1, 2, 3, 4, 5, 6, 7]);
+    let groups = hosts("  - {ranks: 6, placement: random-groups, group_size: 2, RING}");
+    for pair in groups[0].chunks(2) {
+        assert_eq!((pair[0] % 2, pair[1]), (0, pair[0] + 1));
+    }
+}
+
+#[test]
+fn another_job_moves_no_draw() {
+    let alone = hosts("  - {name: a, ranks: 4, placement: random, RING}");
+    let first = hosts(
+        "  - {name: b, ranks: 4, placement: random, RING}\n  - {name: a, ranks: 4, placement: random, RING}",
+    );
+    assert_eq!(alone[0], first[1]);
+    assert_ne!(first[0], first[1]);
+}
+
+#[test]
+fn jobs_may_share_hosts_or_take_free_ones() {
+    assert_eq!(
+        hosts("  - {ranks: 3, RING}\n  - {ranks: 3, RING}"),
+        [[0, 1, 2], [0, 1, 2]]
+    );
+    assert_eq!(
+        hosts(
+            "  - {ranks: [1, 4], RING}\n  - {ranks: 3, free_hosts: true, RING}\n  - {free_hosts: true, RING}"
+        ),
+        [vec![1, 4], vec![0, 2, 3], vec![5, 6, 7]]
+    );
+    refused(
+        "  - {ranks: 6, RING}\n  - {ranks: 3, free_hosts: true, RING}",
+        "3 ranks need a host each, and the jobs before leave 2 of 8 free",
+    );
+    refused(
+        "  - {RING}\n  - {free_hosts: true, RING}",
+        "2 ranks need a host each, and the jobs before leave 0 of 8 free",
+    );
+}
+
+#[test]
+fn what_chooses_nothing_is_refused() {
+    refused(
+        "  - {ranks: [0, 1], placement: random, RING}",
+        "chooses hosts, and `ranks` lists them",
+    );
+    refused(
+        "  - {ranks: 4, placement: random, group_size: 2, RING}",
+        "has no effect without groups",
+    );
+    refused(
+        "  - {ranks: 4, placement: spiral, RING}",
+        "choose from packed, random, random-groups, round-robin",
+    );
+}
+
+#[test]
+fn a_job_computes_before_a_collective() {
+    let jobs = "  - {collectives: [{collective: all-reduce, size: 1MiB, compute: 5us, compute_spread: 2us}]}";
+    let compute = good(jobs).plan.jobs[0].sequence[0].compute;
+    assert_eq!(
+        (compute.mean, compute.spread),
+        (Time::from_us(5), Time::from_us(2))
+    );
+    refused(
+        &jobs.replace("2us", "6us"),
+        "compute_spread` is `6us`, and `compute` only 5us",
+    );
+}
+
+const TESTED: &str = "  - {name: tested, ranks: [0, 1], RING}\n";
+
+#[test]
+fn background_jobs_have_no_iterations_and_may_draw_sizes() {
+    let load = "  - {ranks: [2-5], background: true, collectives: [{collective: all-to-all, sizes: {least: 1MiB, most: 4MiB, count: 3}}]}";
+    let job = &good(&format!("{TESTED}{load}")).plan.jobs[1];
+    assert!(job.background);
+    assert_eq!((job.turns(), job.sequence.len()), (None, 3));
+    let run = &job.sequence[2];
+    assert_eq!(
+        (run.drawn_from_bytes, run.size_bytes),
+        (Some(1 << 20), 4 << 20)
+    );
+    hosts(&format!("{TESTED}{load}"));
+    let refused_here = |jobs: &str, expected: &str| refused(&format!("{TESTED}{jobs}"), expected);
+    refused_here(
+        &load.replace("background: true", "iterations: 2, background: true"),
+        "`jobs[1].iterations` has no effect in the background",
+    );
+    refused_here(
+        &load.replace("most: 4MiB", "most: 4KiB"),
+        "`jobs[1].collectives[0].sizes.most` is less than `least`",
+    );
+    refused_here(
+        &load.replace("background: true", "background: false"),
+        "draws sizes for a job under test",
+    );
+    refused(load, "all jobs are background load");
+}
+
+#[test]
+fn a_job_may_have_a_class_of_its_own() {
+    let jobs = "  - {ranks: [0, 1], class: 5, RING}\n  - {ranks: [2, 3], RING}";
+    let classes: Vec<_> = good(jobs).plan.jobs.iter().map(|job| job.class).collect();
+    assert_eq!(classes, [Some(5), None]);
+    hosts(jobs);
+    refused(&jobs.replace('5', "8"), "`jobs[0].class`");
+}
+
+#[test]
+fn flows_name_their_hosts() {
+    let load = "  - {name: noise, background: true, flows: [{from: [3, 4-5], to: 7}, {from: 7, to: 3, rate: 10Gbps}]}";
+    let both = format!("{TESTED}{load}");
+    assert_eq!(hosts(&both), [vec![0, 1], vec![3, 7, 4, 5]]);
+    let job = good(&both).plan.jobs.remove(1);
+    let CollectiveKind::Flows { flows } = &job.sequence[0].kind else {
+        panic!("{job:?}");
+    };
+    let flows: Vec<_> = flows
+        .iter()
+        .map(|flow| (flow.src, flow.dst, flow.rate))
+        .collect();
+    let gbps = Rate::from_gbps;
+    assert_eq!(
+        flows,
+        [
+            (0, 1, gbps(400)),
+            (2, 1, gbps(400)),
+            (3, 1, gbps(400)),
+            (1, 0, gbps(10))
+        ]
+    );
+    assert_eq!(job.sequence[0].size_bytes, 128 << 10);
+    let refused_here = |from: &str, to: &str, expected: &str| {
+        refused(&format!("{TESTED}{}", load.replace(from, to)), expected);
+    };
+    refused_here(
+        "background: true, ",
+        "",
+        "never end, so they cannot be judged",
+    );
+    refused_here("to: 3", "to: 7", "a flow goes from a host to itself");
+    refused_here("to: 3", "to: 30", "there is no host `30`");
+    refused_here(
+        "name: noise",
+        "ranks: 4",
+        "`jobs[1].ranks` has no effect on `flows`",
+    );
+    refused_here(
+        "flows: [",
+        "collectives: [], flows: [",
+        "exclude each other",
+    );
+    refused("  - {name: idle}", "lacks `collectives` or `flows`");
+}

@@ -1,0 +1,150 @@
+//! What jobs cost each other: which of them run together for it, and what their times come to.
+
+use tenter_record::{InterferenceRow, JobRow};
+use tenter_scenario::Plan;
+use tenter_units::Time;
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interference {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each job under test alone.
+    Alone,
+    /// Each job under test alone, and with each other job.
+    Pairs,
+}
+
+/// The jobs of each run that is needed beside the one with all of them: each under test alone, then
+/// pairs of which one at least is under test.
+pub fn interference_runs(plan: &Plan, asked: Interference) -> Vec<Vec<usize>> {
+    let judged = |job: usize| !plan.jobs[job].background;
+    let all = 0..plan.jobs.len();
+    if asked == Interference::None {
+        return Vec::new();
+    }
+    let mut runs: Vec<Vec<usize>> = all
+        .clone()
+        .filter(|&job| judged(job))
+        .map(|job| vec![job])
+        .collect();
+    // Two jobs beside each other are all jobs.
+    if asked == Interference::Pairs && plan.jobs.len() > 2 {
+        for first in all.clone() {
+            let seconds = all.clone().skip(first + 1);
+            let pairs = seconds.filter(|&second| judged(first) || judged(second));
+            runs.extend(pairs.map(|second| vec![first, second]));
+        }
+    }
+    runs
+}
+
+/// The rows that come of the run of all jobs and of the others, given as the jobs of each and the
+/// rows of all jobs in it.
+pub fn interference_rows(
+    together: &[JobRow],
+    runs: &[(Vec<usize>, Vec<JobRow>)],
+) -> Vec<InterferenceRow> {
+    let jct = |jobs: &[usize], job: usize| -> Option<Time> {
+        let run = runs.iter().find(|(own, _)| own == jobs);
+        run.and_then(|(_, rows)| rows[job].jct)
+    };
+    let has_pairs = runs.iter().any(|(jobs, _)| jobs.len() == 2);
+    let mut rows = Vec::new();
+    for (index, job) in together
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| !job.background)
+    {
+        let blank = InterferenceRow {
+            job: job.job,
+            job_name: job.name.clone(),
+            ..InterferenceRow::default()
+        };
+        let alone = jct(&[index], index);
+        rows.push(blank.clone().timed(alone, job.jct));
+        let others = together.iter().enumerate();
+        for (other, beside) in others.filter(|(other, _)| has_pairs && *other != index) {
+            let pair = InterferenceRow {
+                beside: Some(beside.job),
+                beside_name: Some(beside.name.clone()),
+                ..blank.clone()
+            };
+            let together = jct(&[index.min(other), index.max(other)], index);
+            rows.push(pair.timed(alone, together));
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_scenario::{Format, load};
+
+    use super::*;
+
+    #[test]
+    fn every_pair_with_a_job_under_test_is_run_once() {
+        let text = "
+fabric: {kind: single-switch, hosts: 4}
+jobs:
+  - {collectives: [{collective: all-to-all, size: 1MiB}]}
+  - {background: true, flows: [{from: 0, to: 1}]}
+  - {background: true, flows: [{from: 1, to: 0}]}
+  - {collectives: [{collective: all-to-all, size: 1MiB}]}
+";
+        let plan = load(text, "x.yaml", Format::Yaml, &[], None).unwrap().plan;
+        assert!(interference_runs(&plan, Interference::None).is_empty());
+        let runs = interference_runs(&plan, Interference::Pairs);
+        assert_eq!(
+            runs,
+            [
+                vec![0],
+                vec![3],
+                vec![0, 1],
+                vec![0, 2],
+                vec![0, 3],
+                vec![1, 3],
+                vec![2, 3]
+            ]
+        );
+        assert_eq!(interference_runs(&plan, Interference::Alone), runs[..2]);
+    }
+
+    #[test]
+    fn times_are_put_beside_each_other() {
+        let row = |job, us: u64| JobRow {
+            job,
+            name: format!("job{job}"),
+            background: us == 0,
+            jct: (us > 0).then(|| Time::from_us(us)),
+            ..JobRow::default()
+        };
+        let together = [row(0, 30), row(1, 20), row(2, 0)];
+        let runs = [
+            (vec![0], vec![row(0, 10), row(1, 0), row(2, 0)]),
+            (vec![1], vec![row(0, 0), row(1, 8), row(2, 0)]),
+            (vec![0, 1], vec![row(0, 15), row(1, 12), row(2, 0)]),
+            (vec![0, 2], vec![row(0, 25), row(1, 0), row(2, 0)]),
+            (vec![1, 2], vec![row(0, 0), row(1, 10), row(2, 0)]),
+        ];
+        let rows = interference_rows(&together, &runs);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| (row.job, row.beside, row.slow_down.unwrap()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0, None, 3.0),
+                (0, Some(1), 1.5),
+                (0, Some(2), 2.5),
+                (1, None, 2.5),
+                (1, Some(0), 1.5),
+                (1, Some(2), 1.25)
+            ]
+        );
+        assert_eq!(interference_rows(&together, &runs[..2]).len(), 2);
+    }
+}
