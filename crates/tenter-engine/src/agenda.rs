@@ -111,6 +111,25 @@ impl<T: Copy> Inbox<T> {
         self.len = 0;
     }
 
+    /// Takes out everything of one input, in the order in which it was sent.
+    pub(crate) fn take_out(&mut self, input: u16, out: &mut Vec<T>) {
+        let mut kept = 0;
+        for index in 0..self.len {
+            let entry = self.slots[index];
+            if input_of(entry.key) == input {
+                out.push(entry.item);
+                continue;
+            }
+            // Keys say where their entry is.
+            self.slots[kept] = Entry {
+                key: entry.key >> INDEX_BITS << INDEX_BITS | kept as u64,
+                item: entry.item,
+            };
+            kept += 1;
+        }
+        self.len = kept;
+    }
+
     /// Every item with its input.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &T)> {
         self.entries()

@@ -12,11 +12,13 @@ use crate::hosts::HostNames;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
+use crate::faults::FaultDraft;
+use crate::impairments::ImpairmentDraft;
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, explicit_fabric, load_balancing, reach, switch,
-    topologies,
+    addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
+    reach, switch, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -49,6 +51,18 @@ const SCENARIO: KeyTable = KeyTable {
             "NIC, host and addresses",
         ),
         key("jobs", "list", Required, "Who takes part and what they run"),
+        key(
+            "faults",
+            "mapping",
+            Default("{}"),
+            "What breaks and is mended during the trial",
+        ),
+        key(
+            "impairments",
+            "list",
+            Default("[]"),
+            "What is done to frames on their way",
+        ),
         key(
             "observe",
             "mapping",
@@ -130,20 +144,24 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
-        .chain(collectives::TABLES);
+        .chain(collectives::TABLES)
+        .chain(faults::TABLES)
+        .chain(impairments::TABLES);
     own.chain(rest)
         .chain([&OBSERVE, &LIMITS, &ENGINE])
         .collect()
 }
 
 /// A scenario, read; nothing in it has been put together yet.
-struct Draft {
+struct Draft<'p> {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
+    faults: Read<FaultDraft<'p>>,
+    impairments: Read<Vec<ImpairmentDraft<'p>>>,
     sample_interval: Read<Option<Time>>,
     time_limit: Read<Option<Time>>,
     window_cap: Read<Option<Time>>,
@@ -164,7 +182,7 @@ pub(crate) fn resolve(
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
-fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> Draft {
+fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>, warnings: &Problems) -> Draft<'p> {
     scenario.integer::<u64>("schema_version", 1..=1);
     let name = scenario.take("name").and_then(|field| field.text(200));
     let description = scenario
@@ -182,6 +200,8 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>, warnings: &Problems) -> D
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
+        faults: faults::read(scenario),
+        impairments: impairments::read(scenario),
         sample_interval: read_observe(scenario, warnings),
         time_limit: read_optional_time(scenario, "limits", &LIMITS, "time"),
         window_cap: read_optional_time(scenario, "engine", &ENGINE, "window"),
@@ -224,7 +244,7 @@ fn read_optional_time(
     time
 }
 
-impl Draft {
+impl Draft<'_> {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
@@ -263,6 +283,12 @@ impl Draft {
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
+        let faults = self
+            .faults
+            .and_then(|draft| draft.bind(&topology, self.seed.unwrap_or(0)));
+        let impairments = self
+            .impairments
+            .and_then(|drafts| impairments::bind(&drafts, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
         let around = buffer::Around {
@@ -274,6 +300,7 @@ impl Draft {
         };
         let draft = fabric.switch?;
         let device = draft.device();
+        let watchdog = draft.watchdog;
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         Some(Plan {
             name: self.name?,
@@ -285,6 +312,9 @@ impl Draft {
             nic: endpoint.nic,
             addresses,
             jobs: jobs?,
+            faults: faults?,
+            impairments: impairments?,
+            watchdog,
             sample_interval: self.sample_interval?,
             time_limit: self.time_limit?,
             window_cap: self.window_cap?,

@@ -15,6 +15,7 @@ use crate::accounts::Accounts;
 use crate::build::{self, Context};
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
+use crate::faults::Faults;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, stall, summary};
@@ -84,6 +85,7 @@ pub struct Simulation<D: Driver> {
     threads: u16,
     sample_interval: Option<u64>,
     time_limit: Option<u64>,
+    faults: Faults,
 }
 
 impl Simulation<WindowedDriver<Unwatched>> {
@@ -154,6 +156,7 @@ impl<D: Driver> Simulation<D> {
             threads,
             sample_interval: plan.sample_interval.map(Time::ps),
             time_limit: plan.time_limit.map(Time::ps),
+            faults: Faults::new(plan),
         }
     }
 
@@ -170,15 +173,21 @@ impl<D: Driver> Simulation<D> {
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
         let mut course = Course::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
+        course.faults = std::mem::take(&mut self.faults);
         let stopped = course.run(self.time_limit)?;
-        let Course { accounts, now, .. } = course;
+        let Course {
+            accounts,
+            now,
+            faults,
+            ..
+        } = course;
         conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
         let trial = summary::Trial {
             name: &self.name,
             threads: self.threads,
             stopped,
             ended: now,
-            stalls: stall::explain(&self.driver),
+            stalls: stall::explain(&self.driver, &faults),
         };
         Ok(summary::outcome(&self.driver, &accounts, trial))
     }
@@ -192,6 +201,7 @@ struct Course<'a, D: Driver, S: Sink> {
     jobs: Vec<JobState>,
     accounts: Accounts,
     sampler: Sampler,
+    faults: Faults,
     now: u64,
     report_at: u64,
     report_interval: u64,
@@ -214,6 +224,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             accounts,
             context,
             sampler: Sampler::new(None),
+            faults: Faults::default(),
             now: 0,
             report_at: FIRST_REPORT.ps(),
             report_interval: FIRST_REPORT.ps(),
@@ -240,21 +251,27 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let ceiling = SIMULATED_MAX.ps();
         let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         loop {
+            if self.faults.next() <= self.now {
+                self.faults.apply(self.driver, self.now);
+            }
             self.start_collectives()?;
             let edge = self.next_edge(limit);
             match self.driver.run(self.now, edge, &self.context.progress) {
                 RunOutcome::Edge(at) => self.now = at,
-                // Nothing moves any more; whatever comes next is at the next start of a collective.
+                // Nothing moves any more; whatever comes next is the next start of a collective, or
+                // a link that comes up.
                 RunOutcome::Empty => {
                     self.finish_collectives(limit);
-                    let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
-                    let Some(start) = self.next_start().or(overdue) else {
+                    let Some(next) = self.next_of_itself(limit) else {
                         return Ok(None);
                     };
-                    self.idle_until(start.min(limit))?;
+                    self.idle_until(next.min(limit))?;
                 }
             }
             self.finish_collectives(limit);
+            if !self.faults.raging().is_empty() && self.is_done() {
+                self.faults.calm(self.driver, self.now);
+            }
             if self.sampler.is_due(self.now) {
                 self.sample(self.now)?;
             }
@@ -270,6 +287,20 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 return Ok(Some(format!("the {kind} of {limit} was reached")));
             }
         }
+    }
+
+    /// When something next happens in an empty network, if there is anything left to do.
+    fn next_of_itself(&self, limit: u64) -> Option<u64> {
+        let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
+        let start = self.next_start().or(overdue);
+        let next = start.unwrap_or(u64::MAX).min(self.faults.next_event());
+        (!self.is_done() && next < u64::MAX).then_some(next)
+    }
+
+    /// Whether no job has anything left to do.
+    fn is_done(&self) -> bool {
+        let done = |job: &JobState| !job.running && job.next_start.is_none();
+        self.jobs.iter().all(done)
     }
 
     /// Lets time pass in an empty network; only the first sample has something to say.
@@ -297,6 +328,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             .min(start)
             .min(self.report_at)
             .min(self.sampler.next())
+            .min(self.faults.next())
     }
 
     /// Starts every collective that is due.
@@ -321,7 +353,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let more = number + 1 < plan.turns.len();
         // Both ends of a hierarchical algorithm are outside the network.
         let within = run.kind.within_hosts(run.size_bytes).ps();
-        let gap = more.then(|| plan.job.gap.ps().saturating_add(within));
+        // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
+        let gap = (more || self.faults.has_storms()).then(|| plan.job.gap.ps().saturating_add(within));
         context
             .progress
             .begin(job, u64::from(schedule.transfer_count()), gap);

@@ -3,6 +3,7 @@
 mod congestion;
 mod draw;
 mod endpoint;
+mod faults;
 mod fabric;
 mod flow_control;
 mod jobs;
@@ -45,6 +46,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             let mut draw = Draw::new(!seed);
             flow_control::change(&mut plan, &mut draw);
             congestion::change(&mut plan, &mut draw);
+            faults::change(&mut plan, &mut draw);
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
