@@ -230,12 +230,12 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// What the model does at an edge, with a way to send: it may put items onto links.
-    pub(crate) fn act(&mut self, at: u64, act: impl FnOnce(&mut Visit<'_, T>)) {
+    pub(crate) fn act<R>(&mut self, at: u64, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
         act(&mut Visit {
             lane: self,
             end: at,
             own_next: u64::MAX,
-        });
+        })
     }
 
     /// Puts an item into an inbox of this part.

@@ -85,14 +85,14 @@ pub fn run_windowed<N: Nodes>(
 ///
 /// # Panics
 /// When there is no such part.
-pub fn act_at_edge<N: Nodes>(
+pub fn act_at_edge<N: Nodes, R>(
     parts: &mut [Part<N>],
     part: usize,
     at: u64,
-    act: impl FnOnce(&mut N, &mut Visit<'_, N::Item>),
-) {
+    act: impl FnOnce(&mut N, &mut Visit<'_, N::Item>) -> R,
+) -> R {
     let Part { lane, nodes } = &mut parts[part];
-    lane.act(at, |visit| act(nodes, visit));
+    let result = lane.act(at, |visit| act(nodes, visit));
     lane.earliest_outgoing = u64::MAX;
     for receiver in 0..parts.len() {
         let outbox = std::mem::take(&mut parts[part].lane.outboxes[receiver]);
@@ -101,6 +101,7 @@ pub fn act_at_edge<N: Nodes>(
             lane.deliver(node, input, item.at(), &item);
         }
     }
+    result
 }
 
 fn run_single<N: Nodes>(

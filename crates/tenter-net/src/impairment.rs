@@ -207,7 +207,10 @@ impl Impairment {
 
     /// Frames and frame bytes that are held back.
     pub(crate) fn held(&self) -> (u64, u64) {
-        let bytes = self.held.iter().map(|held| u64::from(held.packet.frame_bytes));
+        let bytes = self
+            .held
+            .iter()
+            .map(|held| u64::from(held.packet.frame_bytes));
         (self.held.len() as u64, bytes.sum())
     }
 }
@@ -219,8 +222,13 @@ pub const HOLD_MAX: u16 = 511;
 impl TesterRule {
     fn is_for(&self, packet: &Packet) -> bool {
         self.kinds & (1 << packet.kind as u8) != 0
-            && self.destination.is_none_or(|host| host == packet.destination)
-            && self.hashes.as_ref().is_none_or(|of| of.binary_search(&packet.hash).is_ok())
+            && self
+                .destination
+                .is_none_or(|host| host == packet.destination)
+            && self
+                .hashes
+                .as_ref()
+                .is_none_or(|of| of.binary_search(&packet.hash).is_ok())
     }
 }
 
@@ -232,7 +240,15 @@ pub fn any_of(probability: Probability, count: u32) -> Probability {
     let mut none = ONE;
     let mut left = count;
     // A product of two factors below 2⁶⁴ fits; 1 itself is passed over.
-    let product = |a: u128, b: u128| if a == ONE { b } else if b == ONE { a } else { (a * b) >> 64 };
+    let product = |a: u128, b: u128| {
+        if a == ONE {
+            b
+        } else if b == ONE {
+            a
+        } else {
+            (a * b) >> 64
+        }
+    };
     while left > 0 {
         if left & 1 == 1 {
             none = product(none, factor);

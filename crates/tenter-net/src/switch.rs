@@ -10,8 +10,8 @@ use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
 use crate::spec::SwitchSpec;
-use crate::watchdog::WatchdogSpec;
 use crate::transmitter::{Transmitter, WireLosses};
+use crate::watchdog::WatchdogSpec;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
 pub type Headrooms = Vec<u64>;
@@ -414,8 +414,9 @@ impl Switch {
     }
 
     /// Lets the PFC watchdog look at all lossless queues at `now`, up to which everything has been
-    /// done.
-    pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: u64, medium: &mut M) {
+    /// done; whether it did anything.
+    pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: u64, medium: &mut M) -> bool {
+        let mut acted = false;
         for number in 0..self.ports.len() {
             for queue in 0..self.class_of.len() {
                 if !self.buffer.is_lossless(queue) {
@@ -426,10 +427,13 @@ impl Switch {
                     buffer: &mut self.buffer,
                 };
                 let port = &mut self.ports[number];
-                spec.look(port, queue, now, &mut around, medium);
+                acted |= spec.look(port, queue, now, &mut around, medium);
             }
         }
-        self.settle(now, medium);
+        if acted {
+            self.settle(now, medium);
+        }
+        acted
     }
 
     /// When a pause must next be repeated, or the load balancer refreshed, if any must.

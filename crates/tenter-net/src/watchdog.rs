@@ -19,7 +19,7 @@ pub struct WatchdogSpec {
 }
 
 impl WatchdogSpec {
-    /// Looks at one queue at `now`.
+    /// Looks at one queue at `now`; whether it did anything.
     pub(crate) fn look(
         &self,
         port: &mut Port,
@@ -27,15 +27,20 @@ impl WatchdogSpec {
         now: u64,
         around: &mut Surroundings<'_>,
         medium: &mut impl Medium,
-    ) {
+    ) -> bool {
         if let Some(since) = port.stuck_since(queue, now) {
-            if now - since >= self.detection_time.ps() {
+            let stuck = now - since >= self.detection_time.ps();
+            if stuck {
                 port.mind(queue, self.action, now, around, medium);
             }
+            stuck
         } else if let Some(until) = port.told_until(queue)
             && until + self.restoration_time.ps() <= now
         {
             port.restore(queue);
+            true
+        } else {
+            false
         }
     }
 }

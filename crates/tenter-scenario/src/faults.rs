@@ -68,7 +68,12 @@ const LINK: KeyTable = KeyTable {
             Default("all"),
             "Which of several parallel cables",
         ),
-        key("rate", "rate", Depends("the line rate"), "The rate it is degraded to"),
+        key(
+            "rate",
+            "rate",
+            Depends("the line rate"),
+            "The rate it is degraded to",
+        ),
         key("at", "time", Depends("with `rate`"), "When it is degraded"),
         key(
             "until",
@@ -82,7 +87,12 @@ const LINK: KeyTable = KeyTable {
 const DOWN: KeyTable = KeyTable {
     title: "`faults.events[]` with `link` or `switch`, that go down",
     keys: &[
-        key("down", "time", Required, "When it goes down for the first time"),
+        key(
+            "down",
+            "time",
+            Required,
+            "When it goes down for the first time",
+        ),
         key(
             "up",
             "time or `none`",
@@ -101,7 +111,12 @@ const DOWN: KeyTable = KeyTable {
 const FLAP: KeyTable = KeyTable {
     title: "`faults.events[].flap`",
     keys: &[
-        key("period", "time", Required, "From one time it goes down to the next"),
+        key(
+            "period",
+            "time",
+            Required,
+            "From one time it goes down to the next",
+        ),
         key(
             "down_time",
             "time",
@@ -128,8 +143,18 @@ const STORM: KeyTable = KeyTable {
 const RANDOM: KeyTable = KeyTable {
     title: "`faults.events[]` with `random`",
     keys: &[
-        key("count", "1 to 100000", Required, "How many times a link goes down"),
-        key("from", "time", Default("0us"), "The first instant at which one may"),
+        key(
+            "count",
+            "1 to 100000",
+            Required,
+            "How many times a link goes down",
+        ),
+        key(
+            "from",
+            "time",
+            Default("0us"),
+            "The first instant at which one may",
+        ),
         key("to", "time", Required, "The last instant"),
         key(
             "down_time",
@@ -141,8 +166,7 @@ const RANDOM: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 7] =
-    [&FAULTS, &EVENT, &LINK, &DOWN, &FLAP, &STORM, &RANDOM];
+pub(crate) const TABLES: [&KeyTable; 7] = [&FAULTS, &EVENT, &LINK, &DOWN, &FLAP, &STORM, &RANDOM];
 
 /// Events of a scenario: a flap of a wide switch has many.
 const EVENTS_MAX: usize = 1 << 22;
@@ -334,7 +358,9 @@ fn read_random<'p>(section: &mut Section<'p>, field: &Field<'p>) -> Option<Event
     let count = section.integer("count", 1..=100_000);
     let from = section.time("from", times());
     let to_field = section.take("to");
-    let to = to_field.as_ref().and_then(|to| to.quantity("a time", &times()));
+    let to = to_field
+        .as_ref()
+        .and_then(|to| to.quantity("a time", &times()));
     let down_time = section.take("down_time").and_then(|field| {
         field.or_none(|field| field.quantity("a time", &(Time::from_ns(1)..=SIMULATED_MAX)))
     });
@@ -363,7 +389,8 @@ impl FaultDraft<'_> {
             complete &= event.bind(topology, (seed, index), &mut events).is_some();
             if events.len() > EVENTS_MAX {
                 let help = "let fewer links flap less often".to_owned();
-                self.field.problem("are more than 4194304 single events", help);
+                self.field
+                    .problem("are more than 4194304 single events", help);
                 return None;
             }
         }
@@ -387,7 +414,9 @@ impl EventDraft<'_> {
             Target::Switch(field) => {
                 let switch = find_switch(field, topology)?;
                 let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
-                ports.map(|port| topology.cable_number(switch, port)).collect()
+                ports
+                    .map(|port| topology.cable_number(switch, port))
+                    .collect()
             }
             Target::Nic(field) => {
                 let host = crate::links::find_host(field, topology)?;

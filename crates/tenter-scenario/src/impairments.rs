@@ -61,7 +61,12 @@ const RULE: KeyTable = KeyTable {
             Default("[first, middle, last, only]"),
             "Kinds of frames it is for; the first four are those of data",
         ),
-        key("from", "text", Depends("any"), "The host the frames come from"),
+        key(
+            "from",
+            "text",
+            Depends("any"),
+            "The host the frames come from",
+        ),
         key("to", "text", Depends("any"), "The host the frames go to"),
         key(
             "every",
@@ -159,8 +164,12 @@ fn read_one<'p>(section: &mut Section<'p>) -> Option<ImpairmentDraft<'p>> {
     let link = section.take("link");
     let cable = section.take("cable");
     let sender = section.take("sender");
-    let frame_loss = section.take("frame_loss").and_then(|field| read_chance(&field));
-    let bit_errors = section.take("bit_error_rate").and_then(|field| read_chance(&field));
+    let frame_loss = section
+        .take("frame_loss")
+        .and_then(|field| read_chance(&field));
+    let bit_errors = section
+        .take("bit_error_rate")
+        .and_then(|field| read_chance(&field));
     let rules_field = section.take("rules")?;
     let (rules, node) = rules_field.each(|_, item| {
         let mut section = item.section(&RULE);
@@ -185,10 +194,15 @@ fn read_one<'p>(section: &mut Section<'p>) -> Option<ImpairmentDraft<'p>> {
 }
 
 fn read_rule<'p>(section: &mut Section<'p>) -> Option<RuleDraft<'p>> {
-    let kinds = section.take("opcodes").and_then(|field| read_opcodes(&field));
+    let kinds = section
+        .take("opcodes")
+        .and_then(|field| read_opcodes(&field));
     let (from, to) = (section.take("from"), section.take("to"));
     let chosen = ["every", "psn", "probability"];
-    let chosen: Vec<&str> = chosen.into_iter().filter(|name| section.has(name)).collect();
+    let chosen: Vec<&str> = chosen
+        .into_iter()
+        .filter(|name| section.has(name))
+        .collect();
     let skip = section.integer::<u64>("skip", 0..=u64::MAX >> 1);
     let count = section
         .take("count")
@@ -268,7 +282,10 @@ fn read_sequences(field: &Field<'_>) -> Option<(u32, u32)> {
     let range = range.filter(|(first, last)| first <= last);
     if range.is_none() {
         let help = "write a packet sequence number, or the first and the last: `10-20`";
-        field.problem(&format!("cannot be {}", field.node.describe()), help.to_owned());
+        field.problem(
+            &format!("cannot be {}", field.node.describe()),
+            help.to_owned(),
+        );
     }
     range
 }
@@ -278,7 +295,10 @@ pub(crate) fn read_chance(field: &Field<'_>) -> Option<Probability> {
     let value = parse_chance(field.word().unwrap_or_default());
     if value.is_none() {
         let help = "write a probability from 0 to 1, for example `0.001` or `1e-6`";
-        field.problem(&format!("cannot be {}", field.node.describe()), help.to_owned());
+        field.problem(
+            &format!("cannot be {}", field.node.describe()),
+            help.to_owned(),
+        );
     }
     value
 }
@@ -410,7 +430,9 @@ mod tests {
         assert_eq!(parse_chance("1e-6"), Some(18_446_744_073_709));
         assert_eq!(parse_chance("0.000001"), Some(18_446_744_073_709));
         assert_eq!(parse_chance("1e-60"), Some(0));
-        for wrong in ["", "1.5", "-1", "1e3", "2", "e-6", ".5", "1e-", "nan", "1e-9999"] {
+        for wrong in [
+            "", "1.5", "-1", "1e3", "2", "e-6", ".5", "1e-", "nan", "1e-9999",
+        ] {
             assert_eq!(parse_chance(wrong), None, "{wrong}");
         }
     }

@@ -72,7 +72,11 @@ impl<'p> LinkName<'p> {
         let found = pairs.find_map(|(a, b)| topology.find(a.trim()).zip(topology.find(b.trim())));
         if found.is_none() {
             let unknown = word.split_once('-').map_or(word, |(a, b)| {
-                if topology.find(a.trim()).is_some() { b } else { a }
+                if topology.find(a.trim()).is_some() {
+                    b
+                } else {
+                    a
+                }
             });
             let names = topology.nodes.iter().map(|node| node.name.as_str());
             let near = suggestion(unknown.trim(), names.take(10_000));
@@ -99,7 +103,9 @@ pub(crate) fn find_host(field: &Field<'_>, topology: &Topology) -> Option<u32> {
 
 fn find(field: &Field<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
     let word = field.word().unwrap_or_default();
-    let found = topology.find(word).filter(|node| topology.is_host(*node) == is_host);
+    let found = topology
+        .find(word)
+        .filter(|node| topology.is_host(*node) == is_host);
     if found.is_none() {
         let nodes = if is_host {
             &topology.nodes[..topology.hosts]

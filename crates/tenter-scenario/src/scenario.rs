@@ -8,12 +8,12 @@ use crate::decode::{Read, Section};
 use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
+use crate::faults::FaultDraft;
 use crate::hosts::HostNames;
+use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::faults::FaultDraft;
-use crate::impairments::ImpairmentDraft;
 use crate::plan::{Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{

@@ -223,6 +223,7 @@ fn read_switch(
         .and_then(|field| read_buffer(field, section));
     let capacity = read_capacity(section, buffer.as_ref().is_some_and(Option::is_some));
     let profile = profile.unwrap_or_default();
+    let watchdog = read_watchdog(section);
     let classes = section.take("classes");
     if let (Some(listed), true) = (&classes, controlled) {
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";
@@ -231,7 +232,6 @@ fn read_switch(
             help.to_owned(),
         );
     }
-    let watchdog = read_watchdog(section);
     let (capacity, queue_capacity_at) = capacity?;
     let buffer = buffer?;
     let around = Around {

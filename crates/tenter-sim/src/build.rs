@@ -447,7 +447,11 @@ impl Context {
     }
 
     /// What bytes take at a port of a node that sends at a rate, by the node's clock.
-    pub(crate) fn serialisation_at(&self, node: u32, rate: Rate) -> tenter_units::SerialisationTime {
+    pub(crate) fn serialisation_at(
+        &self,
+        node: u32,
+        rate: Rate,
+    ) -> tenter_units::SerialisationTime {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 

@@ -36,8 +36,8 @@ pub trait Driver {
     /// they are lost.
     fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet>;
 
-    /// Changes a node of a part at an edge at `now`.
-    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change);
+    /// Changes a node of a part at an edge at `now`; whether it may have something else to do now.
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool;
 
     /// How it ran.
     fn stats(&self) -> DriverStats;
@@ -99,10 +99,10 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
         self.parts[part].lane.lose(node, input)
     }
 
-    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) {
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool {
         act_at_edge(&mut self.parts, part, now, |fabric, visit| {
-            fabric.change_in_visit(node, change, visit);
-        });
+            fabric.change_in_visit(node, change, visit)
+        })
     }
 
     fn stats(&self) -> DriverStats {

@@ -196,9 +196,17 @@ impl<W: Watcher> Fabric<W> {
         }
     }
 
-    /// Changes a node at an edge at `now`, for an engine with explicit events.
-    pub fn change(&mut self, node: u32, now: u64, change: &Change, medium: &mut impl Medium) {
-        change_node(&mut self.nodes[node as usize], &self.context, now, change, medium);
+    /// Changes a node at an edge at `now`, for an engine with explicit events; whether it may have
+    /// something else to do now.
+    pub fn change(
+        &mut self,
+        node: u32,
+        now: u64,
+        change: &Change,
+        medium: &mut impl Medium,
+    ) -> bool {
+        let node = &mut self.nodes[node as usize];
+        change_node(node, &self.context, (now, change), medium)
     }
 
     /// Changes a node at an edge, with the links that a visit offers.
@@ -207,21 +215,21 @@ impl<W: Watcher> Fabric<W> {
         node: u32,
         change: &Change,
         visit: &mut Visit<'_, Packet>,
-    ) {
+    ) -> bool {
         let now = visit.end();
         let watcher = &mut self.watcher;
         let mut links = Links { visit, watcher };
-        change_node(&mut self.nodes[node as usize], &self.context, now, change, &mut links);
+        let node = &mut self.nodes[node as usize];
+        change_node(node, &self.context, (now, change), &mut links)
     }
 }
 
 fn change_node<M: Medium>(
     node: &mut NodeModel,
     context: &Context,
-    now: u64,
-    change: &Change,
+    (now, change): (u64, &Change),
     medium: &mut M,
-) {
+) -> bool {
     match node {
         NodeModel::Switch(switch) => match *change {
             Change::Down(port, losses) => switch.go_dark(port, losses, now, medium),
@@ -229,7 +237,7 @@ fn change_node<M: Medium>(
             Change::Rate(port, serialisation, whole) => {
                 switch.set_serialisation(port, (serialisation, whole), now, medium);
             }
-            Change::Watch(spec) => switch.watch(&spec, now, medium),
+            Change::Watch(spec) => return switch.watch(&spec, now, medium),
             Change::StormBegins | Change::StormEnds => {}
         },
         NodeModel::Host(host) => match *change {
@@ -244,4 +252,5 @@ fn change_node<M: Medium>(
             Change::Watch(_) => {}
         },
     }
+    true
 }

@@ -192,8 +192,9 @@ fn ends<D: Driver>(driver: &D, cable: u32) -> [CableEnd; 2] {
 /// Changes a node, and lets it look what it has to do now.
 fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
     let (part, local) = driver.fabric(0).context().home(node);
-    driver.change(usize::from(part), local, now, change);
-    driver.wake(usize::from(part), local, now);
+    if driver.change(usize::from(part), local, now, change) {
+        driver.wake(usize::from(part), local, now);
+    }
 }
 
 /// Both directions of a link go down: what is under way on them is lost.

@@ -354,7 +354,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         // Both ends of a hierarchical algorithm are outside the network.
         let within = run.kind.within_hosts(run.size_bytes).ps();
         // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
-        let gap = (more || self.faults.has_storms()).then(|| plan.job.gap.ps().saturating_add(within));
+        let gap =
+            (more || self.faults.has_storms()).then(|| plan.job.gap.ps().saturating_add(within));
         context
             .progress
             .begin(job, u64::from(schedule.transfer_count()), gap);

@@ -3,8 +3,8 @@
 mod congestion;
 mod draw;
 mod endpoint;
-mod faults;
 mod fabric;
+mod faults;
 mod flow_control;
 mod jobs;
 

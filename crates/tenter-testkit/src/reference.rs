@@ -7,8 +7,8 @@ use tenter_engine::{Control, Output, RunOutcome};
 use tenter_net::{Event, Medium, Packet};
 use tenter_scenario::Plan;
 use tenter_sim::{
-    Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError, Unwatched,
-    Watcher, fabric,
+    Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError,
+    Unwatched, Watcher, fabric,
 };
 
 /// Moves time the most obvious way there is: the next event of the whole network, again and again.
@@ -319,8 +319,8 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
         input.under_way.drain(..).collect()
     }
 
-    fn change(&mut self, _: usize, node: u32, now: u64, change: &Change) {
-        self.fabric.change(node, now, change, &mut self.links);
+    fn change(&mut self, _: usize, node: u32, now: u64, change: &Change) -> bool {
+        self.fabric.change(node, now, change, &mut self.links)
     }
 
     fn stats(&self) -> DriverStats {

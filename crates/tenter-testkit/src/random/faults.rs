@@ -13,7 +13,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(60) {
         return;
     }
-    let lossless = plan.switch.classes.iter().any(|class| class.lossless.is_some());
+    let lossless = plan
+        .switch
+        .classes
+        .iter()
+        .any(|class| class.lossless.is_some());
     if draw.chance(70) {
         break_links(plan, draw);
     }
@@ -31,7 +35,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         let links = 1 + draw.below(3);
         for _ in 0..links {
             let impairment = impairment(plan, draw);
-            if plan.impairments.iter().all(|of| of.sender != impairment.sender) {
+            if plan
+                .impairments
+                .iter()
+                .all(|of| of.sender != impairment.sender)
+            {
                 plan.impairments.push(impairment);
             }
         }
@@ -89,7 +97,7 @@ fn break_links(plan: &mut Plan, draw: &mut Draw) {
 }
 
 fn watchdog(draw: &mut Draw) -> WatchdogSpec {
-    let poll = 1_000 + draw.below(20_000);
+    let poll = 5_000 + draw.below(20_000);
     WatchdogSpec {
         poll_interval: Time::from_ns(poll),
         detection_time: Time::from_ns(poll * draw.within(1..=3)),
@@ -120,9 +128,7 @@ fn impairment(plan: &Plan, draw: &mut Draw) -> LinkImpairment {
     }
     for _ in 0..draw.below(3) {
         let hosts = plan.topology.hosts as u64;
-        let mut host = |draw: &mut Draw| {
-            draw.chance(30).then(|| draw.below(hosts) as u32)
-        };
+        let host = |draw: &mut Draw| draw.chance(30).then(|| draw.below(hosts) as u32);
         let (from, to) = (host(draw), host(draw));
         let strikes = match draw.below(3) {
             0 => Strikes::Every {
