@@ -5,7 +5,7 @@ use tenter_units::Time;
 use crate::medium::Medium;
 use crate::port::{Port, Surroundings, WatchdogAction};
 
-/// The PFC watchdog of a switch, in the terms of SONiC.
+/// The PFC watchdog of a switch, in the terms of `SONiC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchdogSpec {
     /// How often it looks at the queues.

@@ -132,7 +132,7 @@ enum Links<'p> {
     All,
     Fabric,
     Hosts,
-    Named(LinkName<'p>),
+    Named(Box<LinkName<'p>>),
 }
 
 struct RuleDraft<'p> {
@@ -182,7 +182,7 @@ fn read_one<'p>(section: &mut Section<'p>) -> Option<ImpairmentDraft<'p>> {
         Some("all") => Links::All,
         Some("fabric-links") => Links::Fabric,
         Some("host-links") => Links::Hosts,
-        _ => Links::Named(LinkName::new(link, cable?)?),
+        _ => Links::Named(Box::new(LinkName::new(link, cable?)?)),
     };
     Some(ImpairmentDraft {
         links,
@@ -314,7 +314,7 @@ fn parse_chance(word: &str) -> Option<Probability> {
     let mantissa = u128::from(digits.parse::<u64>().ok()?);
     let exponent: i32 = exponent.parse().ok()?;
     // The value is mantissa / 10^places.
-    let places = decimals.len() as i32 - exponent;
+    let places = i32::try_from(decimals.len()).ok()? - exponent;
     if mantissa == 0 {
         return Some(0);
     }
@@ -368,13 +368,12 @@ impl ImpairmentDraft<'_> {
             Links::Hosts => topology.is_host(end.node),
             Links::All | Links::Named(_) => true,
         };
-        let cables: Vec<u32> = match &self.links {
-            Links::Named(name) => name.cables(topology)?,
-            _ => {
-                let cables = (0..).zip(&topology.cables);
-                let cables = cables.filter(|(_, cable)| fits(cable.ends[0]));
-                cables.map(|(number, _)| number).collect()
-            }
+        let cables: Vec<u32> = if let Links::Named(name) = &self.links {
+            name.cables(topology)?
+        } else {
+            let cables = (0..).zip(&topology.cables);
+            let cables = cables.filter(|(_, cable)| fits(cable.ends[0]));
+            cables.map(|(number, _)| number).collect()
         };
         let mut any = false;
         for cable in cables {

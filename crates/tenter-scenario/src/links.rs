@@ -112,15 +112,19 @@ fn find(field: &Field<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
         } else {
             &topology.nodes[topology.hosts..]
         };
-        let names = nodes.iter().map(|node| node.name.as_str());
+        let mut names = nodes.iter().map(|node| node.name.as_str());
         let near = suggestion(word, names.clone().take(10_000));
         let what = if is_host { "host" } else { "switch" };
         let help = if near.starts_with("did") {
             near
         } else {
-            let first = names.clone().next().unwrap_or_default();
-            let last = names.last().unwrap_or_default();
-            format!("they are called `{first}` to `{last}`")
+            let first = names.next().unwrap_or_default();
+            let last = names.next_back().unwrap_or_default();
+            if last.is_empty() {
+                format!("there is only `{first}`")
+            } else {
+                format!("they are called `{first}` to `{last}`")
+            }
         };
         field.problem(&format!("is no {what} of the fabric"), help);
     }

@@ -14,7 +14,7 @@ use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::{Plan, SIMULATED_MAX};
+use crate::plan::{Fault, FaultEvent, Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
@@ -302,6 +302,16 @@ impl Draft<'_> {
         let device = draft.device();
         let watchdog = draft.watchdog;
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
+        if let (Some(switch), Some(faults)) = (&switch, &faults) {
+            let lossless = switch.classes.iter().any(|class| class.lossless.is_some());
+            let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+            if !lossless && (watchdog.is_some() || faults.events.iter().any(storm)) {
+                let message =
+                    "a pause storm and a PFC watchdog have no effect: no class is lossless";
+                let help = "make one lossless, for example with `fabric.flow_control: pfc`";
+                warnings.push(None, message.to_owned(), Some(help.to_owned()));
+            }
+        }
         Some(Plan {
             name: self.name?,
             description: self.description?,

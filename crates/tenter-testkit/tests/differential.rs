@@ -33,6 +33,9 @@ struct Seen {
     notifications: u64,
     out_of_order: u64,
     given_up: u64,
+    lost: u64,
+    unsent: u64,
+    storms: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -60,6 +63,9 @@ fn run(seeds: Range<u64>) {
                 seen.notifications += u64::from(summary.totals.cnp_frames > 0);
                 seen.out_of_order += u64::from(summary.totals.out_of_order_frames > 0);
                 seen.given_up += u64::from(summary.totals.given_up_frames > 0);
+                seen.lost += u64::from(summary.totals.lost_frames > 0);
+                seen.unsent += u64::from(summary.totals.unsent_frames > 0);
+                seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
                 let limited = summary.stopped.is_some() && !deadlocked;
@@ -83,13 +89,16 @@ fn run(seeds: Range<u64>) {
         .min(seen.central);
     let paused = seen.pauses.min(seen.marks);
     let lost_all_the_same = seen.lossless_drops.min(seen.nic_drops);
+    let broken = seen.lost.min(seen.unsent);
     let endured = seen.notifications.min(seen.out_of_order).min(seen.given_up);
     assert!(
         often >= count / 6
             && paused >= count / 10
             && at_times >= count / 20
             && lost_all_the_same >= count / 100
-            && endured >= count / 100,
+            && endured >= count / 100
+            && broken >= count / 20
+            && seen.storms >= count / 200,
         "the scenarios have become too tame: {seen:?} in {count}"
     );
     // More would take longer than anyone waits for a test.

@@ -124,7 +124,7 @@ fn a_network_that_stands_still_waits_for_its_link() {
 
 #[test]
 fn a_slower_link_takes_longer() {
-    // Half of the rate from 1 us on, when packet 11 is on the wire.
+    // Half of the rate from the beginning.
     let event = "faults.events=[{link: host0-leaf0, rate: 200Gbps, at: 0us}]";
     let trial = Trial::run(ONE, &[event]);
     // Packets wait for each other at the slow end; the change leaves a gap of 512 ps before them,
