@@ -661,8 +661,8 @@ impl Nic {
     }
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
-    /// repeated pauses, these before those of a storm, and these before timeouts. Returns the transfer that a frame completes, and
-    /// puts the work requests it acknowledges into `done`.
+    /// repeated pauses, these before those of a storm, and these before timeouts. Returns the
+    /// transfer that a frame completes, and puts the work requests it acknowledges into `done`.
     pub fn fire<M: Medium>(
         &mut self,
         spec: &NicSpec,

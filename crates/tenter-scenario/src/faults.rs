@@ -7,7 +7,7 @@ use tenter_units::{Rate, Time};
 use crate::decode::{Field, Read, Section};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
-use crate::links::{LinkName, find_switch};
+use crate::links::{LinkName, find_host, find_switch};
 use crate::plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
 
 const FAULTS: KeyTable = KeyTable {
@@ -409,34 +409,7 @@ impl EventDraft<'_> {
         (seed, index): (u64, usize),
         events: &mut Vec<FaultEvent>,
     ) -> Option<()> {
-        let cables = match &self.target {
-            Target::Link(name) => name.cables(topology)?,
-            Target::Switch(field) => {
-                let switch = find_switch(field, topology)?;
-                let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
-                ports
-                    .map(|port| topology.cable_number(switch, port))
-                    .collect()
-            }
-            Target::Nic(field) => {
-                let host = crate::links::find_host(field, topology)?;
-                if let Course::Storm(from, to) = self.course {
-                    push(events, from, Fault::StormBegins(host));
-                    push(events, to, Fault::StormEnds(host));
-                }
-                return Some(());
-            }
-            Target::Random(which) => {
-                let cables = (0..).zip(&topology.cables);
-                let fits = |is_host: bool| match which {
-                    Which::All => true,
-                    Which::Fabric => !is_host,
-                    Which::Hosts => is_host,
-                };
-                let cables = cables.filter(|(_, cable)| fits(topology.is_host(cable.ends[0].node)));
-                cables.map(|(number, _)| number).collect()
-            }
-        };
+        let cables = self.cables(topology)?;
         match &self.course {
             Course::Down(times) => {
                 for &(down, up) in times {
@@ -473,9 +446,40 @@ impl EventDraft<'_> {
                     go_down(events, &[cable], Time::from_ps(at), up);
                 }
             }
-            Course::Storm(..) => {}
+            Course::Storm(from, to) => {
+                if let Target::Nic(field) = &self.target {
+                    let host = find_host(field, topology)?;
+                    push(events, *from, Fault::StormBegins(host));
+                    push(events, *to, Fault::StormEnds(host));
+                }
+            }
         }
         Some(())
+    }
+
+    /// The cables it is about.
+    fn cables(&self, topology: &Topology) -> Option<Vec<u32>> {
+        Some(match &self.target {
+            Target::Link(name) => name.cables(topology)?,
+            Target::Switch(field) => {
+                let switch = find_switch(field, topology)?;
+                let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
+                ports
+                    .map(|port| topology.cable_number(switch, port))
+                    .collect()
+            }
+            Target::Nic(_) => Vec::new(),
+            Target::Random(which) => {
+                let cables = (0..).zip(&topology.cables);
+                let fits = |is_host: bool| match which {
+                    Which::All => true,
+                    Which::Fabric => !is_host,
+                    Which::Hosts => is_host,
+                };
+                let cables = cables.filter(|(_, cable)| fits(topology.is_host(cable.ends[0].node)));
+                cables.map(|(number, _)| number).collect()
+            }
+        })
     }
 
     fn too_fast(&self, full: Rate) {

@@ -1,6 +1,7 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
 use tenter_endpoint::MessageCut;
+use tenter_net::SwitchSpec;
 use tenter_units::Time;
 
 use crate::congestion;
@@ -14,7 +15,8 @@ use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::{Fault, FaultEvent, Plan, SIMULATED_MAX};
+use crate::load_balancing::LoadBalancingDraft;
+use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
@@ -265,13 +267,14 @@ impl Draft<'_> {
                 return None;
             }
         };
-        let balancing_at = fabric.load_balancing.as_ref().and_then(|draft| draft.at);
-        if topology.switches() == 1 && balancing_at.is_some() {
-            let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
-            warnings.push(balancing_at, message.to_owned(), None);
-        } else if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, &self.endpoint) {
-            draft.check_nics(&endpoint.nic, problems, warnings);
-        }
+        let choice = topology.switches() > 1;
+        let endpoint = self.endpoint.as_ref();
+        check_balancing(
+            fabric.load_balancing.as_ref(),
+            choice,
+            endpoint,
+            (problems, warnings),
+        );
         let names = HostNames::of(&topology, problems);
         let addresses = self
             .endpoint
@@ -303,14 +306,7 @@ impl Draft<'_> {
         let watchdog = draft.watchdog;
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         if let (Some(switch), Some(faults)) = (&switch, &faults) {
-            let lossless = switch.classes.iter().any(|class| class.lossless.is_some());
-            let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
-            if !lossless && (watchdog.is_some() || faults.events.iter().any(storm)) {
-                let message =
-                    "a pause storm and a PFC watchdog have no effect: no class is lossless";
-                let help = "make one lossless, for example with `fabric.flow_control: pfc`";
-                warnings.push(None, message.to_owned(), Some(help.to_owned()));
-            }
+            warn_of_pauses(switch, watchdog.is_some(), faults, warnings);
         }
         Some(Plan {
             name: self.name?,
@@ -330,5 +326,34 @@ impl Draft<'_> {
             window_cap: self.window_cap?,
             topology,
         })
+    }
+}
+
+/// Warns of pauses in a fabric where nothing can be paused.
+fn warn_of_pauses(switch: &SwitchSpec, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
+    let lossless = switch.classes.iter().any(|class| class.lossless.is_some());
+    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    if !lossless && (watchdog || faults.events.iter().any(storm)) {
+        let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";
+        let help = "make one lossless, for example with `fabric.flow_control: pfc`";
+        warnings.push(None, message.to_owned(), Some(help.to_owned()));
+    }
+}
+
+/// Whether load balancing has a choice, and NICs that bear what it does.
+fn check_balancing(
+    draft: Option<&LoadBalancingDraft>,
+    choice: bool,
+    endpoint: Option<&Endpoint>,
+    (problems, warnings): (&Problems, &Problems),
+) {
+    let Some(draft) = draft else {
+        return;
+    };
+    if !choice && draft.at.is_some() {
+        let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
+        warnings.push(draft.at, message.to_owned(), None);
+    } else if let Some(endpoint) = endpoint {
+        draft.check_nics(&endpoint.nic, problems, warnings);
     }
 }

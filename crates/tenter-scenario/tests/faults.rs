@@ -223,6 +223,10 @@ fn what_cannot_be_is_refused() {
     );
     let flap = "{link: leaf0-spine0, down: 1us, flap: {period: 2us, down_time: 2us, count: 1}}";
     event(flap, "no shorter than `period`");
+}
+
+#[test]
+fn impairments_that_cannot_be_are_refused() {
     let impairment = |text: &str, expected: &str| {
         refused(&[&format!("impairments=[{text}]")], expected);
     };

@@ -156,8 +156,8 @@ fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// What came into a switch went out, was dropped or lost, or waits; and a queue's fill is the sum of its
-/// packets.
+/// What came into a switch went out, was dropped or lost, or waits; and a queue's fill is the sum
+/// of its packets.
 fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What befalls a NIC from outside: its link goes down and comes up, or it pauses its leaf for ever.
+//! What befalls a NIC: its link goes down and comes up, or it pauses its leaf for ever.
 
 use tenter_net::{Medium, Transmitter, WireLosses};
 
