@@ -267,31 +267,21 @@ impl Draft<'_> {
                 return None;
             }
         };
-        let choice = topology.switches() > 1;
+        let (balancing, switches) = (fabric.load_balancing.as_ref(), topology.switches());
         let endpoint = self.endpoint.as_ref();
-        check_balancing(
-            fabric.load_balancing.as_ref(),
-            choice,
-            endpoint,
-            (problems, warnings),
-        );
+        check_balancing(balancing, switches, endpoint, (problems, warnings));
         let names = HostNames::of(&topology, problems);
-        let addresses = self
-            .endpoint
-            .as_ref()
-            .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
+        let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
+        let nic = endpoint.map(|endpoint| &endpoint.nic);
         let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
         let jobs = self.jobs.and_then(|drafts| jobs::bind(drafts, &names, cut));
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
-        let faults = self
-            .faults
-            .and_then(|draft| draft.bind(&topology, self.seed.unwrap_or(0)));
-        let impairments = self
-            .impairments
-            .and_then(|drafts| impairments::bind(&drafts, &topology));
+        let seed = self.seed.unwrap_or(0);
+        let faults = self.faults.and_then(|of| of.bind(&topology, seed));
+        let impairments = self.impairments;
+        let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
         let around = buffer::Around {
@@ -343,14 +333,14 @@ fn warn_of_pauses(switch: &SwitchSpec, watchdog: bool, faults: &FaultPlan, warni
 /// Whether load balancing has a choice, and NICs that bear what it does.
 fn check_balancing(
     draft: Option<&LoadBalancingDraft>,
-    choice: bool,
+    switches: usize,
     endpoint: Option<&Endpoint>,
     (problems, warnings): (&Problems, &Problems),
 ) {
     let Some(draft) = draft else {
         return;
     };
-    if !choice && draft.at.is_some() {
+    if switches == 1 && draft.at.is_some() {
         let message = "`fabric.load_balancing` has no effect: a single switch has no choice";
         warnings.push(draft.at, message.to_owned(), None);
     } else if let Some(endpoint) = endpoint {
