@@ -315,6 +315,22 @@ mod tests {
     }
 
     #[test]
+    fn what_one_input_brings_can_be_taken_out() {
+        let mut inbox = Inbox::default();
+        for (offset, input, item) in [(30, 1, 1_u64), (20, 2, 2), (10, 1, 3), (20, 0, 4)] {
+            inbox.push(offset, input, item);
+        }
+        let mut lost = Vec::new();
+        inbox.take_out(1, &mut lost);
+        assert_eq!(lost, [1, 3]);
+        inbox.push(5, 1, 5);
+        let mut agenda = Agenda::default();
+        agenda.take(inbox, 100);
+        let order: Vec<(u64, u16)> = agenda.iter().map(|(item, input)| (*item, input)).collect();
+        assert_eq!(order, [(5, 1), (4, 0), (2, 2)]);
+    }
+
+    #[test]
     fn order_is_time_then_input_at_any_size() {
         for count in [1, 5, 63, 64, 400, 5_000] {
             for length in [1, 100, 650_000, 2_000_000] {
