@@ -118,7 +118,7 @@ fn step(event: &Event) -> u8 {
         EventKind::Obeyed if event.packet.sequence > 0 => 4,
         EventKind::Arrived => 0,
         EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed => 1,
-        EventKind::Queued | EventKind::Dropped => 2,
+        EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
         EventKind::Sent => 3,
     }
 }
@@ -129,6 +129,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Queued => "queued",
         EventKind::Sent => "sent",
         EventKind::Dropped => "DROPPED",
+        EventKind::Lost => "LOST",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "DISCARDED",
         EventKind::Obeyed => "obeyed",

@@ -2,6 +2,7 @@
 
 mod limited;
 mod out_of_turn;
+mod trouble;
 
 use std::collections::VecDeque;
 
@@ -115,6 +116,8 @@ pub struct Nic {
     receive_buffer: Option<Box<ReceiveBuffer>>,
     /// Congestion control, notifications, repairs and classes, where there are any.
     limits: Option<Box<Limits>>,
+    /// A pause storm that lasts.
+    storm: Option<Box<trouble::Storm>>,
     /// Transfers that the packet just served delivers beside the one it returned.
     delivered: VecDeque<Delivery>,
     counters: NicCounters,
@@ -162,6 +165,7 @@ impl Nic {
             pauses: Box::default(),
             receive_buffer,
             limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
+            storm: None,
             delivered: VecDeque::new(),
             cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
             transmitter,
@@ -192,7 +196,7 @@ impl Nic {
     /// When the last frame so far has left, in ps; 0 when there was none.
     pub fn last_end(&self) -> u64 {
         let (end, resumed) = self.message_end;
-        let free_at = self.transmitter.free_at();
+        let free_at = self.transmitter.last_end();
         if free_at == resumed { end } else { free_at }
     }
 
@@ -674,13 +678,14 @@ impl Nic {
         let buffer = self.receive_buffer.as_ref().map_or(u64::MAX, |buffer| {
             buffer.next_drained().min(buffer.refresh_at())
         });
-        let next = buffer.min(timeout);
+        let storm = self.storm.as_ref().map_or(u64::MAX, |storm| storm.next);
+        let next = buffer.min(timeout).min(storm);
         (next != u64::MAX).then_some(next)
     }
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
-    /// repeated pauses, and these before timeouts. Returns the transfer that a frame completes, and
-    /// puts the work requests it acknowledges into `done`.
+    /// repeated pauses, these before those of a storm, and these before timeouts. Returns the
+    /// transfer that a frame completes, and puts the work requests it acknowledges into `done`.
     pub fn fire<M: Medium>(
         &mut self,
         spec: &NicSpec,
@@ -703,7 +708,11 @@ impl Nic {
                 return None;
             }
         }
-        self.timeout(spec, now);
+        if self.storm.as_ref().is_some_and(|storm| storm.next <= now) {
+            self.rage(now, medium);
+        } else {
+            self.timeout(spec, now);
+        }
         None
     }
 

@@ -23,6 +23,14 @@ impl Pauses {
         self.until[class] = until;
     }
 
+    /// Forgets all pauses at `now`: the link they came over is down.
+    pub(crate) fn forget(&mut self, now: u64) {
+        for (record, until) in self.records.iter_mut().zip(&mut self.until) {
+            record.forget(now, *until);
+            *until = now;
+        }
+    }
+
     /// The pauses of a class, and how long they have lasted up to `now`, in ps.
     pub(crate) fn record(&self, class: u8, now: u64) -> (PauseRecord, u64) {
         let class = usize::from(class);

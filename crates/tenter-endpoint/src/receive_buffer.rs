@@ -115,6 +115,11 @@ impl ReceiveBuffer {
         Some((packet, resumes))
     }
 
+    /// Whether the leaf has been told to pause and not to go on.
+    pub(crate) fn is_pausing(&self) -> bool {
+        self.paused_since != NEVER
+    }
+
     /// How long the leaf has been paused up to `now`, in ps.
     pub(crate) fn paused(&self, now: u64) -> u64 {
         let lasting = if self.paused_since == NEVER {

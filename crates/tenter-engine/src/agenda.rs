@@ -111,6 +111,25 @@ impl<T: Copy> Inbox<T> {
         self.len = 0;
     }
 
+    /// Takes out everything of one input, in the order in which it was sent.
+    pub(crate) fn take_out(&mut self, input: u16, out: &mut Vec<T>) {
+        let mut kept = 0;
+        for index in 0..self.len {
+            let entry = self.slots[index];
+            if input_of(entry.key) == input {
+                out.push(entry.item);
+                continue;
+            }
+            // Keys say where their entry is.
+            self.slots[kept] = Entry {
+                key: entry.key >> INDEX_BITS << INDEX_BITS | kept as u64,
+                item: entry.item,
+            };
+            kept += 1;
+        }
+        self.len = kept;
+    }
+
     /// Every item with its input.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, &T)> {
         self.entries()
@@ -290,6 +309,22 @@ mod tests {
                 .map(|(input, item)| (offset(item), input, item))
                 .collect(),
         )
+    }
+
+    #[test]
+    fn what_one_input_brings_can_be_taken_out() {
+        let mut inbox = Inbox::default();
+        for (offset, input, item) in [(30, 1, 1_u64), (20, 2, 2), (10, 1, 3), (20, 0, 4)] {
+            inbox.push(offset, input, item);
+        }
+        let mut lost = Vec::new();
+        inbox.take_out(1, &mut lost);
+        assert_eq!(lost, [1, 3]);
+        inbox.push(5, 1, 5);
+        let mut agenda = Agenda::default();
+        agenda.take(inbox, 100);
+        let order: Vec<(u64, u16)> = agenda.iter().map(|(item, input)| (*item, input)).collect();
+        assert_eq!(order, [(5, 1), (4, 0), (2, 2)]);
     }
 
     #[test]

@@ -204,6 +204,40 @@ impl<T: Arrival> Lane<T> {
         inboxes.iter().flat_map(Inbox::iter).chain(later)
     }
 
+    /// Takes everything out that is on its way to an input of a node, at an edge: it is lost. In no
+    /// particular order.
+    pub fn lose(&mut self, node: u32, input: u16) -> Vec<T> {
+        let mut lost = Vec::new();
+        let first = u64::from(node) * self.slots;
+        for slot in 0..self.slots {
+            let inbox = &mut self.inboxes[(first + slot) as usize];
+            inbox.take_out(input, &mut lost);
+            if inbox.is_empty() {
+                self.filled[node as usize] &= !(1 << slot);
+            }
+        }
+        for items in self.later.values_mut() {
+            items.retain(|&(to, through, item)| {
+                let is_lost = (to, through) == (node, input);
+                if is_lost {
+                    lost.push(item);
+                }
+                !is_lost
+            });
+        }
+        self.later.retain(|_, items| !items.is_empty());
+        lost
+    }
+
+    /// What the model does at an edge, with a way to send: it may put items onto links.
+    pub(crate) fn act<R>(&mut self, at: u64, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
+        act(&mut Visit {
+            lane: self,
+            end: at,
+            own_next: u64::MAX,
+        })
+    }
+
     /// Puts an item into an inbox of this part.
     #[expect(
         clippy::inline_always,

@@ -35,4 +35,4 @@ pub use agenda::Agenda;
 pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use ring::Ring;
 pub use stream::{Stream, mix64};
-pub use windowed::{Control, Part, RunOutcome, Windows, run_windowed};
+pub use windowed::{Control, Part, RunOutcome, Windows, act_at_edge, run_windowed};

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::barrier::Barrier;
-use crate::lane::{Arrival, Lane, Nodes, Outgoing};
+use crate::lane::{Arrival, Lane, Nodes, Outgoing, Visit};
 
 /// One thread's share of the simulation: the engine's side and the model's.
 #[derive(Debug)]
@@ -78,6 +78,30 @@ pub fn run_windowed<N: Nodes>(
         });
     }
     shared.outcome()
+}
+
+/// Lets the model of one part act at an edge at `at`, and delivers what it sends. All else that
+/// [`Visit`] offers is for visits.
+///
+/// # Panics
+/// When there is no such part.
+pub fn act_at_edge<N: Nodes, R>(
+    parts: &mut [Part<N>],
+    part: usize,
+    at: u64,
+    act: impl FnOnce(&mut N, &mut Visit<'_, N::Item>) -> R,
+) -> R {
+    let Part { lane, nodes } = &mut parts[part];
+    let result = lane.act(at, |visit| act(nodes, visit));
+    lane.earliest_outgoing = u64::MAX;
+    for receiver in 0..parts.len() {
+        let outbox = std::mem::take(&mut parts[part].lane.outboxes[receiver]);
+        for (node, input, item) in outbox {
+            let lane = &mut parts[receiver].lane;
+            lane.deliver(node, input, item.at(), &item);
+        }
+    }
+    result
 }
 
 fn run_single<N: Nodes>(

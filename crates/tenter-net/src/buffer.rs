@@ -530,6 +530,26 @@ impl SharedBuffer {
         });
     }
 
+    /// Forgets at `now` that the sender at the other end of a port's link has been told to pause:
+    /// the link is down, or comes up and nobody there knows.
+    pub(crate) fn forget_pauses(&mut self, port: u16, now: u64) {
+        let classes = self.classes.len();
+        let first = usize::from(port) * classes;
+        for index in first..first + classes {
+            let Some(group) = self.groups.get_mut(index) else {
+                return;
+            };
+            if group.paused_since == NEVER {
+                continue;
+            }
+            group.paused += now - group.paused_since;
+            group.paused_since = NEVER;
+            group.refresh_at = NEVER;
+            self.paused.retain(|&other| other as usize != index);
+        }
+        self.find_next_refresh();
+    }
+
     fn place(&self, index: u32) -> (u16, u8) {
         let classes = self.classes.len() as u32;
         ((index / classes) as u16, (index % classes) as u8)

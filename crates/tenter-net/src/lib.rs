@@ -19,6 +19,7 @@ mod class;
 mod departures;
 mod ecn;
 pub mod headroom;
+pub mod impairment;
 mod journal;
 pub mod load_balancing;
 mod medium;
@@ -31,6 +32,7 @@ mod switch;
 mod transmitter;
 mod turns;
 mod visit;
+mod watchdog;
 
 pub use buffer::{IngressRecord, PoolRecord};
 pub use class::{
@@ -41,10 +43,11 @@ pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, PAUSE_FRAME_BYTES,
     Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
 };
-pub use port::{Port, PortCounters};
+pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};
 pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
-pub use transmitter::{MacControl, Transmitter};
+pub use transmitter::{MacControl, Transmitter, WireLosses};
 pub use turns::Turns;
 pub use visit::VisitCounts;
+pub use watchdog::WatchdogSpec;

@@ -29,6 +29,9 @@ pub enum EventKind {
     Sent,
     /// The output queue was full.
     Dropped,
+    /// It was to wait or waited at a port whose link is down, or at a queue that the PFC watchdog
+    /// has closed.
+    Lost,
     /// The NIC took it in order.
     Accepted,
     /// The NIC threw it away: out of sequence or received before.

@@ -9,7 +9,7 @@ use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduling::Discipline;
 use crate::spec::SwitchSpec;
-use crate::transmitter::Transmitter;
+use crate::transmitter::{Transmitter, WireLosses};
 use crate::turns::Turns;
 
 /// What went through the sending side of a port.
@@ -27,6 +27,23 @@ pub struct PortCounters {
     pub marked_frames: u64,
     /// The most frame bytes that ever waited.
     pub queue_high_water_bytes: u64,
+    /// Frames lost before they were sent, because the link was down.
+    pub unsent_frames: u64,
+    /// Their frame bytes.
+    pub unsent_bytes: u64,
+    /// Frames dropped by the PFC watchdog.
+    pub watchdog_frames: u64,
+    /// Their frame bytes.
+    pub watchdog_bytes: u64,
+}
+
+/// What the PFC watchdog does about a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogAction {
+    /// Its frames are dropped, those that wait and those that come.
+    Drop,
+    /// Its frames are sent in spite of the pause.
+    Forward,
 }
 
 /// What is the same for all ports of a switch.
@@ -77,10 +94,19 @@ pub struct Port {
     paused: u8,
     /// The weighted queue whose turn it is.
     turn: u8,
+    /// Queues whose frames are lost rather than stored: of a link that is down, or by the watchdog.
+    closed: u8,
+    /// Queues that the watchdog minds: pauses are noted and not obeyed.
+    minded: u8,
     transmitter: Transmitter,
     /// Frame bytes that wait in all queues, and the most there ever were.
     bytes: u64,
     high_water_bytes: u64,
+    /// Frames and frame bytes lost because the link was down, and by the watchdog.
+    unsent: (u64, u64),
+    barked: (u64, u64),
+    /// How often the watchdog has found a queue stuck.
+    storms: u64,
 }
 
 impl Port {
@@ -94,6 +120,11 @@ impl Port {
             waiting: 0,
             paused: 0,
             turn: 0,
+            closed: 0,
+            minded: 0,
+            unsent: (0, 0),
+            barked: (0, 0),
+            storms: 0,
         }
     }
 
@@ -159,6 +190,8 @@ impl Port {
         let queue = around.rules.queue(packet);
         if self.is_free(queue, now) {
             self.pass(packet, now, medium);
+        } else if self.is_closed(queue) {
+            self.lose(packet, now, medium);
         } else if let Some(limit) = around.buffer.private_limit(queue) {
             self.store_within(limit, (packet, input, queue), around.rules, medium);
         } else {
@@ -233,6 +266,137 @@ impl Port {
         counters.dropped_bytes += u64::from(packet.frame_bytes);
         self.transmitter
             .note(EventKind::Dropped, now, packet, medium);
+    }
+
+    /// Whether frames of a queue are lost unless they are sent at once.
+    #[inline]
+    pub(crate) fn is_closed(&self, queue: usize) -> bool {
+        self.closed & (1 << queue) != 0
+    }
+
+    /// Loses a frame of a queue that is closed.
+    #[cold]
+    pub(crate) fn lose(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+        self.count_lost(u64::from(packet.frame_bytes));
+        self.transmitter.note(EventKind::Lost, now, packet, medium);
+    }
+
+    fn count_lost(&mut self, bytes: u64) {
+        let count = if self.transmitter.is_dark() {
+            &mut self.unsent
+        } else {
+            &mut self.barked
+        };
+        count.0 += 1;
+        count.1 += bytes;
+    }
+
+    /// Loses what waits in a queue at `now`, to which the port has been brought.
+    fn flush(
+        &mut self,
+        number: usize,
+        now: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) {
+        while let Some(&packet) = self.queues[number].front() {
+            let queue = &mut self.queues[number];
+            let frame = u64::from(packet.frame_bytes);
+            let before = queue.bytes;
+            queue.remove_front(frame);
+            self.bytes -= frame;
+            let account = (packet.stored_from(), number);
+            around.buffer.release(account, (before, frame), now);
+            self.lose(&packet, now, medium);
+        }
+        self.waiting &= !(1 << number);
+    }
+
+    /// The link goes down at `now`, to which the port has been brought: what waits is lost, and
+    /// what comes until the link is up again; pauses are forgotten.
+    pub(crate) fn go_dark(
+        &mut self,
+        now: u64,
+        under_way: WireLosses,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) {
+        self.transmitter.go_dark(now, under_way);
+        self.closed = u8::MAX;
+        for number in 0..self.queues.len() {
+            self.flush(number, now, around, medium);
+            self.restore(number);
+            let queue = &mut self.queues[number];
+            queue.pause.forget(now, queue.paused_until);
+            queue.paused_until = now;
+        }
+    }
+
+    /// The link comes up at `now`.
+    pub(crate) fn light_up(&mut self, now: u64) {
+        self.transmitter.light_up(now);
+        self.closed = 0;
+    }
+
+    /// Changes what a frame takes on the wire.
+    pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
+        &mut self.transmitter
+    }
+
+    /// Since when a queue with frames waiting has been paused without interruption, if it is.
+    pub(crate) fn stuck_since(&self, number: usize, now: u64) -> Option<u64> {
+        let queue = &self.queues[number];
+        let stuck = queue.paused_until > now
+            && self.waiting & (1 << number) != 0
+            && self.minded & (1 << number) == 0;
+        stuck.then(|| queue.pause.since())
+    }
+
+    /// Until when the other end has paused a queue that the watchdog minds.
+    pub(crate) fn told_until(&self, number: usize) -> Option<u64> {
+        (self.minded & (1 << number) != 0).then(|| self.queues[number].told_until)
+    }
+
+    /// The watchdog begins to mind a queue at `now`, to which the port has been brought.
+    pub(crate) fn mind(
+        &mut self,
+        number: usize,
+        action: WatchdogAction,
+        now: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) {
+        self.storms += 1;
+        self.minded |= 1 << number;
+        self.queues[number].told_until = self.queues[number].paused_until;
+        match action {
+            WatchdogAction::Drop => {
+                self.closed |= 1 << number;
+                self.queues[number].paused_until = u64::MAX;
+                self.paused |= 1 << number;
+                self.flush(number, now, around, medium);
+            }
+            // What waits starts now, not when the wire became free.
+            WatchdogAction::Forward => self.queues[number].paused_until = now,
+        }
+    }
+
+    /// The watchdog lets a queue be.
+    pub(crate) fn restore(&mut self, number: usize) {
+        if self.minded & (1 << number) != 0 {
+            self.minded &= !(1 << number);
+            if !self.transmitter.is_dark() {
+                self.closed &= !(1 << number);
+            }
+            let queue = &mut self.queues[number];
+            queue.paused_until = queue.told_until;
+            self.paused |= 1 << number;
+        }
+    }
+
+    /// How often the watchdog has found a queue of the port stuck.
+    pub fn storms(&self) -> u64 {
+        self.storms
     }
 
     /// Starts every waiting frame whose turn comes at or before `until`.
@@ -314,6 +478,11 @@ impl Port {
     pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: u64) {
         let until = now + self.transmitter.pause_time(quanta);
         let paused = &mut self.queues[queue];
+        if self.minded & (1 << queue) != 0 {
+            paused.pause.take(now, paused.told_until, until);
+            paused.told_until = until;
+            return;
+        }
         paused.pause.take(now, paused.paused_until, until);
         paused.paused_until = until;
         // Also when the queue may go on: what waits in it starts now, not when the wire became
@@ -337,7 +506,13 @@ impl Port {
     /// more than 16 MB is not told apart.
     pub(crate) fn backlog(&self, now: u64) -> u64 {
         let bytes = self.bytes.min(1 << 24) as u32;
-        self.transmitter.free_at().saturating_sub(now) + self.transmitter.time_of(bytes)
+        let wire = self.transmitter.free_at().saturating_sub(now);
+        wire.saturating_add(self.transmitter.time_of(bytes))
+    }
+
+    /// Whether nothing keeps it busy, be it that its link is down.
+    pub(crate) fn is_idle(&self, now: u64) -> bool {
+        self.transmitter.is_dark() || self.backlog(now) == 0
     }
 
     /// The rate of its wire.
@@ -382,7 +557,8 @@ impl Port {
 
     /// Until when the other end has paused a queue, in ps.
     pub fn paused_until(&self, queue: usize) -> u64 {
-        self.queues[queue].paused_until
+        self.told_until(queue)
+            .unwrap_or(self.queues[queue].paused_until)
     }
 
     /// What went wrong, or nearly so, at one queue.
@@ -397,8 +573,9 @@ impl Port {
 
     /// Pause frames received for a queue, and how long they have stopped it up to `now`, in ps.
     pub fn paused(&self, queue: usize, now: u64) -> (PauseRecord, u64) {
+        let until = self.paused_until(queue);
         let queue = &self.queues[queue];
-        (queue.pause, queue.pause.paused(now, queue.paused_until))
+        (queue.pause, queue.pause.paused(now, until))
     }
 
     /// What went through so far.
@@ -408,6 +585,10 @@ impl Port {
             sent_frames,
             sent_bytes,
             queue_high_water_bytes: self.high_water_bytes,
+            unsent_frames: self.unsent.0,
+            unsent_bytes: self.unsent.1,
+            watchdog_frames: self.barked.0,
+            watchdog_bytes: self.barked.1,
             ..PortCounters::default()
         };
         self.queues.iter().fold(start, |mut sum, queue| {

@@ -16,6 +16,8 @@ pub(crate) struct ClassQueue {
     pub(crate) high_water_bytes: u64,
     /// The other end has paused the class until then.
     pub(crate) paused_until: u64,
+    /// The same while the watchdog minds the queue and `paused_until` is what it makes of that.
+    pub(crate) told_until: u64,
     pub(crate) deficit: u32,
     pub(crate) counters: QueueCounters,
     pub(crate) pause: PauseRecord,
@@ -64,6 +66,17 @@ impl PauseRecord {
         if until <= now {
             self.since = until;
         }
+    }
+
+    /// The pause is forgotten at `now`, without a pause frame, when it ended or ends at `before`.
+    pub fn forget(&mut self, now: u64, before: u64) {
+        self.ended += before.min(now) - self.since.min(before);
+        self.since = now;
+    }
+
+    /// When the pause that lasts began.
+    pub(crate) fn since(&self) -> u64 {
+        self.since
     }
 
     /// Time paused up to `now`, in ps, when the last pause ended or ends at `until`.
@@ -133,6 +146,11 @@ mod tests {
         record.take(400, 250, 500);
         record.take(430, 500, 430);
         assert_eq!(record.paused(1_000, 430), 180);
+        // A pause from 500 is forgotten at 520.
+        let mut cut = record;
+        cut.take(500, 430, 600);
+        cut.forget(520, 600);
+        assert_eq!(cut.paused(1_000, 520), 200);
         // A second XON changes nothing.
         record.take(600, 430, 600);
         assert_eq!(record.paused(1_000, 600), 180);

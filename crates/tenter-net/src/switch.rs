@@ -1,6 +1,7 @@
 //! A switch: route, choose, admit, queue, pause.
 
 use tenter_topology::Routing;
+use tenter_units::SerialisationTime;
 
 use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
 use crate::departures::Departures;
@@ -9,8 +10,9 @@ use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
 use crate::spec::SwitchSpec;
-use crate::transmitter::Transmitter;
+use crate::transmitter::{Transmitter, WireLosses};
 use crate::visit::VisitCounts;
+use crate::watchdog::WatchdogSpec;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
 pub type Headrooms = Vec<u64>;
@@ -201,6 +203,8 @@ impl Switch {
         port.advance(now, &mut around, medium);
         if port.is_free(queue, now) {
             port.pass(packet, now, medium);
+        } else if port.is_closed(queue) {
+            port.lose(packet, now, medium);
         } else if let Some(limit) = self.buffer.private_limit(queue) {
             port.store_within(limit, (packet, input, queue), &self.rules, medium);
             self.active[usize::from(number) / 64] |= 1 << (number % 64);
@@ -371,6 +375,77 @@ impl Switch {
     fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.buffer.refresh(now);
         self.send_due(now, medium);
+    }
+
+    /// The link of a port goes down at `now`, up to which everything has been done; what was under
+    /// way from here is lost.
+    pub fn go_dark<M: Medium>(
+        &mut self,
+        number: u16,
+        under_way: WireLosses,
+        now: u64,
+        medium: &mut M,
+    ) {
+        self.buffer.forget_pauses(number, now);
+        let mut around = Surroundings {
+            rules: &self.rules,
+            buffer: &mut self.buffer,
+        };
+        self.ports[usize::from(number)].go_dark(now, under_way, &mut around, medium);
+        self.settle(now, medium);
+    }
+
+    /// The link of a port comes up at `now`. Whoever is at the other end knows of no pause.
+    pub fn light_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.buffer.forget_pauses(number, now);
+        self.ports[usize::from(number)].light_up(now);
+        self.settle(now, medium);
+    }
+
+    /// Frames of a port take another time on the wire from `now` on, and may have to arrive whole.
+    pub fn set_serialisation<M: Medium>(
+        &mut self,
+        number: u16,
+        (serialisation, arrives_whole): (SerialisationTime, bool),
+        now: u64,
+        medium: &mut M,
+    ) {
+        let transmitter = self.ports[usize::from(number)].transmitter_mut();
+        transmitter.set_serialisation(serialisation, arrives_whole, now);
+        self.settle(now, medium);
+    }
+
+    /// Ends a change from outside: sends what has become due, and looks anew when ports send.
+    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.send_due(now, medium);
+        if self.buffer.is_armed() {
+            for number in 0..self.ports.len() as u16 {
+                self.enter_departure(number);
+            }
+        }
+    }
+
+    /// Lets the PFC watchdog look at all lossless queues at `now`, up to which everything has been
+    /// done; whether it did anything.
+    pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: u64, medium: &mut M) -> bool {
+        let mut acted = false;
+        for number in 0..self.ports.len() {
+            for queue in 0..self.class_of.len() {
+                if !self.buffer.is_lossless(queue) {
+                    continue;
+                }
+                let mut around = Surroundings {
+                    rules: &self.rules,
+                    buffer: &mut self.buffer,
+                };
+                let port = &mut self.ports[number];
+                acted |= spec.look(port, queue, now, &mut around, medium);
+            }
+        }
+        if acted {
+            self.settle(now, medium);
+        }
+        acted
     }
 
     /// When a pause must next be repeated, or the load balancer refreshed, if any must.

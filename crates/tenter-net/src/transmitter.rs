@@ -1,8 +1,9 @@
 //! The wire side of a port: frames one after the other, and pause frames between them.
 
-use tenter_engine::Output;
+use tenter_engine::{Output, Stream};
 use tenter_units::{SerialisationTime, Time};
 
+use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, WIRE_OVERHEAD_BYTES};
 
@@ -24,10 +25,37 @@ pub struct Transmitter {
     carried: u32,
     port: u16,
     arrives_whole: bool,
+    /// Whether frames may be lost or held back on the wire.
+    impaired: bool,
     node: u32,
     control_frames: u64,
     control_bytes: u64,
     mac: MacControl,
+    /// Made when something first befalls the link.
+    trouble: Option<Box<Trouble>>,
+}
+
+/// When the wire of a link that is down is free.
+const NEVER: u64 = u64::MAX;
+
+/// What has befallen a link.
+#[derive(Clone, Debug, Default)]
+struct Trouble {
+    /// When the last frame before the link went down had ended.
+    ended: u64,
+    losses: WireLosses,
+    impairment: Option<Impairment>,
+}
+
+/// What was sent over a link and did not arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireLosses {
+    /// Frames, without pause frames.
+    pub frames: u64,
+    /// Their frame bytes.
+    pub bytes: u64,
+    /// Pause frames.
+    pub pauses: u64,
 }
 
 /// Where MAC control frames go, and how many have gone.
@@ -63,6 +91,8 @@ impl Transmitter {
             output,
             latency: latency.ps(),
             arrives_whole,
+            impaired: false,
+            trouble: None,
             node,
             port,
             sent_frames: 0,
@@ -71,6 +101,78 @@ impl Transmitter {
             control_bytes: 0,
             mac,
         }
+    }
+
+    /// Frames and pause frames that were sent and lost on the wire.
+    pub fn losses(&self) -> WireLosses {
+        self.trouble
+            .as_ref()
+            .map_or(WireLosses::default(), |trouble| trouble.losses)
+    }
+
+    /// Frames and frame bytes that an impairment holds back.
+    pub fn held_back(&self) -> (u64, u64) {
+        let impairment = self.trouble.as_ref().and_then(|t| t.impairment.as_ref());
+        impairment.map_or((0, 0), Impairment::held)
+    }
+
+    /// Whether its link is down.
+    #[inline]
+    pub fn is_dark(&self) -> bool {
+        self.free_at == NEVER
+    }
+
+    /// When the last frame has ended, or will; the link's going down cuts it short.
+    pub fn last_end(&self) -> u64 {
+        match &self.trouble {
+            Some(trouble) if self.is_dark() => trouble.ended,
+            _ => self.free_at,
+        }
+    }
+
+    /// The link goes down at `now`, and what was under way on it is lost: of the frames that had
+    /// been sent so many, without those that are held back.
+    pub fn go_dark(&mut self, now: u64, under_way: WireLosses) {
+        let trouble = self.trouble.get_or_insert_default();
+        let held = trouble
+            .impairment
+            .as_mut()
+            .map_or((0, 0), Impairment::lose_held);
+        trouble.losses.frames += under_way.frames + held.0;
+        trouble.losses.bytes += under_way.bytes + held.1;
+        trouble.losses.pauses += under_way.pauses;
+        trouble.ended = self.free_at.min(now);
+        self.free_at = NEVER;
+    }
+
+    /// The link comes up at `now`.
+    pub fn light_up(&mut self, now: u64) {
+        self.free_at = now;
+        self.carried = 0;
+    }
+
+    /// From `now` on frames take another time, and may have to arrive whole. A frame that is being
+    /// sent ends as it would have.
+    pub fn set_serialisation(
+        &mut self,
+        serialisation: SerialisationTime,
+        arrives_whole: bool,
+        now: u64,
+    ) {
+        self.serialisation = serialisation;
+        self.arrives_whole = arrives_whole;
+        self.carried = 0;
+        if !self.is_dark() {
+            // A frame that need no longer arrive whole must not arrive together with the last one
+            // that had to, nor with one that was held back behind that.
+            self.free_at = self.free_at.max(now) + u64::from(HOLD_MAX) + 1;
+        }
+    }
+
+    /// Impairs the link from now on, by chances drawn from a stream.
+    pub fn impair(&mut self, spec: ImpairmentSpec, stream: Stream) {
+        self.impaired = true;
+        self.trouble.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
     /// When the wire is free again, in ps.
@@ -137,12 +239,61 @@ impl Transmitter {
             let packet = Packet { at, ..*packet };
             self.note(EventKind::Sent, start, &packet, medium);
         }
-        medium.send(self.output, at, packet);
+        if self.impaired {
+            self.send_impaired(at, packet, medium);
+        } else {
+            medium.send(self.output, at, packet);
+        }
+    }
+
+    /// Sends a frame over an impaired link.
+    #[inline(never)]
+    fn send_impaired<M: Medium>(&mut self, at: u64, packet: &Packet, medium: &mut M) {
+        let Some(trouble) = &mut self.trouble else {
+            return;
+        };
+        let Trouble {
+            losses, impairment, ..
+        } = &mut **trouble;
+        let Some(impairment) = impairment else {
+            return;
+        };
+        match impairment.fate(packet) {
+            Fate::Lost => {
+                losses.frames += 1;
+                losses.bytes += u64::from(packet.frame_bytes);
+            }
+            Fate::Held(behind) => impairment.hold(*packet, self.output, behind),
+            Fate::Passes => {
+                medium.send(self.output, at, packet);
+                impairment.follow(at, |output, at, packet| medium.send(output, at, packet));
+            }
+        }
+    }
+
+    /// Whether a pause frame is lost on its way; counted if so.
+    fn loses_pause(&mut self, packet: &Packet) -> bool {
+        let Some(trouble) = &mut self.trouble else {
+            return false;
+        };
+        let impairment = trouble.impairment.as_mut();
+        let lost = impairment.is_some_and(|work| work.fate(packet) == Fate::Lost);
+        trouble.losses.pauses += u64::from(lost);
+        lost
     }
 
     /// Sends a pause frame for a class as soon as the wire is free: before everything that waits.
     /// Zero quanta let the class go on.
     pub fn pause(&mut self, class: u8, quanta: u16, now: u64, medium: &mut impl Medium) {
+        if quanta == 0 {
+            self.mac.xon_frames += 1;
+        } else {
+            self.mac.xoff_frames += 1;
+        }
+        if self.is_dark() {
+            self.trouble.get_or_insert_default().losses.pauses += 1;
+            return;
+        }
         let start = self.free_at.max(now);
         self.occupy(PAUSE_FRAME_BYTES, start);
         let packet = Packet {
@@ -156,13 +307,10 @@ impl Transmitter {
             kind: PacketKind::Pause,
             flags: Packet::class_flags(class),
         };
-        if quanta == 0 {
-            self.mac.xon_frames += 1;
-        } else {
-            self.mac.xoff_frames += 1;
-        }
         self.note(EventKind::Sent, start, &packet, medium);
-        medium.send(self.mac.output, packet.at, &packet);
+        if !self.loses_pause(&packet) {
+            medium.send(self.mac.output, packet.at, &packet);
+        }
     }
 
     #[inline]

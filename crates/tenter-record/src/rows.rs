@@ -223,6 +223,22 @@ rows! {
         dropped_frames: u64 => "dropped_frames", "frames";
         /// Bytes of the frames dropped.
         dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Of the frames sent, those lost on the wire: the link went down or was impaired.
+        lost_frames: u64 => "lost_frames", "frames";
+        /// Bytes of those frames.
+        lost_bytes: u64 => "lost_bytes", "bytes";
+        /// Of the pause frames sent, those lost on the wire, or not sent because the link was down.
+        lost_pause_frames: u64 => "lost_pause_frames", "frames";
+        /// Frames lost at this port because its link was down: they waited, or came to it.
+        unsent_frames: u64 => "unsent_frames", "frames";
+        /// Bytes of those frames.
+        unsent_bytes: u64 => "unsent_bytes", "bytes";
+        /// How often the PFC watchdog found a queue of the port stuck.
+        watchdog_storms: u64 => "watchdog_storms", "storms";
+        /// Frames dropped at this port by the PFC watchdog.
+        watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames";
+        /// Bytes of those frames.
+        watchdog_dropped_bytes: u64 => "watchdog_dropped_bytes", "bytes";
         /// Most bytes ever waiting in the port's queue.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
         /// Frames marked with congestion experienced when they were put into the port's queues.

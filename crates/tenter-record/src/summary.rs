@@ -63,6 +63,14 @@ rows! {
         dropped_frames: u64 => "dropped_frames", "frames";
         /// Bytes of the frames dropped.
         dropped_bytes: u64 => "dropped_bytes", "bytes";
+        /// Frames of any kind but pause frames lost on links: they went down or were impaired.
+        lost_frames: u64 => "lost_frames", "frames";
+        /// Frames lost in switches because the link they were to take was down.
+        unsent_frames: u64 => "unsent_frames", "frames";
+        /// Queues that the PFC watchdog found stuck, counted each time.
+        watchdog_storms: u64 => "watchdog_storms", "storms";
+        /// Frames dropped by the PFC watchdog.
+        watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
         /// Negative acknowledgements the receivers sent.

@@ -314,6 +314,10 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
     write_lost(totals, out)?;
     write_wire(totals, out)?;
     write_pauses(totals, out)?;
+    if totals.watchdog_storms > 0 {
+        let stuck = counted(totals.watchdog_storms, "queue");
+        writeln!(out, "watchdog {stuck} found stuck")?;
+    }
     write_marks(totals, out)
 }
 
@@ -324,6 +328,9 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         (lossless, "of lossless classes in switches"),
         (totals.nic_dropped_frames, "in the receive buffers of NICs"),
         (totals.given_up_frames, "that nobody sends again"),
+        (totals.lost_frames, "on links"),
+        (totals.unsent_frames, "at ports whose link was down"),
+        (totals.watchdog_dropped_frames, "by the PFC watchdog"),
     ];
     let places = places.iter().filter(|(frames, _)| *frames > 0);
     let places: Vec<String> = places

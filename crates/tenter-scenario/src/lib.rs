@@ -42,10 +42,13 @@ mod emit;
 mod endpoint;
 mod explicit_fabric;
 mod fabric;
+mod faults;
 mod given;
 mod hosts;
+mod impairments;
 mod jobs;
 mod keys;
+mod links;
 mod load;
 mod load_balancing;
 mod overrides;
@@ -65,7 +68,10 @@ mod yaml;
 pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
-pub use plan::{CENTRAL_BELOW, Device, Plan, SIMULATED_MAX, WINDOW_MAX};
+pub use plan::{
+    CENTRAL_BELOW, Device, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, RulePlan,
+    SIMULATED_MAX, WINDOW_MAX,
+};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

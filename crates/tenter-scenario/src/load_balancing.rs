@@ -139,7 +139,20 @@ pub(crate) struct LoadBalancingDraft {
 
 impl LoadBalancingDraft {
     /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
-    pub(crate) fn check_nics(&self, nic: &NicSpec, problems: &Problems, warnings: &Problems) {
+    pub(crate) fn check(
+        &self,
+        nic: &NicSpec,
+        topology: &Topology,
+        (problems, warnings): (&Problems, &Problems),
+    ) {
+        // A single switch has no choice.
+        if topology.switches() > 1 {
+            self.check_nics(nic, problems, warnings);
+            self.check_gap(nic, topology, warnings);
+        }
+    }
+
+    fn check_nics(&self, nic: &NicSpec, problems: &Problems, warnings: &Problems) {
         if !self.spec.reorders() {
             return;
         }
@@ -157,12 +170,10 @@ impl LoadBalancingDraft {
             _ => {}
         }
     }
-}
 
-impl LoadBalancingDraft {
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
     /// in order.
-    pub(crate) fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
+    fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
         let LoadBalancing::Flowlet(Flowlet { gap, .. }) = self.spec else {
             return;
         };

@@ -1,8 +1,9 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
 use tenter_endpoint::{NicAddress, NicSpec};
-use tenter_net::SwitchSpec;
-use tenter_topology::{Topology, TopologySpec};
+use tenter_net::impairment::{Probability, Strikes, TesterAction};
+use tenter_net::{SwitchSpec, WatchdogSpec};
+use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
 
@@ -45,6 +46,12 @@ pub struct Plan {
     /// Whether each job under test is also run alone, to compare; changes no result of the run of
     /// all.
     pub baseline: bool,
+    /// What breaks and is mended, and when.
+    pub faults: FaultPlan,
+    /// What is done to frames on their way, at most one entry for each direction of a link.
+    pub impairments: Vec<LinkImpairment>,
+    /// The PFC watchdog of all switches, if they have one.
+    pub watchdog: Option<WatchdogSpec>,
     /// How often queues and rates are sampled; `None` for never. At least 1 us.
     pub sample_interval: Option<Time>,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
@@ -83,4 +90,66 @@ pub struct Device {
     pub ports: Vec<(u32, Rate)>,
     /// Power of the chip alone, in watts; `None` where nobody has published it.
     pub power_watts: Option<u32>,
+}
+
+/// What breaks and is mended during a trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaultPlan {
+    /// The events in the order of time; of several at one instant, in the order of the scenario.
+    pub events: Vec<FaultEvent>,
+    /// How long after a link has gone down or come up routing knows.
+    pub convergence: Time,
+}
+
+/// Something that breaks or is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultEvent {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub fault: Fault,
+}
+
+/// What breaks or is mended; links go by the numbers of their cables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Both directions of a link go down. A link is up when it has come up as often as it has gone
+    /// down.
+    LinkDown(u32),
+    /// They come up again.
+    LinkUp(u32),
+    /// The rate of both directions changes; never to more than the line rate.
+    LinkRate(u32, Rate),
+    /// A NIC begins to pause its leaf whatever it receives.
+    StormBegins(u32),
+    /// It stops doing so.
+    StormEnds(u32),
+}
+
+/// What is done to the frames of one direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkImpairment {
+    /// The port that sends.
+    pub sender: CableEnd,
+    /// The probability of losing a frame.
+    pub frame_loss: Probability,
+    /// The probability that a bit is received wrong.
+    pub bit_errors: Probability,
+    /// What a tester does, rule after rule.
+    pub rules: Vec<RulePlan>,
+}
+
+/// What a tester does to some frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RulePlan {
+    /// Kinds of frames it is for, one bit for each [`tenter_net::PacketKind`].
+    pub kinds: u16,
+    /// The host they come from; `None` for any.
+    pub from: Option<u32>,
+    /// The host they go to; `None` for any.
+    pub to: Option<u32>,
+    /// Which of them it strikes.
+    pub strikes: Strikes,
+    /// What it does to them.
+    pub action: TesterAction,
 }

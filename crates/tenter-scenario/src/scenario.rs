@@ -1,5 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_net::SwitchSpec;
 use tenter_units::Time;
 
 use crate::congestion;
@@ -7,15 +8,17 @@ use crate::decode::{Read, Section};
 use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
+use crate::faults::FaultDraft;
 use crate::hosts::HostNames;
+use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
-use crate::plan::{Plan, SIMULATED_MAX};
+use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, explicit_fabric, load_balancing, reach, switch,
-    topologies,
+    addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
+    reach, switch, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -48,6 +51,18 @@ const SCENARIO: KeyTable = KeyTable {
             "NIC, host and addresses",
         ),
         key("jobs", "list", Required, "Who takes part and what they run"),
+        key(
+            "faults",
+            "mapping",
+            Default("{}"),
+            "What breaks and is mended during the trial",
+        ),
+        key(
+            "impairments",
+            "list",
+            Default("[]"),
+            "What is done to frames on their way",
+        ),
         key(
             "observe",
             "mapping",
@@ -143,20 +158,24 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
-        .chain(collectives::TABLES);
+        .chain(collectives::TABLES)
+        .chain(faults::TABLES)
+        .chain(impairments::TABLES);
     own.chain(rest)
         .chain([&OBSERVE, &LIMITS, &ENGINE])
         .collect()
 }
 
 /// A scenario, read; nothing in it has been put together yet.
-struct Draft {
+struct Draft<'p> {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
+    faults: Read<FaultDraft<'p>>,
+    impairments: Read<Vec<ImpairmentDraft<'p>>>,
     observe: Read<(Option<Time>, bool)>,
     limits: Read<(Option<Time>, Time)>,
     window_cap: Read<Option<Time>>,
@@ -177,7 +196,7 @@ pub(crate) fn resolve(
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
-fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
+fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
     scenario.integer::<u64>("schema_version", 1..=1);
     let name = scenario.take("name").and_then(|field| field.text(200));
     let description = scenario
@@ -195,6 +214,8 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
+        faults: faults::read(scenario),
+        impairments: impairments::read(scenario),
         observe: read_observe(scenario),
         limits: read_limits(scenario),
         window_cap: read_engine(scenario),
@@ -236,7 +257,7 @@ fn read_optional_time(section: &mut Section<'_>, key: &str) -> Read<Option<Time>
     field.or_none(|field| field.quantity("a time", &range))
 }
 
-impl Draft {
+impl Draft<'_> {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
@@ -257,24 +278,24 @@ impl Draft {
                 return None;
             }
         };
-        // A single switch has no choice.
-        let draft = fabric.load_balancing.as_ref();
-        let draft = draft.filter(|_| topology.switches() > 1);
-        if let (Some(draft), Some(endpoint)) = (draft, &self.endpoint) {
-            draft.check_nics(&endpoint.nic, problems, warnings);
-            draft.check_gap(&endpoint.nic, &topology, warnings);
+        let endpoint = self.endpoint.as_ref();
+        if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
+            draft.check(&endpoint.nic, &topology, (problems, warnings));
         }
         let names = HostNames::of(&topology, problems);
-        let addresses = self
-            .endpoint
-            .as_ref()
-            .and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let nic = self.endpoint.as_ref().map(|endpoint| &endpoint.nic);
-        let draws = (self.seed.unwrap_or(0), nic);
+        let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
+        let draws = (
+            self.seed.unwrap_or(0),
+            endpoint.map(|endpoint| &endpoint.nic),
+        );
         let jobs = jobs::bind(self.jobs, &names, draws, effective);
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
+        let seed = self.seed.unwrap_or(0);
+        let faults = self.faults.and_then(|of| of.bind(&topology, seed));
+        let impairments = self.impairments;
+        let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
         let around = buffer::Around {
@@ -287,7 +308,11 @@ impl Draft {
         };
         let draft = fabric.switch?;
         let device = draft.device();
+        let watchdog = draft.watchdog;
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
+        if let (Some(switch), Some(faults)) = (&switch, &faults) {
+            warn_of_pauses(switch, watchdog.is_some(), faults, warnings);
+        }
         let (time_limit, background_delay) = self.limits?;
         let (sample_interval, baseline) = self.observe?;
         Some(Plan {
@@ -300,6 +325,9 @@ impl Draft {
             nic: endpoint.nic,
             addresses,
             jobs: jobs?,
+            faults: faults?,
+            impairments: impairments?,
+            watchdog,
             baseline,
             sample_interval,
             time_limit,
@@ -307,5 +335,16 @@ impl Draft {
             window_cap: self.window_cap?,
             topology,
         })
+    }
+}
+
+/// Warns of pauses in a fabric where nothing can be paused.
+fn warn_of_pauses(switch: &SwitchSpec, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
+    let lossless = switch.classes.iter().any(|class| class.lossless.is_some());
+    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    if !lossless && (watchdog || faults.events.iter().any(storm)) {
+        let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";
+        let help = "make one lossless, for example with `fabric.flow_control: pfc`";
+        warnings.push(None, message.to_owned(), Some(help.to_owned()));
     }
 }

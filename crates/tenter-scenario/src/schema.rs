@@ -18,8 +18,8 @@ use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::keys::KeyTable;
-use crate::{addresses, classes, collectives, endpoint, explicit_fabric, fabric, jobs};
-use crate::{congestion, load_balancing, scenario, switch, topologies};
+use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
+use crate::{faults, impairments, jobs, load_balancing, scenario, switch, topologies};
 use object::{Object, list, one_of};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -55,6 +55,8 @@ fn root() -> Value {
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .with("jobs", job())
+        .with("faults", broken())
+        .with("impairments", impairment())
         .with("observe", Object::of(&[observe]).schema())
         .with("limits", Object::of(&[limits]).schema())
         .with("engine", Object::of(&[engine]).schema())
@@ -103,7 +105,7 @@ fn load_balancing() -> Value {
 }
 
 fn switch() -> Value {
-    let [own, buffer, pool] = switch::TABLES;
+    let [own, buffer, pool, watchdog] = switch::TABLES;
     let [class, lossless, ecn] = classes::TABLES;
     let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
     let class = Object::of(&[class])
@@ -112,6 +114,7 @@ fn switch() -> Value {
     Object::of(&[own])
         .with("buffer", buffer.schema())
         .with("classes", class.schema())
+        .with("pfc_watchdog", Object::of(&[watchdog]).schema())
         .schema()
 }
 
@@ -141,6 +144,24 @@ fn congestion_control() -> Value {
         Object::of(&[own, timely]).fixed("kind", "timely").schema(),
         Object::of(&[own, swift]).fixed("kind", "swift").schema(),
     ])
+}
+
+fn broken() -> Value {
+    let [own, event, link, down, flap, storm, random] = faults::TABLES;
+    let flap = Object::of(&[flap]).schema();
+    let events = one_of([
+        Object::of(&[event, link, down]).with("flap", flap).schema(),
+        Object::of(&[event, link]).schema(),
+        Object::of(&[event, storm]).schema(),
+        Object::of(&[event, random]).schema(),
+    ]);
+    Object::of(&[own]).with("events", events).schema()
+}
+
+fn impairment() -> Value {
+    let [own, rule] = impairments::TABLES;
+    let rules = Object::of(&[rule]).schema();
+    Object::of(&[own]).with("rules", rules).schema()
 }
 
 fn job() -> Value {

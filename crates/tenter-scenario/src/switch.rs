@@ -2,7 +2,9 @@
 //! them.
 
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_net::{ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL};
+use tenter_net::{
+    ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL, WatchdogAction, WatchdogSpec,
+};
 use tenter_units::{Bytes, Time};
 
 use crate::classes::{self, Around, CAPACITY_MAX, ClassDraft, Turn};
@@ -56,6 +58,12 @@ const SWITCH: KeyTable = KeyTable {
             Depends("one for everything; with `flow_control` that of the data"),
             "What becomes of each traffic class",
         ),
+        key(
+            "pfc_watchdog",
+            "mapping or `none`",
+            Default("none"),
+            "What frees queues of lossless classes that stay paused",
+        ),
     ],
 };
 
@@ -85,8 +93,45 @@ const POOL: KeyTable = KeyTable {
     ],
 };
 
+const WATCHDOG: KeyTable = KeyTable {
+    title: "`fabric.switch.pfc_watchdog`",
+    keys: &[
+        key(
+            "poll_interval",
+            "time, 1us or more",
+            Default("200ms"),
+            "How often it looks at the queues",
+        )
+        .from(WATCHDOG_ORIGIN),
+        key(
+            "detection_time",
+            "time",
+            Default("200ms"),
+            "A queue in which frames wait and which has been paused for so long without interruption is stuck",
+        )
+        .from(WATCHDOG_ORIGIN),
+        key(
+            "restoration_time",
+            "time",
+            Default("200ms"),
+            "The storm is over when no pause has been in force for so long",
+        )
+        .from(WATCHDOG_ORIGIN),
+        key(
+            "action",
+            "`drop` or `forward`",
+            Default("drop"),
+            "What is done until then with the frames of a queue that is stuck: lose them, or send them in spite of the pause",
+        )
+        .from(WATCHDOG_ORIGIN),
+    ],
+};
+
+const WATCHDOG_ORIGIN: &str =
+    "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
+
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 3] = [&SWITCH, &BUFFER, &POOL];
+pub(crate) const TABLES: [&KeyTable; 4] = [&SWITCH, &BUFFER, &POOL, &WATCHDOG];
 
 /// No switch is slower.
 const SECOND: Time = Time::from_us(1_000_000);
@@ -126,6 +171,8 @@ pub(crate) struct SwitchDraft {
     pub(crate) queue_capacity_at: Option<Location>,
     /// The classes that were listed.
     classes: Option<Vec<ClassDraft>>,
+    /// The PFC watchdog.
+    pub(crate) watchdog: Option<WatchdogSpec>,
     flow_control: FlowControl,
     flow_control_at: Option<Location>,
     /// Where it is described, for what is wrong with the whole of it.
@@ -176,6 +223,7 @@ fn read_switch(
         .and_then(|field| read_buffer(field, section));
     let capacity = read_capacity(section, buffer.as_ref().is_some_and(Option::is_some));
     let profile = profile.unwrap_or_default();
+    let watchdog = read_watchdog(section);
     let classes = section.take("classes");
     if let (Some(listed), true) = (&classes, controlled) {
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";
@@ -207,10 +255,35 @@ fn read_switch(
         queue_capacity: capacity,
         queue_capacity_at,
         classes: classes?,
+        watchdog: watchdog?,
         flow_control: flow_control?,
         flow_control_at: asked_at,
         at: profile_at.or(asked_at).or(section.at()),
     })
+}
+
+fn read_watchdog(section: &mut Section<'_>) -> Read<Option<WatchdogSpec>> {
+    let field = section.take("pfc_watchdog")?;
+    if field.word() == Some("none") {
+        return Some(None);
+    }
+    let mut own = field.section(&WATCHDOG);
+    let least = Time::from_us(1);
+    let poll_interval = own.time("poll_interval", least..=SECOND * 10);
+    let detection_time = own.time("detection_time", least..=SECOND * 100);
+    let restoration_time = own.time("restoration_time", least..=SECOND * 100);
+    let actions = [
+        ("drop", WatchdogAction::Drop),
+        ("forward", WatchdogAction::Forward),
+    ];
+    let action = own.choice("action", &actions);
+    section.put("pfc_watchdog", own.finish());
+    Some(Some(WatchdogSpec {
+        poll_interval: poll_interval?,
+        detection_time: detection_time?,
+        restoration_time: restoration_time?,
+        action: action?,
+    }))
 }
 
 fn read_profile(section: &mut Section<'_>, controlled: bool) -> Option<Profile> {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
+use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter, Turns};
-use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
-use tenter_topology::{Routing, Topology};
-use tenter_units::Time;
+use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
+use tenter_topology::{CableEnd, Routing, Topology};
+use tenter_units::{Rate, Time};
 use tenter_workload::{Destination, QueuePairs, Schedule, split};
 
 use crate::driver::WindowedDriver;
@@ -33,7 +34,9 @@ const FIRST_SOURCE_PORT: u16 = 0xc000;
 #[derive(Debug)]
 pub struct Context {
     pub(crate) topology: Topology,
-    pub(crate) routing: Routing,
+    /// The routes while no link is down.
+    pub(crate) routing: Arc<Routing>,
+    pub(crate) impairments: Vec<LinkImpairment>,
     pub(crate) switch: SwitchSpec,
     pub(crate) nic: NicSpec,
     pub(crate) addresses: Vec<NicAddress>,
@@ -145,11 +148,16 @@ impl Context {
 
     /// Cut-through needs an input that is no slower than any output of the switch.
     fn arrives_whole(&self, node: u32, port: u16) -> bool {
+        self.arrives_whole_at(node, port, self.topology.cable(node, port).rate)
+    }
+
+    /// The same if the link has this rate.
+    pub(crate) fn arrives_whole_at(&self, node: u32, port: u16, rate: Rate) -> bool {
         let peer = self.topology.neighbour(node, port).node;
         if self.topology.is_host(peer) || self.switch.forwarding == Forwarding::StoreAndForward {
             return true;
         }
-        self.topology.nodes[peer as usize].fastest > self.topology.cable(node, port).rate
+        self.topology.nodes[peer as usize].fastest > rate
     }
 }
 
@@ -266,7 +274,8 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     }
     let homes = homes(&topology, threads);
     Ok(Context {
-        routing,
+        routing: Arc::new(routing),
+        impairments: plan.impairments.clone(),
         switch: plan.switch.clone(),
         nic: plan.nic.clone(),
         addresses: plan.addresses.clone(),
@@ -358,6 +367,7 @@ pub fn build<W: Watcher>(
             ledger: Ledger::new(&context.jobs),
             watcher: watcher(&context),
             turns: Turns::default(),
+            routing: Arc::clone(&context.routing),
             context: Arc::clone(&context),
         };
         Part {
@@ -427,7 +437,15 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
 
 impl Context {
     pub(crate) fn serialisation(&self, node: u32, port: u16) -> tenter_units::SerialisationTime {
-        let rate = self.topology.cable(node, port).rate;
+        self.serialisation_at(node, self.topology.cable(node, port).rate)
+    }
+
+    /// What bytes take at a port of a node that sends at a rate, by the node's clock.
+    pub(crate) fn serialisation_at(
+        &self,
+        node: u32,
+        rate: Rate,
+    ) -> tenter_units::SerialisationTime {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 
@@ -455,13 +473,58 @@ impl Context {
             xoff_frames: 0,
             xon_frames: 0,
         };
-        Transmitter::new(
+        let mut transmitter = Transmitter::new(
             (node, port),
             output,
             self.serialisation(node, port),
             self.link(node, port),
             mac,
-        )
+        );
+        let sender = CableEnd { node, port };
+        if let Some(found) = self.impairments.iter().find(|of| of.sender == sender) {
+            let name = self.topology.port_name(node, port);
+            let stream = Stream::new(self.seed, &name, "impairment");
+            transmitter.impair(self.impairment(found), stream);
+        }
+        transmitter
+    }
+
+    fn impairment(&self, plan: &LinkImpairment) -> ImpairmentSpec {
+        let rule = |rule: &RulePlan| TesterRule {
+            kinds: rule.kinds,
+            hashes: rule.from.map(|from| self.hashes_from(from)),
+            destination: rule.to,
+            strikes: rule.strikes,
+            action: rule.action,
+        };
+        ImpairmentSpec {
+            frame_loss: plan.frame_loss,
+            bit_errors: plan.bit_errors,
+            rules: plan.rules.iter().map(rule).collect(),
+        }
+    }
+
+    /// Hashes of all packets that a host sends, ascending.
+    fn hashes_from(&self, host: u32) -> Vec<u32> {
+        let mut hashes = Vec::new();
+        for (job, plan) in (0..).zip(&self.jobs) {
+            for (rank, &from) in (0..).zip(&plan.job.hosts) {
+                for slot in 0..plan.pairs.send_slots(rank) as u32 {
+                    let peer = plan.pairs.peer_of(rank, slot);
+                    if from == host {
+                        let ranks = (rank, peer.rank);
+                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                    }
+                    if plan.job.hosts[peer.rank as usize] == host {
+                        let ranks = (peer.rank, rank);
+                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                    }
+                }
+            }
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
     }
 
     fn node(&self, node: u32, transmitters: Vec<Transmitter>) -> NodeModel {

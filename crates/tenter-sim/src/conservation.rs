@@ -1,6 +1,6 @@
 //! Nothing is lost unaccounted for: checked at the end of every run.
 
-use tenter_net::{CLASSES, PauseRecord};
+use tenter_net::{CLASSES, PauseRecord, Transmitter};
 
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
@@ -28,11 +28,16 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                 .map(|(_, p)| u64::from(p.frame_bytes))
                 .sum();
             let arrived = received(driver, node, port);
-            let found = (arrived.0 + under_way.count() as u64, arrived.1 + bytes);
+            let wire = transmitter(driver, peer.node, peer.port);
+            let (lost, held) = (wire.losses(), wire.held_back());
+            let found = (
+                arrived.0 + under_way.count() as u64 + lost.frames + held.0,
+                arrived.1 + bytes + lost.bytes + held.1,
+            );
             if sent != found {
                 let link = topology.port_name(peer.node, peer.port);
                 return Err(format!(
-                    "{link} sent {sent:?} (frames, bytes), but {found:?} arrived or are under way"
+                    "{link} sent {sent:?} (frames, bytes), but {found:?} arrived, were lost or are under way"
                 ));
             }
             let ports = topology.nodes[node as usize].ports.len() as u16;
@@ -45,11 +50,12 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                     "{link} sent {sent} pause frames, but {of_classes} for its classes"
                 ));
             }
-            let found = pauses_received(driver, node, port) + under_way.count() as u64;
+            let arrived = pauses_received(driver, node, port) + under_way.count() as u64;
+            let found = arrived + lost.pauses;
             if sent != found {
                 let link = topology.port_name(peer.node, peer.port);
                 return Err(format!(
-                    "{link} sent {sent} pause frames, but {found} arrived or are under way"
+                    "{link} sent {sent} pause frames, but {found} arrived, were lost or are under way"
                 ));
             }
         }
@@ -62,11 +68,15 @@ fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
     &driver.fabric(usize::from(part)).nodes()[local as usize]
 }
 
-fn sent<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+fn transmitter<D: Driver>(driver: &D, node: u32, port: u16) -> &Transmitter {
     match model(driver, node) {
-        NodeModel::Host(host) => host.nic().transmitter().sent(),
-        NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter().sent(),
+        NodeModel::Host(host) => host.nic().transmitter(),
+        NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
     }
+}
+
+fn sent<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+    transmitter(driver, node, port).sent()
 }
 
 fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
@@ -80,10 +90,7 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
 }
 
 fn pauses_sent<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
-    let mac = match model(driver, node) {
-        NodeModel::Host(host) => host.nic().transmitter().mac(),
-        NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter().mac(),
-    };
+    let mac = transmitter(driver, node, port).mac();
     mac.xoff_frames + mac.xon_frames
 }
 
@@ -149,8 +156,8 @@ fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// What came into a switch went out, was dropped, or waits; and a queue's fill is the sum of its
-/// packets.
+/// What came into a switch went out, was dropped or lost, or waits; and a queue's fill is the sum
+/// of its packets.
 fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());
@@ -170,8 +177,10 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
                 port.queue_bytes()
             ));
         }
-        let frames = counters.sent_frames + counters.dropped_frames + port.waiting().count() as u64;
-        let bytes = counters.sent_bytes + counters.dropped_bytes + waiting;
+        let refused = counters.dropped_frames + counters.unsent_frames + counters.watchdog_frames;
+        let frames = counters.sent_frames + refused + port.waiting().count() as u64;
+        let refused = counters.dropped_bytes + counters.unsent_bytes + counters.watchdog_bytes;
+        let bytes = counters.sent_bytes + refused + waiting;
         balance.0 += i128::from(received.0) - i128::from(frames);
         balance.1 += i128::from(received.1) - i128::from(bytes);
     }
@@ -179,7 +188,7 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "{name} received {balance:?} (frames, bytes) more than it sent, dropped and holds"
+            "{name} received {balance:?} (frames, bytes) more than it sent, dropped, lost and holds"
         ))
     }
 }

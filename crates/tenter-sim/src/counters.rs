@@ -34,6 +34,10 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
             };
             add_wire_bytes(&mut row, transmitter);
+            let losses = transmitter.losses();
+            row.lost_frames = losses.frames;
+            row.lost_bytes = losses.bytes;
+            row.lost_pause_frames = losses.pauses;
             for queue in &queues {
                 add_queue(&mut row, queue);
             }
@@ -119,6 +123,11 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
         dropped_frames: counters.dropped_frames,
         dropped_bytes: counters.dropped_bytes,
         queue_high_water_bytes: counters.queue_high_water_bytes,
+        unsent_frames: counters.unsent_frames,
+        unsent_bytes: counters.unsent_bytes,
+        watchdog_storms: port.storms(),
+        watchdog_dropped_frames: counters.watchdog_frames,
+        watchdog_dropped_bytes: counters.watchdog_bytes,
         ..PortRow::default()
     };
     let queue = |(index, &class): (usize, &u8)| {

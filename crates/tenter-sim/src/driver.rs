@@ -1,9 +1,10 @@
 //! What moves time.
 
-use tenter_engine::{Part, RunOutcome, Windows, run_windowed};
+use tenter_engine::{Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 
 use crate::fabric::Fabric;
+use crate::faults::Change;
 use crate::jobs::JobProgress;
 use crate::watch::Watcher;
 
@@ -30,6 +31,13 @@ pub trait Driver {
 
     /// The packets on their way to a node of a part.
     fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)>;
+
+    /// Takes the packets out that are on their way to an input of a node of a part, at an edge:
+    /// they are lost.
+    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet>;
+
+    /// Changes a node of a part at an edge at `now`; whether it may have something else to do now.
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool;
 
     /// How it ran.
     fn stats(&self) -> DriverStats;
@@ -85,6 +93,16 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
             .in_flight(node)
             .map(|(input, packet)| (input, *packet))
             .collect()
+    }
+
+    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet> {
+        self.parts[part].lane.lose(node, input)
+    }
+
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool {
+        act_at_edge(&mut self.parts, part, now, |fabric, visit| {
+            fabric.change_in_visit(node, change, visit)
+        })
     }
 
     fn stats(&self) -> DriverStats {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use tenter_engine::{Agenda, Nodes, Output, Visit};
 use tenter_net::{Event, Medium, Packet, Switch, Turns};
+use tenter_topology::Routing;
 
 use crate::build::{Context, Schedules};
+use crate::faults::Change;
 use crate::host::{Host, HostScope};
 use crate::ledger::Ledger;
 use crate::watch::Watcher;
@@ -28,6 +30,8 @@ pub struct Fabric<W> {
     pub(crate) ledger: Ledger,
     pub(crate) watcher: W,
     pub(crate) turns: Turns,
+    /// The routes as far as routing knows which links are down.
+    pub(crate) routing: Arc<Routing>,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -43,10 +47,11 @@ impl<W: Watcher> Nodes for Fabric<W> {
             ledger,
             watcher,
             turns,
+            routing,
         } = self;
         match &mut nodes[node as usize] {
             NodeModel::Switch(switch) => {
-                visit_switch(switch, context, arrivals, visit, (turns, watcher));
+                visit_switch(switch, routing, arrivals, visit, (turns, watcher));
             }
             NodeModel::Host(host) => {
                 let mut scope = HostScope {
@@ -81,7 +86,7 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
 
 fn visit_switch<W: Watcher>(
     switch: &mut Switch,
-    context: &Context,
+    routing: &Routing,
     arrivals: &Agenda<Packet>,
     visit: &mut Visit<'_, Packet>,
     (turns, watcher): (&mut Turns, &mut W),
@@ -89,7 +94,7 @@ fn visit_switch<W: Watcher>(
     let end = visit.end();
     let mut links = Links { visit, watcher };
     switch.touch();
-    let next = switch.visit(arrivals, end, &context.routing, turns, &mut links);
+    let next = switch.visit(arrivals, end, routing, turns, &mut links);
     if let Some(next) = next {
         visit.wake(next);
     }
@@ -183,12 +188,69 @@ impl<W: Watcher> Fabric<W> {
 
     /// One arrival at any node, for an engine with explicit events.
     pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
+        let routing = Arc::clone(&self.routing);
         let (model, mut scope) = self.node(node);
         match model {
-            NodeModel::Switch(switch) => {
-                switch.arrive(&packet, input, &scope.context.routing, medium);
-            }
+            NodeModel::Switch(switch) => switch.arrive(&packet, input, &routing, medium),
             NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
         }
     }
+
+    /// Changes a node at an edge at `now`, for an engine with explicit events; whether it may have
+    /// something else to do now.
+    pub fn change(
+        &mut self,
+        node: u32,
+        now: u64,
+        change: &Change,
+        medium: &mut impl Medium,
+    ) -> bool {
+        let node = &mut self.nodes[node as usize];
+        change_node(node, &self.context, (now, change), medium)
+    }
+
+    /// Changes a node at an edge, with the links that a visit offers.
+    pub(crate) fn change_in_visit(
+        &mut self,
+        node: u32,
+        change: &Change,
+        visit: &mut Visit<'_, Packet>,
+    ) -> bool {
+        let now = visit.end();
+        let watcher = &mut self.watcher;
+        let mut links = Links { visit, watcher };
+        let node = &mut self.nodes[node as usize];
+        change_node(node, &self.context, (now, change), &mut links)
+    }
+}
+
+fn change_node<M: Medium>(
+    node: &mut NodeModel,
+    context: &Context,
+    (now, change): (u64, &Change),
+    medium: &mut M,
+) -> bool {
+    match node {
+        NodeModel::Switch(switch) => match *change {
+            Change::Down(port, losses) => switch.go_dark(port, losses, now, medium),
+            Change::Up(port) => switch.light_up(port, now, medium),
+            Change::Rate(port, serialisation, whole) => {
+                switch.set_serialisation(port, (serialisation, whole), now, medium);
+            }
+            Change::Watch(spec) => return switch.watch(&spec, now, medium),
+            Change::StormBegins | Change::StormEnds => {}
+        },
+        NodeModel::Host(host) => match *change {
+            Change::Down(_, losses) => host.nic.go_dark(losses, now),
+            Change::Up(_) => host.nic.light_up(&context.nic, now, medium),
+            Change::Rate(_, serialisation, whole) => {
+                let transmitter = host.nic.transmitter_mut();
+                transmitter.set_serialisation(serialisation, whole, now);
+            }
+            Change::StormBegins => host.nic.begin_storm(now, medium),
+            Change::StormEnds => host.nic.end_storm(now, medium),
+            Change::Watch(_) => {}
+        },
+    }
+    true
 }

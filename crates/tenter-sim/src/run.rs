@@ -15,6 +15,7 @@ use crate::accounts::Accounts;
 use crate::build::{self, Context};
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
+use crate::faults::Faults;
 use crate::hash_paths::HashPath;
 use crate::jobs::JobPlan;
 use crate::sampler::Sampler;
@@ -86,6 +87,7 @@ pub struct Simulation<D: Driver> {
     threads: u16,
     sample_interval: Option<u64>,
     time_limit: Option<u64>,
+    faults: Faults,
 }
 
 impl Simulation<WindowedDriver<Unwatched>> {
@@ -158,6 +160,7 @@ impl<D: Driver> Simulation<D> {
             threads,
             sample_interval: plan.sample_interval.map(Time::ps),
             time_limit: plan.time_limit.map(Time::ps),
+            faults: Faults::new(plan),
         }
     }
 
@@ -184,15 +187,21 @@ impl<D: Driver> Simulation<D> {
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
         let mut course = Course::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
+        course.faults = std::mem::take(&mut self.faults);
         let stopped = course.run(self.time_limit)?;
-        let Course { accounts, now, .. } = course;
+        let Course {
+            accounts,
+            now,
+            faults,
+            ..
+        } = course;
         conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
         let trial = summary::Trial {
             name: &self.name,
             threads: self.threads,
             stopped,
             ended: now,
-            stalls: stall::explain(&self.driver),
+            stalls: stall::explain(&self.driver, &faults),
         };
         Ok(summary::outcome(&self.driver, &accounts, trial))
     }
@@ -212,6 +221,7 @@ struct Course<'a, D: Driver, S: Sink> {
     /// Whether they have been.
     was_cut: bool,
     sampler: Sampler,
+    faults: Faults,
     now: u64,
     report_at: u64,
     report_interval: u64,
@@ -240,6 +250,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             stop_at: None,
             was_cut: false,
             sampler: Sampler::new(None),
+            faults: Faults::default(),
             now: 0,
             report_at: FIRST_REPORT.ps(),
             report_interval: FIRST_REPORT.ps(),
@@ -266,20 +277,19 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let ceiling = SIMULATED_MAX.ps();
         let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         loop {
+            if self.faults.next() <= self.now {
+                self.faults.apply(self.driver, self.now);
+            }
             self.start_collectives()?;
             let edge = self.next_edge(limit);
             match self.driver.run(self.now, edge, &self.context.progress) {
                 RunOutcome::Edge(at) => self.now = at,
-                // Nothing moves any more; whatever comes next is at the next start of a collective.
+                // Nothing moves any more; whatever comes next is the next start of a collective, or
+                // a link that comes up.
                 RunOutcome::Empty => {
                     self.finish_collectives(limit);
-                    let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
                     self.stop_background();
-                    let next = [self.next_start(), self.stop_at]
-                        .into_iter()
-                        .flatten()
-                        .min();
-                    let Some(next) = next.or(overdue) else {
+                    let Some(next) = self.next_of_itself(limit) else {
                         return Ok(None);
                     };
                     self.idle_until(next.min(limit))?;
@@ -287,6 +297,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
             self.finish_collectives(limit);
             self.stop_background();
+            if !self.faults.raging().is_empty() && self.is_done() {
+                self.faults.calm(self.driver, self.now);
+            }
             if self.sampler.is_due(self.now) {
                 self.sample(self.now)?;
             }
@@ -298,7 +311,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
             if self.now >= limit {
                 self.collect()?;
-                if self.is_done() {
+                if self.is_settled() {
                     self.was_cut = self.has_background;
                     return Ok(None);
                 }
@@ -312,15 +325,36 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
     }
 
-    /// Whether all jobs under test are done and all their packets acknowledged. What goes on then
-    /// is of no consequence: levels of idle ports that are refreshed once more, pauses that run
-    /// out, background jobs.
+    /// When something next happens in an empty network, if there is anything left to do.
+    fn next_of_itself(&self, limit: u64) -> Option<u64> {
+        let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
+        let own = [self.next_start(), self.stop_at].into_iter().flatten();
+        let own = own.min().or(overdue);
+        let next = own.unwrap_or(u64::MAX).min(self.faults.next_event());
+        let left = self.has_background || !self.is_done();
+        (left && next < u64::MAX).then_some(next)
+    }
+
+    /// Whether no job under test has anything left to do.
     fn is_done(&self) -> bool {
-        let mut judged = (0..self.jobs.len()).filter(|&job| !self.context.jobs[job].job.background);
-        judged.all(|job| {
+        let done = |job: usize| {
             let state = &self.jobs[job];
-            !state.running && state.next_start.is_none() && self.accounts.is_settled(job)
-        })
+            !state.running && state.next_start.is_none()
+        };
+        self.judged().all(done)
+    }
+
+    /// Whether all packets of the jobs under test are acknowledged as well. What goes on then is of
+    /// no consequence: levels of idle ports that are refreshed once more, pauses that run out,
+    /// background jobs.
+    fn is_settled(&self) -> bool {
+        self.is_done() && self.judged().all(|job| self.accounts.is_settled(job))
+    }
+
+    /// The jobs that are no background load.
+    fn judged(&self) -> impl Iterator<Item = usize> {
+        let jobs = &self.context.jobs;
+        (0..jobs.len()).filter(|&job| !jobs[job].job.background)
     }
 
     /// Lets time pass in an empty network; only the first sample has something to say.
@@ -349,6 +383,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             .min(self.stop_at.unwrap_or(u64::MAX))
             .min(self.report_at)
             .min(self.sampler.next())
+            .min(self.faults.next())
     }
 
     /// Starts every collective that is due.
@@ -408,6 +443,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             plan.job.gap.ps().saturating_add(plan.compute(number + 1))
         } else if self.has_background {
             self.context.background_delay
+        } else if self.faults.has_storms() {
+            // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
+            plan.job.gap.ps()
         } else {
             return None;
         };
@@ -438,10 +476,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             return Ok(false);
         }
         self.collect()?;
-        let judged = (0..self.jobs.len()).filter(|&job| !self.context.jobs[job].job.background);
-        let mut settled =
-            judged.map(|job| self.accounts.is_settled(job) || stall::has_failed(self.driver, job));
-        self.was_cut = settled.all(|settled| settled);
+        let settled = |job| self.accounts.is_settled(job) || stall::has_failed(self.driver, job);
+        let cut = self.judged().all(settled);
+        self.was_cut = cut;
         self.stop_at = Some(self.now.saturating_add(self.context.background_delay));
         Ok(self.was_cut)
     }

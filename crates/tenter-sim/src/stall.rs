@@ -7,17 +7,36 @@ use tenter_units::Time;
 use crate::build::Context;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::faults::Faults;
 
 /// So many lines explain a stalled job; the rest is counted.
 const LINES: usize = 8;
 
-/// For each job that is not done, why: queue pairs that gave up, and the ranks that wait for what.
-pub(crate) fn explain<D: Driver>(driver: &D) -> Vec<Option<String>> {
+/// For each job that is not done, why: queue pairs that gave up, what is
+/// broken, and the ranks that wait for what.
+pub(crate) fn explain<D: Driver>(driver: &D, faults: &Faults) -> Vec<Option<String>> {
     let jobs = driver.fabric(0).context().jobs.len();
-    (0..jobs).map(|job| explain_job(driver, job)).collect()
+    let broken = broken(driver.fabric(0).context(), faults);
+    let explain = |job| explain_job(driver, job, &broken);
+    (0..jobs).map(explain).collect()
 }
 
-fn explain_job<D: Driver>(driver: &D, job: usize) -> Option<String> {
+/// What is broken and has not been mended.
+fn broken(context: &Context, faults: &Faults) -> Vec<String> {
+    let link = |(cable, since): (u32, u64)| {
+        let [a, b] = context.topology().cables[cable as usize].ends;
+        let (a, b) = (
+            context.topology().port_name(a.node, a.port),
+            context.topology().port_name(b.node, b.port),
+        );
+        format!("the link {a} to {b} is down since {}", Time::from_ps(since))
+    };
+    let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
+    let links = faults.down().into_iter().map(link);
+    links.chain(faults.raging().iter().map(storm)).collect()
+}
+
+fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<String> {
     let context = driver.fabric(0).context();
     let missing = context.progress.missing(job);
     if missing == 0 {
@@ -28,6 +47,7 @@ fn explain_job<D: Driver>(driver: &D, job: usize) -> Option<String> {
     if context.jobs[job].job.background && lines.is_empty() {
         return None;
     }
+    lines.extend_from_slice(broken);
     lines.extend(waiting_ranks(driver, job));
     let omitted = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);

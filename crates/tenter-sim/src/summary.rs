@@ -36,6 +36,7 @@ const SWITCH_QUEUE: u64 = 6;
 const SWITCH_POOL: u64 = 7;
 const NIC_PAUSES: u64 = 8;
 const NIC_CONTROL: u64 = 9;
+const TROUBLE: u64 = 10;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
@@ -57,7 +58,7 @@ pub(crate) fn last_event(driver: &impl Driver) -> u64 {
             let ended = switch
                 .ports()
                 .iter()
-                .map(|port| port.transmitter().free_at());
+                .map(|port| port.transmitter().last_end());
             ended.max().unwrap_or(0)
         }
     };
@@ -97,6 +98,15 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
     let counts = counters::counts(driver, trial.ended);
     let mut digest = accounts.digest;
     add_counters(driver, trial.ended, &mut digest);
+    for port in &counts.ports {
+        let lost = [port.lost_frames, port.lost_bytes, port.lost_pause_frames];
+        let unsent = [port.unsent_frames, port.unsent_bytes, port.watchdog_storms];
+        let dropped = [port.watchdog_dropped_frames, port.watchdog_dropped_bytes];
+        if [lost, unsent].concat() != [0; 6] || dropped != [0; 2] {
+            digest.add(&[TROUBLE, u64::from(port.node), u64::from(port.port)]);
+            digest.add(&[&lost[..], &unsent, &dropped].concat());
+        }
+    }
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
     for index in 0..context.jobs.len() {
@@ -426,9 +436,20 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
     }
+    add_faults(&mut totals, &counts.ports);
     add_wire(&mut totals, &counts.ports);
     add_paused(&mut totals, &counts.ports, driver.fabric(0).context());
     totals
+}
+
+/// What was lost to faults and impairments.
+fn add_faults(totals: &mut Totals, ports: &[PortRow]) {
+    for port in ports {
+        totals.lost_frames += port.lost_frames;
+        totals.unsent_frames += port.unsent_frames;
+        totals.watchdog_storms += port.watchdog_storms;
+        totals.watchdog_dropped_frames += port.watchdog_dropped_frames;
+    }
 }
 
 /// What all links have carried, and how much of it was no data.

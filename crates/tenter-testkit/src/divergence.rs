@@ -198,6 +198,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         EventKind::Arrived => "arrived",
         EventKind::Queued => "queued",
         EventKind::Sent => "sent",
+        EventKind::Lost => "is lost",
         EventKind::Dropped => "dropped",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "discarded",

@@ -4,6 +4,7 @@ mod congestion;
 mod draw;
 mod endpoint;
 mod fabric;
+mod faults;
 mod flow_control;
 mod jobs;
 
@@ -27,7 +28,8 @@ pub struct RandomScenario {
 /// It has 2 to 24 hosts and sends five thousand packets over links on average, fifty thousand at
 /// most. Ties in time are frequent in about half of them (equal rates, delays and frames, no skew)
 /// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
-/// in one of eight a queue pair gives up and its job with it.
+/// in one of eight a queue pair gives up and its job with it. In four of ten links fail, frames are
+/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on.
 ///
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
@@ -45,6 +47,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             let mut draw = Draw::new(!seed);
             flow_control::change(&mut plan, &mut draw);
             congestion::change(&mut plan, &mut draw);
+            faults::change(&mut plan, &mut draw);
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -93,11 +96,12 @@ mod tests {
 
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
+    use tenter_net::impairment::TesterAction;
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
         UNLIMITED_POOL,
     };
-    use tenter_scenario::Plan;
+    use tenter_scenario::{Fault, LinkImpairment, Plan, RulePlan};
     use tenter_workload::collective::CollectiveKind;
 
     use super::random_scenario;
@@ -158,6 +162,29 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What there is of faults and impairments in a plan.
+    fn trouble_of(plan: &Plan) -> Vec<&'static str> {
+        let fault = |is: fn(&Fault) -> bool| plan.faults.events.iter().any(|of| is(&of.fault));
+        let impaired = |is: fn(&LinkImpairment) -> bool| plan.impairments.iter().any(is);
+        let rules =
+            |is: fn(&RulePlan) -> bool| plan.impairments.iter().flat_map(|of| &of.rules).any(is);
+        let has = [
+            ("links down", fault(|of| matches!(of, Fault::LinkDown(_)))),
+            ("links up", fault(|of| matches!(of, Fault::LinkUp(_)))),
+            ("rates", fault(|of| matches!(of, Fault::LinkRate(..)))),
+            ("storms", fault(|of| matches!(of, Fault::StormBegins(_)))),
+            ("watchdog", plan.watchdog.is_some()),
+            ("frame loss", impaired(|of| of.frame_loss > 0)),
+            ("bit errors", impaired(|of| of.bit_errors > 0)),
+            ("drops", rules(|of| of.action == TesterAction::Drop)),
+            ("reordering", rules(|of| of.action != TesterAction::Drop)),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -236,7 +263,12 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 33] = [
+    const OTHERS: [&str; 38] = [
+        "links down",
+        "links up",
+        "watchdog",
+        "frame loss",
+        "bit errors",
         "1 jobs",
         "3 jobs",
         "background",
@@ -294,7 +326,8 @@ mod tests {
             if plan.switch.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            for what in flow_control_of(&plan).into_iter().chain(recovery_of(&plan)) {
+            let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
+            for what in flow_control_of(&plan).into_iter().chain(others) {
                 count(what.to_owned());
             }
             if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
@@ -318,7 +351,7 @@ mod tests {
         for what in kinds.iter().chain(&OTHERS) {
             at_least(what, 15);
         }
-        for what in ["TIMELY", "Swift"] {
+        for what in ["TIMELY", "Swift", "rates", "storms", "drops", "reordering"] {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

@@ -7,8 +7,8 @@ use tenter_engine::{Control, Output, RunOutcome};
 use tenter_net::{Event, Medium, Packet};
 use tenter_scenario::Plan;
 use tenter_sim::{
-    Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError, Unwatched,
-    Watcher, fabric,
+    Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError,
+    Unwatched, Watcher, fabric,
 };
 
 /// Moves time the most obvious way there is: the next event of the whole network, again and again.
@@ -71,6 +71,14 @@ struct Links<W> {
 struct Input {
     under_way: VecDeque<Packet>,
     sent: u64,
+}
+
+impl Input {
+    /// The number of the packet that comes out next; those that were lost have none.
+    fn first(&self) -> Option<u64> {
+        let under_way = self.under_way.len() as u64;
+        (under_way > 0).then(|| self.sent - under_way)
+    }
 }
 
 impl<W: Watcher> Medium for Links<W> {
@@ -138,7 +146,11 @@ impl<W: Watcher> ReferenceDriver<W> {
             }
             (NodeModel::Host(host), What::Timer) => host.next_timer(),
             (NodeModel::Switch(switch), What::Timer) => switch.next_timer(),
-            (_, What::Arrival { .. } | What::Look) => Some(at),
+            (_, What::Arrival { input, sequence }) => {
+                let first = self.links.inputs[node as usize][usize::from(input)].first();
+                (first == Some(sequence)).then_some(at)
+            }
+            (_, What::Look) => Some(at),
         };
         due == Some(at)
     }
@@ -217,7 +229,8 @@ fn plan(
     at: Option<u64>,
     now: u64,
 ) {
-    let Some(at) = at.filter(|_| *planned != at) else {
+    // A NIC whose link is down would send at the end of all time.
+    let Some(at) = at.filter(|&when| *planned != at && when < u64::MAX) else {
         return;
     };
     assert!(
@@ -299,6 +312,15 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
             under_way.map(move |&packet| (number, packet))
         });
         packets.collect()
+    }
+
+    fn lose(&mut self, _: usize, node: u32, input: u16) -> Vec<Packet> {
+        let input = &mut self.links.inputs[node as usize][usize::from(input)];
+        input.under_way.drain(..).collect()
+    }
+
+    fn change(&mut self, _: usize, node: u32, now: u64, change: &Change) -> bool {
+        self.fabric.change(node, now, change, &mut self.links)
     }
 
     fn stats(&self) -> DriverStats {

@@ -34,6 +34,9 @@ struct Seen {
     out_of_order: u64,
     given_up: u64,
     loads: u64,
+    lost: u64,
+    unsent: u64,
+    storms: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -65,6 +68,9 @@ fn run(seeds: Range<u64>) {
                     job.job.background && job.collectives.iter().any(|row| row.complete)
                 });
                 seen.loads += u64::from(loaded && summary.complete);
+                seen.lost += u64::from(summary.totals.lost_frames > 0);
+                seen.unsent += u64::from(summary.totals.unsent_frames > 0);
+                seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
                 let limited = summary.stopped.is_some() && !deadlocked;
@@ -88,6 +94,7 @@ fn run(seeds: Range<u64>) {
         .min(seen.central);
     let paused = seen.pauses.min(seen.marks);
     let lost_all_the_same = seen.lossless_drops.min(seen.nic_drops);
+    let broken = seen.lost.min(seen.unsent);
     let endured = seen.notifications.min(seen.out_of_order).min(seen.given_up);
     assert!(
         often >= count / 6
@@ -95,7 +102,9 @@ fn run(seeds: Range<u64>) {
             && paused >= count / 10
             && at_times >= count / 20
             && lost_all_the_same >= count / 100
-            && endured >= count / 100,
+            && endured >= count / 100
+            && broken >= count / 20
+            && seen.storms >= count / 200,
         "the scenarios have become too tame: {seen:?} in {count}"
     );
     // More would take longer than anyone waits for a test.

@@ -115,7 +115,7 @@ impl Routing {
                     routing.lists.intern(list, routing.table[previous]);
             }
             if !topology.routes.is_empty() {
-                routing.override_group(topology, *leader, &mut search.distance)?;
+                routing.override_group(topology, *leader, &mut search.distance, &[])?;
             }
             for (other, host) in leaders.iter().enumerate() {
                 let links = search.distance[routing.attachment(*host) as usize];
@@ -125,6 +125,46 @@ impl Routing {
         }
         routing.lists.known = HashMap::new();
         Ok(routing)
+    }
+
+    /// The routes that are left when some cables are out of use (`is_out`, by the cable's number).
+    ///
+    /// A static route is withdrawn where no cable of it is in use, and all those to a switch are
+    /// where they would lead in a circle together with the routes that are left. Where no way is
+    /// left to a host, switches keep the routes that these routes (those of the whole topology)
+    /// have: they end at a cable that is out of use. Distances stay those of the whole topology.
+    #[must_use]
+    pub fn without(&self, topology: &Topology, is_out: &[bool]) -> Routing {
+        let mut routing = self.clone();
+        let graph = SwitchGraph::without(topology, is_out);
+        let mut search = Search::new(graph.switches());
+        for leader in self.leaders() {
+            search.run(&graph, routing.attachment(leader));
+            routing.take_shortest(&graph, &mut search, leader);
+            if topology.routes.is_empty() {
+                continue;
+            }
+            let mut distance = search.distance.clone();
+            let statics = routing.override_group(topology, leader, &mut distance, is_out);
+            if statics.is_err() {
+                routing.take_shortest(&graph, &mut search, leader);
+            }
+        }
+        routing.lists.known = HashMap::new();
+        routing
+    }
+
+    /// Puts the shortest paths that a search has found to the group of host `to` into the table.
+    fn take_shortest(&mut self, graph: &SwitchGraph, search: &mut Search, to: u32) {
+        let group = self.group(to);
+        for switch in 0..graph.switches() {
+            if search.distance[switch] == Search::UNSEEN {
+                continue;
+            }
+            let entry = switch * self.groups + group;
+            let list = search.candidates(graph, switch);
+            self.table[entry] = self.lists.intern(list, self.table[entry]);
+        }
     }
 
     /// Finds the switch and port of every host, and numbers the switches that have any.
@@ -165,6 +205,7 @@ impl Routing {
         topology: &Topology,
         to: u32,
         distance: &mut [u32],
+        is_out: &[bool],
     ) -> Result<(), RoutingError> {
         let hosts = topology.hosts as u32;
         let destination = self.attachment(to);
@@ -173,8 +214,15 @@ impl Routing {
         let routes = topology.routes.iter();
         for route in routes.filter(|route| route.destination - hosts == destination) {
             let peers = (0..).zip(topology.neighbours(route.switch));
-            let ports = peers.filter(|(_, peer)| peer.node == route.next);
+            let ports = peers.filter(|&(port, peer)| {
+                let in_use = |cable: u32| !is_out.get(cable as usize).is_some_and(|out| *out);
+                peer.node == route.next && in_use(topology.cable_number(route.switch, port))
+            });
             let list: Vec<u16> = ports.map(|(port, _)| port).collect();
+            let seen = distance[(route.switch - hosts) as usize] != Search::UNSEEN;
+            if list.is_empty() || !seen {
+                continue;
+            }
             let entry = (route.switch - hosts) as usize * self.groups + group;
             self.table[entry] = self.lists.intern(&list, self.table[entry]);
             changed = true;
@@ -391,6 +439,11 @@ struct SwitchGraph {
 
 impl SwitchGraph {
     fn of(topology: &Topology) -> SwitchGraph {
+        SwitchGraph::without(topology, &[])
+    }
+
+    /// The graph of the cables that are in use.
+    fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
         let hosts = topology.hosts as u32;
         let mut graph = SwitchGraph {
             starts: vec![0],
@@ -398,7 +451,11 @@ impl SwitchGraph {
         };
         for switch in hosts..topology.nodes.len() as u32 {
             let peers = topology.neighbours(switch).enumerate();
-            let switches = peers.filter(|(_, peer)| !topology.is_host(peer.node));
+            let switches = peers.filter(|&(port, peer)| {
+                let cable = topology.cable_number(switch, port as u16) as usize;
+                let out = is_out.get(cable).is_some_and(|out| *out);
+                !topology.is_host(peer.node) && !out
+            });
             graph
                 .edges
                 .extend(switches.map(|(port, peer)| (peer.node - hosts, port as u16)));

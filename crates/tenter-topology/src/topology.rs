@@ -122,6 +122,11 @@ impl Topology {
         &self.cables[self.port(node, port).cable as usize]
     }
 
+    /// The number of the cable in a port.
+    pub fn cable_number(&self, node: u32, port: u16) -> u32 {
+        self.port(node, port).cable
+    }
+
     /// The port at the other end of the cable in a port.
     pub fn neighbour(&self, node: u32, port: u16) -> CableEnd {
         let plugged = self.port(node, port);

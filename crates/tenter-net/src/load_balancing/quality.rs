@@ -69,7 +69,7 @@ impl Quality {
         let mut idle = true;
         for (level, port) in self.levels.iter_mut().zip(ports) {
             let backlog = port.backlog(now);
-            idle &= backlog == 0;
+            idle &= port.is_idle(now);
             *level = level_of(backlog, self.step);
         }
         self.next = if idle { NEVER } else { now + self.refresh };

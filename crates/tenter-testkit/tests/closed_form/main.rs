@@ -10,6 +10,7 @@ mod congestion;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;
+mod faults;
 mod headroom;
 mod incast;
 mod jobs;

@@ -49,6 +49,40 @@ fn a_leaf_spreads_over_all_uplinks_and_a_spine_over_parallel_links() {
     assert_eq!(routing.path(&topology, 1, 1).count(), 0);
 }
 
+/// Which of the cables of a topology are out of use, by the names of their ends.
+fn out(topology: &Topology, ends: &[[&str; 2]]) -> Vec<bool> {
+    let name = |end: CableEnd| topology.nodes[end.node as usize].name.as_str();
+    let is_out = |cable: &crate::Cable| ends.contains(&cable.ends.map(name));
+    topology.cables.iter().map(is_out).collect()
+}
+
+#[test]
+fn routes_go_round_cables_that_are_out_of_use() {
+    // Two leaves with a host each and two spines: ports 1 and 2 of a leaf lead to the spines.
+    let (topology, routing) = routed(leaf_spine(2, 1, 2, 1));
+    let without = |ends| routing.without(&topology, &out(&topology, ends));
+    let left = without(&[["leaf0", "spine1"]]);
+    assert_eq!(left.candidates(0, 1), [1]);
+    assert_eq!(left.candidates(1, 0), [1]);
+    // What is on the spine already goes back to the other leaf, and by the other spine.
+    assert_eq!(left.candidates(3, 0), [1]);
+    // Where no way is left the old ones stay, and end at a cable that is out of use.
+    let none = without(&[["leaf0", "spine0"], ["leaf0", "spine1"]]);
+    assert_eq!(none.candidates(0, 1), [1, 2]);
+    assert_eq!(none.candidates(2, 0), [0]);
+    assert_eq!(none.candidates(2, 1), [1]);
+    // All in use again is as it was.
+    let whole = without(&[]);
+    for switch in 0..4 {
+        for host in 0..2 {
+            assert_eq!(
+                whole.candidates(switch, host),
+                routing.candidates(switch, host)
+            );
+        }
+    }
+}
+
 #[test]
 fn a_missing_link_takes_its_spine_out_of_the_choice() {
     let mut spec = leaf_spine(3, 1, 2, 1);
@@ -312,6 +346,19 @@ fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
         routes,
     })
     .build()
+}
+
+#[test]
+fn static_routes_without_a_cable_or_in_a_circle_are_withdrawn() {
+    let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
+    let routing = Routing::build(&topology).unwrap();
+    let without = |ends| routing.without(&topology, &out(&topology, &[ends]));
+    assert_eq!(without(["s0", "s1"]).candidates(0, 2), [3, 4]);
+    // Now s1 would send everything for s2 back to s0.
+    let left = without(["s1", "s2"]);
+    assert_eq!(left.candidates(1, 2), [1, 2]);
+    assert_eq!(left.candidates(0, 2), [3, 4]);
+    assert_eq!(without(["h0", "s0"]).candidates(0, 2), [1, 2]);
 }
 
 #[test]

@@ -1,0 +1,74 @@
+//! What befalls a NIC: its link goes down and comes up, or it pauses its leaf for ever.
+
+use tenter_net::{Medium, Transmitter, WireLosses};
+
+use crate::nic::Nic;
+use crate::spec::NicSpec;
+
+/// The longest pause there is, in quanta.
+const LONGEST_PAUSE: u16 = u16::MAX;
+
+/// A NIC that pauses its leaf whatever it receives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Storm {
+    /// When it next says so.
+    pub(crate) next: u64,
+    interval: u64,
+}
+
+impl Nic {
+    /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
+    /// comes up, and timeouts of what had been sent go on.
+    pub fn go_dark(&mut self, under_way: WireLosses, now: u64) {
+        let last_end = self.last_end().min(now);
+        self.transmitter.go_dark(now, under_way);
+        self.message_end = (last_end, self.transmitter.last_end());
+        self.pauses.forget(now);
+    }
+
+    /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
+    pub fn light_up(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        self.transmitter.light_up(now);
+        if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer)
+            && buffer.is_pausing()
+        {
+            buffer.repeat(now);
+            self.tell_leaf(rules.quanta, now, medium);
+        }
+        if self.storm.is_some() {
+            self.rage(now, medium);
+        }
+    }
+
+    /// Its transmitter, to change at an edge.
+    pub fn transmitter_mut(&mut self) -> &mut Transmitter {
+        &mut self.transmitter
+    }
+
+    /// Begins to pause the leaf at `now` in every lossless class, again and again.
+    pub fn begin_storm(&mut self, now: u64, medium: &mut impl Medium) {
+        let interval = (self.transmitter.pause_time(u32::from(LONGEST_PAUSE)) / 2).max(1);
+        self.storm = Some(Box::new(Storm {
+            next: now,
+            interval,
+        }));
+        self.rage(now, medium);
+    }
+
+    /// Ends the storm: the leaf may go on, unless the receive buffer keeps it waiting.
+    pub fn end_storm(&mut self, now: u64, medium: &mut impl Medium) {
+        let buffer = self.receive_buffer.as_ref();
+        let full = buffer.is_some_and(|buffer| buffer.is_pausing());
+        if self.storm.take().is_some() && !full {
+            self.tell_leaf(0, now, medium);
+        }
+    }
+
+    /// Pauses the leaf once more.
+    pub(super) fn rage(&mut self, now: u64, medium: &mut impl Medium) {
+        if let Some(storm) = &mut self.storm {
+            storm.next = now + storm.interval;
+        }
+        self.tell_leaf(LONGEST_PAUSE, now, medium);
+    }
+}

@@ -1,0 +1,132 @@
+//! Links as users name them: `leaf0-spine1`, and which of several parallel cables.
+
+use tenter_topology::{CableEnd, Topology};
+
+use crate::decode::{Field, suggestion};
+
+/// A link as written.
+pub(crate) struct LinkName<'p> {
+    field: Field<'p>,
+    /// The cable's number among the parallel ones; `None` for all.
+    cable: Option<u32>,
+    cable_field: Field<'p>,
+}
+
+impl<'p> LinkName<'p> {
+    /// A link whose name is looked up later, with which of its cables.
+    pub(crate) fn new(field: Field<'p>, cable_field: Field<'p>) -> Option<LinkName<'p>> {
+        let cable = if cable_field.word() == Some("all") {
+            None
+        } else {
+            Some(cable_field.integer(0..=65_535)?)
+        };
+        Some(LinkName {
+            field,
+            cable,
+            cable_field,
+        })
+    }
+
+    /// Notes that something is wrong with the link.
+    pub(crate) fn problem(&self, what: &str, help: String) {
+        self.field.problem(what, help);
+    }
+
+    /// The numbers of its cables.
+    pub(crate) fn cables(&self, topology: &Topology) -> Option<Vec<u32>> {
+        let (a, b) = self.nodes(topology)?;
+        let cables = (0..).zip(&topology.cables);
+        let between: Vec<u32> = cables
+            .filter(|(_, cable)| {
+                let [CableEnd { node: one, .. }, CableEnd { node: other, .. }] = cable.ends;
+                (one, other) == (a, b) || (one, other) == (b, a)
+            })
+            .map(|(number, _)| number)
+            .collect();
+        if between.is_empty() {
+            let peers = topology.neighbours(a).map(|peer| peer.node);
+            let names = peers.map(|node| topology.nodes[node as usize].name.as_str());
+            let mut names: Vec<&str> = names.take(8).collect();
+            names.dedup();
+            let name = &topology.nodes[a as usize].name;
+            let help = format!("`{name}` has links to {}", names.join(", "));
+            self.field.problem("is no link of the fabric", help);
+            return None;
+        }
+        let Some(cable) = self.cable else {
+            return Some(between);
+        };
+        let found = between.get(cable as usize).map(|cable| vec![*cable]);
+        if found.is_none() {
+            let help = format!("there are {}, counted from 0", between.len());
+            self.cable_field.problem("is no cable of the link", help);
+        }
+        found
+    }
+
+    /// The numbers of its two nodes. Names may contain hyphens themselves.
+    fn nodes(&self, topology: &Topology) -> Option<(u32, u32)> {
+        let word = self.field.word().unwrap_or_default();
+        let splits = word.match_indices('-');
+        let mut pairs = splits.map(|(at, _)| (&word[..at], &word[at + 1..]));
+        let found = pairs.find_map(|(a, b)| topology.find(a.trim()).zip(topology.find(b.trim())));
+        if found.is_none() {
+            let unknown = word.split_once('-').map_or(word, |(a, b)| {
+                if topology.find(a.trim()).is_some() {
+                    b
+                } else {
+                    a
+                }
+            });
+            let names = topology.nodes.iter().map(|node| node.name.as_str());
+            let near = suggestion(unknown.trim(), names.take(10_000));
+            let help = if near.starts_with("did") {
+                format!("`{unknown}` is no node: {near}")
+            } else {
+                "write the names of two neighbours with a hyphen: `leaf0-spine1`".to_owned()
+            };
+            self.field.problem("is no link of the fabric", help);
+        }
+        found
+    }
+}
+
+/// The number of a switch.
+pub(crate) fn find_switch(field: &Field<'_>, topology: &Topology) -> Option<u32> {
+    find(field, topology, false)
+}
+
+/// The number of a host.
+pub(crate) fn find_host(field: &Field<'_>, topology: &Topology) -> Option<u32> {
+    find(field, topology, true)
+}
+
+fn find(field: &Field<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
+    let word = field.word().unwrap_or_default();
+    let found = topology
+        .find(word)
+        .filter(|node| topology.is_host(*node) == is_host);
+    if found.is_none() {
+        let nodes = if is_host {
+            &topology.nodes[..topology.hosts]
+        } else {
+            &topology.nodes[topology.hosts..]
+        };
+        let mut names = nodes.iter().map(|node| node.name.as_str());
+        let near = suggestion(word, names.clone().take(10_000));
+        let what = if is_host { "host" } else { "switch" };
+        let help = if near.starts_with("did") {
+            near
+        } else {
+            let first = names.next().unwrap_or_default();
+            let last = names.next_back().unwrap_or_default();
+            if last.is_empty() {
+                format!("there is only `{first}`")
+            } else {
+                format!("they are called `{first}` to `{last}`")
+            }
+        };
+        field.problem(&format!("is no {what} of the fabric"), help);
+    }
+    found
+}
