@@ -52,8 +52,9 @@ mod tests {
             complete: true,
             ..JobRow::default()
         };
-        let expected = "job,job_name,ranks,start_ns,end_ns,jct_ns,complete,failure\n\
-                        1,\"a, \"\"b\"\"\",4,1.5,,2,true,\n";
+        let expected = "job,job_name,ranks,background,start_ns,end_ns,jct_ns,compute_ns,\
+                        exposed_communication_ns,rx_bytes,rx_gbps,complete,failure\n\
+                        1,\"a, \"\"b\"\"\",4,false,1.5,,2,0,,0,,true,\n";
         assert_eq!(csv(&[job], &Names::default()), expected);
     }
 }

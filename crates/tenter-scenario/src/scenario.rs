@@ -271,28 +271,21 @@ impl Draft<'_> {
             buffer::check_capacity(switch, frame, problems);
         }
         let (topology_spec, places) = fabric.topology?;
-        let topology = match topology_spec.build() {
-            Ok(topology) => topology,
-            Err(error) => {
-                places.report(&error, problems);
-                return None;
-            }
-        };
+        let topology = topology_spec.build();
+        let topology = topology.map_err(|error| places.report(&error, problems));
+        let topology = topology.ok()?;
         let endpoint = self.endpoint.as_ref();
         if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
             draft.check(&endpoint.nic, &topology, (problems, warnings));
         }
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let draws = (
-            self.seed.unwrap_or(0),
-            endpoint.map(|endpoint| &endpoint.nic),
-        );
-        let jobs = jobs::bind(self.jobs, &names, draws, effective);
+        let nic = endpoint.map(|endpoint| &endpoint.nic);
+        let seed = self.seed.unwrap_or(0);
+        let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
         if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
-        let seed = self.seed.unwrap_or(0);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impairments = self.impairments;
         let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));

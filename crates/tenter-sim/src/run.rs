@@ -330,9 +330,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
         let own = [self.next_start(), self.stop_at].into_iter().flatten();
         let own = own.min().or(overdue);
-        let next = own.unwrap_or(u64::MAX).min(self.faults.next_event());
+        let event = Some(self.faults.next_event()).filter(|&event| event < u64::MAX);
         let left = self.has_background || !self.is_done();
-        (left && next < u64::MAX).then_some(next)
+        let next = own.into_iter().chain(event).min();
+        next.filter(|_| left)
     }
 
     /// Whether no job under test has anything left to do.

@@ -24,7 +24,7 @@ impl Sink for Nothing {
 }
 
 /// The first of those that the differential test compares.
-const SCENARIOS: u64 = 500;
+const SCENARIOS: u64 = 1_000;
 
 #[test]
 fn random_scenarios_take_every_way_through_a_visit() {
