@@ -1,7 +1,7 @@
 //! `tenter run --baseline` and `--interference`: the runs with some of the jobs only.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tenter_record::{
     Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError,
@@ -49,12 +49,11 @@ pub(crate) fn measure(
     together: &[JobRow],
 ) -> Result<Vec<InterferenceRow>, Failure> {
     let plan = &circumstances.loaded.plan;
-    let runs = interference_runs(plan, circumstances.interference);
     let interrupted = &circumstances.interrupted;
-    if runs.is_empty() || interrupted.load(Ordering::Relaxed) {
+    let count = interference_runs(plan, circumstances.interference).len();
+    if count == 0 || interrupted.load(Ordering::Relaxed) {
         return Ok(Vec::new());
     }
-    let count = runs.len();
     let plural = if count == 1 { "" } else { "s" };
     say(&format!(
         "{count} more run{plural}, with some of the jobs only\n"
@@ -62,6 +61,25 @@ pub(crate) fn measure(
     let options = Options {
         threads: circumstances.threads,
     };
+    run_some(
+        plan,
+        circumstances.interference,
+        options,
+        interrupted,
+        together,
+    )
+}
+
+/// The same without a word.
+pub(crate) fn run_some(
+    plan: &Plan,
+    asked: Interference,
+    options: Options,
+    interrupted: &Arc<AtomicBool>,
+    together: &[JobRow],
+) -> Result<Vec<InterferenceRow>, Failure> {
+    let runs = interference_runs(plan, asked);
+    let count = runs.len();
     let mut results = Vec::new();
     for (number, jobs) in runs.into_iter().enumerate() {
         let title = format!("run {} of {count}", number + 1);

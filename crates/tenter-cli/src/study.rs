@@ -10,13 +10,14 @@ use std::time::Instant;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
 use tenter_report::{TrialFolder, peak_rss_bytes};
 use tenter_scenario::Loaded;
-use tenter_sim::{Options, Outcome, Simulation};
+use tenter_sim::{Interference, Options, Outcome, Simulation};
 use tenter_study::{
     Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Trial, Variant, select,
 };
 
 use crate::arguments::{OutputFormat, Study as Arguments, StudyCommand, StudyRun};
 use crate::failure::{Failure, print, say};
+use crate::interference::run_some;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
@@ -172,6 +173,17 @@ impl Runner<'_> {
         engine.set_up_s = set_up_s;
         engine.wall_s = running.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
+        if loaded.plan.baseline && !self.interrupted.load(Ordering::Relaxed) {
+            let (plan, interrupted) = (&loaded.plan, &self.interrupted);
+            let rows = run_some(
+                plan,
+                Interference::Alone,
+                options,
+                interrupted,
+                &outcome.jobs,
+            );
+            outcome.summary.interference = rows?;
+        }
         let flows = records.finish(&outcome)?;
         report(&title, &outcome.summary);
         Ok(Trial::new(&loaded.plan, outcome, flows))

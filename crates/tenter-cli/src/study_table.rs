@@ -105,6 +105,9 @@ fn variants(study: &Study) -> String {
             seeds.runs, seeds.looked_at, seeds.quick_runs, seeds.because
         );
     }
+    for set in &study.quick_set {
+        let _ = writeln!(text, "  --quick: with {set}");
+    }
     text
 }
 
@@ -118,7 +121,9 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
     }
     let tables = match &study.comparison {
         Comparison::Sizes(sizes) => by_sizes(study, sizes, answer, extent),
-        Comparison::Readings(rows) => by_readings(study, rows, answer).to_string(),
+        Comparison::Readings(rows) => {
+            by_readings(study, rows, answer).to_string() + &distributions(answer)
+        }
     };
     format!(
         "{}: {}\n{}\n{}\n{tables}\n{}\ndigest {}, {} of wall time\n\n",
@@ -178,6 +183,22 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
         table.push(cells);
     }
     table
+}
+
+/// What is behind the medians that are of unequal values.
+fn distributions(answer: &StudyAnswer) -> String {
+    let mut text = String::new();
+    for row in &answer.cases {
+        let Some((_, values)) = row.statistic.as_ref().and_then(|of| of.split_once(": ")) else {
+            continue;
+        };
+        let _ = writeln!(
+            text,
+            "  {}, {}, {}: {values}",
+            row.case, row.metric, row.variant
+        );
+    }
+    text
 }
 
 /// A value as it is: whole numbers without decimals.

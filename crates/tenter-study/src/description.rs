@@ -29,6 +29,9 @@ pub(crate) struct Description {
     pub(crate) readings: Vec<ReadingOfRow>,
     /// Where the luck of the hash decides: which seeds are run.
     pub(crate) seeds: Option<Seeds>,
+    /// What a quick run has otherwise, as `--set` has it.
+    #[serde(default)]
+    pub(crate) quick_set: Vec<String>,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -74,6 +77,8 @@ pub(crate) struct ReadingOfRow {
     pub(crate) variant: String,
     /// Variants that are shown beside it; all where it is missing.
     pub(crate) shown: Option<Vec<String>>,
+    /// Which of the seeds count; all where it is missing.
+    pub(crate) seeds: Option<Condition>,
     /// Columns with the lower and the upper end of the band.
     #[serde(default = "band_columns")]
     pub(crate) band: [String; 2],
@@ -98,6 +103,21 @@ pub enum Reading {
     FramesDelta,
     /// 1 when every job was completed, within three times the ideal time; else 0.
     Completes,
+    /// The time of the job under test alone over its time beside the others, in percent.
+    PercentOfUndisturbed,
+    /// Jobs under test of which some collective has a flow that takes more than one and a half
+    /// times the median.
+    JobsWithALongTail,
+}
+
+/// What the luck of the hash must have been in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Some uplink of a leaf is used by a job under test and by a background job.
+    SharesAnUplink,
+    /// None is.
+    SharesNoUplink,
 }
 
 /// Which seeds a study runs: those that meet its conditions, which are known before a run.
@@ -108,7 +128,7 @@ pub struct Seeds {
     pub looked_at: u64,
     /// Of those that meet the conditions, the first so many are run.
     pub runs: usize,
-    /// As many in a quick run.
+    /// As many in a quick run; with zero there is none.
     pub quick_runs: usize,
     /// The condition in words, and where the source shows it.
     pub because: String,

@@ -287,6 +287,7 @@ impl Row<'_> {
             leaf: reading.leaf.clone(),
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
+            seeds: reading.seeds,
             published,
             band: self.band([column(low)?, column(high)?], gate)?,
             gate,

@@ -4,7 +4,7 @@ use tenter_record::PortRow;
 use tenter_topology::Topology;
 
 use crate::answer::{CaseAnswer, Value, Verdict};
-use crate::description::Reading;
+use crate::description::{Condition, Reading};
 use crate::published::Gate;
 use crate::trial::{Leaf, Trial, leaves};
 
@@ -23,6 +23,8 @@ pub struct ReadingRow {
     pub variant: String,
     /// The variants that are shown, the judged one among them.
     pub shown: Vec<String>,
+    /// Which of the seeds count; all where it is missing.
+    pub seeds: Option<Condition>,
     /// The published value.
     pub published: Option<Value>,
     /// Lower and upper end of the band, both inside.
@@ -35,12 +37,17 @@ pub struct ReadingRow {
 
 /// No faster than a third of the ideal counts as failed.
 const SLOWEST_PERCENT: f64 = 100.0 / 3.0;
+/// A flow that takes so many times the median is a long tail.
+const LONG_TAIL: f64 = 1.5;
 
 impl ReadingRow {
     /// Compares the trials of a variant with the row.
     pub(crate) fn judge(&self, variant: &str, trials: &[Trial]) -> CaseAnswer {
-        let values = trials.iter().filter_map(|trial| self.read(trial));
-        let (measured, statistic) = middle(values.collect(), trials.len());
+        let counted = trials.iter().filter(|trial| self.counts(trial));
+        let values: Vec<Value> = counted.filter_map(|trial| self.read(trial)).collect();
+        let spread = spread(&values);
+        let (measured, statistic) = middle(values, trials.len());
+        let statistic = statistic.map(|statistic| statistic + &spread.unwrap_or_default());
         let judged = variant == self.variant;
         let (gate, band) = if judged {
             (self.gate, self.band)
@@ -58,6 +65,15 @@ impl ReadingRow {
             statistic,
             band,
             gate,
+        }
+    }
+
+    /// Whether the row is about such a trial.
+    fn counts(&self, trial: &Trial) -> bool {
+        match self.seeds {
+            None => true,
+            Some(Condition::SharesAnUplink) => trial.shared_uplinks.is_some_and(|count| count > 0),
+            Some(Condition::SharesNoUplink) => trial.shared_uplinks == Some(0),
         }
     }
 
@@ -82,6 +98,8 @@ impl ReadingRow {
             }
             Reading::FramesDelta => Some(Value::Number(frames_delta(leaf()?, trial))),
             Reading::Completes => Some(Value::Number(f64::from(u8::from(completes(trial))))),
+            Reading::PercentOfUndisturbed => undisturbed_percent(trial).map(Value::Number),
+            Reading::JobsWithALongTail => long_tails(trial).map(Value::Number),
         }
     }
 
@@ -109,6 +127,44 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
         }
         _ => (values.into_iter().next(), several("first")),
     }
+}
+
+/// Of several numbers the number, the least and the greatest, to follow the name of a statistic.
+fn spread(values: &[Value]) -> Option<String> {
+    let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
+    let least = numbers.iter().copied().min_by(f64::total_cmp)?;
+    let greatest = numbers.iter().copied().max_by(f64::total_cmp)?;
+    let text = |value: f64| {
+        if value.fract() == 0.0 {
+            format!("{value:.0}")
+        } else {
+            format!("{value:.1}")
+        }
+    };
+    let (count, least, greatest) = (numbers.len(), text(least), text(greatest));
+    let values = if count == 1 { "value" } else { "values" };
+    Some(format!(": {count} {values} from {least} to {greatest}"))
+}
+
+/// Of the first job under test.
+fn undisturbed_percent(trial: &Trial) -> Option<f64> {
+    let mut rows = trial.summary.interference.iter();
+    let row = rows.find(|row| row.beside.is_none())?;
+    Some(100.0 / row.slow_down?)
+}
+
+fn long_tails(trial: &Trial) -> Option<f64> {
+    if !trial.summary.complete {
+        return None;
+    }
+    let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
+    let long = jobs.filter(|job| {
+        job.collectives.iter().any(|row| {
+            let times = row.fct_max.zip(row.fct_p50);
+            times.is_some_and(|(max, median)| max.as_ns() > LONG_TAIL * median.as_ns())
+        })
+    });
+    Some(long.count() as f64)
 }
 
 /// The uplinks of a leaf.
@@ -155,7 +211,8 @@ fn completes(trial: &Trial) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::{CollectiveRow, FlowRow, JobSummary};
+    use tenter_record::{CollectiveRow, FlowRow, InterferenceRow, JobSummary};
+    use tenter_units::Time;
 
     use super::*;
 
@@ -200,19 +257,23 @@ mod tests {
     }
 
     fn read(reading: Reading, trial: &Trial) -> Option<Value> {
-        let row = ReadingRow {
+        row(reading).read(trial)
+    }
+
+    fn row(reading: Reading) -> ReadingRow {
+        ReadingRow {
             case: "a".to_owned(),
             reading,
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),
             variant: "pure".to_owned(),
             shown: vec!["pure".to_owned()],
+            seeds: None,
             published: None,
             band: None,
             gate: Gate::Info,
             reason: String::new(),
-        };
-        row.read(trial)
+        }
     }
 
     #[test]
@@ -249,6 +310,53 @@ mod tests {
         assert_eq!(completes(Some(33.4)), Some(Value::Number(1.0)));
         assert_eq!(completes(Some(33.3)), Some(Value::Number(0.0)));
         assert_eq!(completes(None), Some(Value::Number(0.0)));
+    }
+
+    #[test]
+    fn a_row_is_about_the_seeds_of_its_kind() {
+        let beside = |slow_down: f64, shared: Option<u64>| {
+            let mut trial = trial();
+            trial.summary.interference = vec![InterferenceRow {
+                slow_down: Some(slow_down),
+                ..InterferenceRow::default()
+            }];
+            trial.shared_uplinks = shared;
+            trial
+        };
+        let trials = [
+            beside(1.0, Some(0)),
+            beside(1.6, Some(1)),
+            beside(2.0, Some(2)),
+            beside(4.0, None),
+        ];
+        let judged = |seeds| {
+            let row = ReadingRow {
+                seeds,
+                ..row(Reading::PercentOfUndisturbed)
+            };
+            let answer = row.judge("pure", &trials);
+            let number = answer.measured.as_ref().and_then(Value::number);
+            (number, answer.statistic.unwrap_or_default())
+        };
+        let statistic = |values: &str| format!("median of 4 seeds: {values}");
+        let shared = (Some(56.25), statistic("2 values from 50 to 62.5"));
+        assert_eq!(judged(Some(Condition::SharesAnUplink)), shared);
+        let apart = (Some(100.0), statistic("1 value from 100 to 100"));
+        assert_eq!(judged(Some(Condition::SharesNoUplink)), apart);
+        assert_eq!(judged(None).0, Some(56.25));
+    }
+
+    #[test]
+    fn a_tail_is_long_from_one_and_a_half_medians() {
+        let tails = |max_us: u64| {
+            let mut trial = trial();
+            let row = &mut trial.summary.jobs[0].collectives[0];
+            row.fct_p50 = Some(Time::from_us(10));
+            row.fct_max = Some(Time::from_us(max_us));
+            read(Reading::JobsWithALongTail, &trial)
+        };
+        assert_eq!(tails(15), Some(Value::Number(0.0)));
+        assert_eq!(tails(16), Some(Value::Number(1.0)));
     }
 
     #[test]

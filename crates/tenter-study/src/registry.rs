@@ -45,6 +45,9 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/jct-2",
     "methodology/jct-3",
     "methodology/jct-4",
+    "methodology/iso-1",
+    "methodology/iso-2",
+    "methodology/iso-3",
     "methodology/lb-1",
     "methodology/lb-2",
     "methodology/lb-3",
@@ -60,6 +63,7 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
 const PUBLISHED: &[(&str, &str)] = tables![
     "keysight-trials",
     "load-balancing-egress-qps",
+    "isolation",
     "drivenets-ideal-ratio"
 ];
 

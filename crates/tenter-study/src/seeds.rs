@@ -36,6 +36,24 @@ impl Seeds {
     }
 }
 
+/// How many uplinks of leaves jobs under test and background jobs both use; `None` where there are
+/// no background jobs, or where no hash decides.
+pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
+    if plan.jobs.iter().all(|job| !job.background) {
+        return None;
+    }
+    let simulation = Simulation::new(plan, Options::default()).ok()?;
+    let paths = simulation.hash_paths().ok()??;
+    let users = |leaf: &Leaf, background: bool| -> BTreeSet<u16> {
+        let paths = leaving(leaf, &paths);
+        let own =
+            paths.filter(|(_, path)| plan.jobs[usize::from(path.job)].background == background);
+        own.map(|(port, _)| port).collect()
+    };
+    let shared = |leaf: &Leaf| users(leaf, false).intersection(&users(leaf, true)).count() as u64;
+    Some(leaves(&plan.topology).iter().map(shared).sum())
+}
+
 /// The most queue pairs on one uplink of a leaf.
 fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
     let mut pairs: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();

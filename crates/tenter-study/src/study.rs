@@ -38,6 +38,8 @@ pub struct Study {
     pub seeds: Option<Seeds>,
     /// What is compared with what.
     pub comparison: Comparison,
+    /// What a quick run has otherwise, as `--set` has it.
+    pub quick_set: Vec<String>,
     scenario: String,
 }
 
@@ -97,6 +99,7 @@ impl Study {
             readme: texts.readme.to_owned(),
             variants: description.variants,
             seeds: description.seeds,
+            quick_set: description.quick_set,
             comparison,
             scenario: texts.scenario.to_owned(),
         })
@@ -111,7 +114,10 @@ impl Study {
     pub fn has(&self, extent: Extent) -> bool {
         match &self.comparison {
             Comparison::Sizes(sizes) => sizes.cases(extent == Extent::Quick).next().is_some(),
-            Comparison::Readings(rows) => !rows.is_empty(),
+            Comparison::Readings(rows) => {
+                let quick = self.seeds.as_ref().is_none_or(|seeds| seeds.quick_runs > 0);
+                !rows.is_empty() && (quick || extent == Extent::Full)
+            }
         }
     }
 
@@ -156,6 +162,9 @@ impl Study {
         let wrong = |message: String| self.wrong(variant, message);
         let calibrations = variant.calibrations.iter().map(|fitted| &fitted.set);
         let mut changes: Vec<String> = variant.set.iter().chain(calibrations).cloned().collect();
+        if extent == Extent::Quick {
+            changes.extend(self.quick_set.iter().cloned());
+        }
         if let Comparison::Sizes(sizes) = &self.comparison {
             let cases = sizes.cases(extent == Extent::Quick);
             let names: Vec<String> = cases.map(published::Case::name).collect();

@@ -5,6 +5,8 @@ use tenter_scenario::Plan;
 use tenter_sim::Outcome;
 use tenter_topology::Topology;
 
+use crate::seeds::shared_uplinks;
+
 /// One trial of a variant, with what its readings need.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
@@ -17,6 +19,8 @@ pub struct Trial {
     /// Its flows, if the study [asks for them](crate::Study::needs_flows).
     pub flows: Vec<FlowRow>,
     pub(crate) leaves: Vec<Leaf>,
+    /// How many uplinks jobs under test share with background jobs, where a hash decides that.
+    pub(crate) shared_uplinks: Option<u64>,
 }
 
 impl Trial {
@@ -29,6 +33,7 @@ impl Trial {
             counts: outcome.counts,
             flows,
             leaves: leaves(&plan.topology),
+            shared_uplinks: shared_uplinks(plan),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tenter_record::MemorySink;
 use tenter_scenario::{Loaded, Plan};
-use tenter_sim::Options;
+use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{Extent, Gate, STUDIES, Study, StudyAnswer, Trial, Value, Verdict, select};
 
 fn study(name: &str) -> Study {
@@ -17,7 +17,18 @@ fn study(name: &str) -> Study {
 fn run(plan: &Plan) -> Trial {
     let mut sink = MemorySink::default();
     let outcome = tenter_sim::run(plan, Options::default(), &mut sink);
-    Trial::new(plan, outcome.expect("it runs"), sink.flows)
+    let mut outcome = outcome.expect("it runs");
+    if plan.baseline {
+        let alone = |jobs: Vec<usize>| {
+            let plan = plan.with_jobs(&jobs);
+            let outcome = tenter_sim::run(&plan, Options::default(), &mut MemorySink::default());
+            (jobs, outcome.expect("it runs").jobs)
+        };
+        let runs = interference_runs(plan, Interference::Alone).into_iter();
+        let runs: Vec<_> = runs.map(alone).collect();
+        outcome.summary.interference = interference_rows(&outcome.jobs, &runs);
+    }
+    Trial::new(plan, outcome, sink.flows)
 }
 
 fn quick(study: &Study) -> StudyAnswer {
