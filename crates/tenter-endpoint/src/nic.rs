@@ -755,6 +755,12 @@ impl Nic {
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
                 limits.repair(slot, queue_pair, (oldest, oldest.wrapping_add(1)));
+                // Of what was lost at the end the receiver knows nothing: the last packet of all
+                // shows it how much there is.
+                let last = queue_pair.next_sequence.wrapping_sub(1);
+                if queue_pair.outstanding() > 1 {
+                    limits.repair(slot, queue_pair, (last, last.wrapping_add(1)));
+                }
             }
             // It cannot know what has arrived; the receiver must learn what was all.
             (LossRecovery::None, _) => queue_pair.repairs = true,

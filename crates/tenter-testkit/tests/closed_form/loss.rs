@@ -155,6 +155,29 @@ fn selective_repeat_sends_the_last_frame_again_after_a_timeout() {
 }
 
 #[test]
+fn selective_repeat_repairs_a_lost_end_after_one_timeout() {
+    // The last three of a hundred packets are lost. After the timeout the first and the last of
+    // them are sent again, the last shows the receiver the gap, and its NAK fetches the other.
+    let end = "
+fabric: {kind: single-switch, hosts: 2}
+endpoint: {nic: {message_size: 4KiB, retransmission_timeout: 1ms, loss_recovery: selective-repeat}}
+jobs: [{collectives: [{collective: incast, size: 800KiB}]}]
+impairments:
+  - {link: host1-leaf0, sender: host1, rules: [{opcodes: [only], psn: 97-99, count: 3}]}
+observe: {samples: false}
+";
+    let trial = Trial::run(end, &[]);
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!((totals.lost_frames, totals.timeouts), (3, 1));
+    let flow = trial.flows_of(0)[0];
+    assert_eq!((flow.tx_frames, flow.retransmitted_frames), (103, 3));
+    let acknowledged = 97 * SLOT + 2 * LATENCY + ACK;
+    let gap_known = acknowledged + 1_000_000_000 + 2 * SLOT + LATENCY;
+    let expected = gap_known + LATENCY + ACK + SLOT + LATENCY;
+    assert_eq!(flow.fct().ps(), expected);
+}
+
+#[test]
 fn selective_repeat_sends_what_was_dropped_and_nothing_else() {
     // Four windows of 140 packets into a queue of 2 MB: dozens are lost, some of them twice. The
     // line has the time to carry everything once all the same, and is done as if nothing had been.
