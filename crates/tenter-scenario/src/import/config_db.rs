@@ -47,6 +47,8 @@ pub(super) struct ConfigDb<'p> {
     /// Names of all other tables.
     pub(super) others: Vec<String>,
     problems: &'p Problems,
+    /// What is wrong is noted once, however many classes use it.
+    noted: RefCell<BTreeSet<String>>,
     touched: RefCell<BTreeSet<Id>>,
     read: RefCell<BTreeSet<(Id, usize)>>,
 }
@@ -66,6 +68,7 @@ impl<'p> ConfigDb<'p> {
             tables: Vec::new(),
             others: Vec::new(),
             problems,
+            noted: RefCell::default(),
             touched: RefCell::default(),
             read: RefCell::default(),
         };
@@ -182,14 +185,19 @@ impl<'p> ConfigDb<'p> {
         let found = object.fields.iter().find(|known| known.name == field);
         let at = found.map_or(object.at, |found| found.at);
         let message = format!("`{}` {what}", self.field_place(id, field));
-        self.problems.push(at, message, Some(help.to_owned()));
+        self.note(at, message, help);
+    }
+
+    fn note(&self, at: Option<Location>, message: String, help: &str) {
+        if self.noted.borrow_mut().insert(message.clone()) {
+            self.problems.push(at, message, Some(help.to_owned()));
+        }
     }
 
     /// Notes what is wrong with an object.
     pub(super) fn wrong_object(&self, id: Id, what: &str, help: &str) {
         let message = format!("`{}` {what}", self.place(id));
-        self.problems
-            .push(self.object(id).at, message, Some(help.to_owned()));
+        self.note(self.object(id).at, message, help);
     }
 
     /// A whole number, which `SONiC` writes as a text; `None` where it is missing or wrong.

@@ -227,6 +227,10 @@ impl Import<'_> {
             database.read_all(wred);
             return None;
         }
+        if database.text(wred, "wred_green_enable") == Some("true") {
+            let reason = "every packet is ECN-capable in a scenario, so it is marked and none is dropped early";
+            self.warn(&place("wred_green_enable"), reason);
+        }
         // Thresholds of marking apart from those of dropping, as newer releases have them.
         let either = |own: &'static str, of_both: &'static str| {
             let separate = database.has(wred, own);
