@@ -501,3 +501,56 @@ fn tabs_comments_of_names_and_lists_do_no_harm() {
         with(&fragment).plan.switch
     );
 }
+
+/// Every field taken out, or given a value that it may not have: a fragment that loads, or a
+/// problem with a remedy.
+#[test]
+fn any_field_may_be_missing_or_wrong() {
+    let mut example = example();
+    // The size of the buffer is by the number of ports.
+    for (table, objects) in example.as_object_mut().expect("tables") {
+        if table == "PORT" {
+            continue;
+        }
+        let objects = objects.as_object_mut().expect("objects");
+        objects.retain(|key, _| !key.starts_with("Ethernet") || key.starts_with("Ethernet0"));
+    }
+    let tables = example.as_object().expect("tables");
+    let values = [
+        None,
+        Some("NULL"),
+        Some("-1"),
+        Some("99999999999999999999"),
+        Some("3,9"),
+    ];
+    let mut loaded = 0;
+    for (table, objects) in tables
+        .iter()
+        .filter(|(table, _)| *table != "DSCP_TO_TC_MAP")
+    {
+        for (key, object) in objects.as_object().expect("objects") {
+            for field in object.as_object().expect("fields").keys() {
+                for value in values {
+                    let mut changed = example.clone();
+                    let fields = changed[table][key].as_object_mut().expect("fields");
+                    match value {
+                        None => drop(fields.remove(field)),
+                        Some(value) => fields[field] = json!(value),
+                    }
+                    match import_sonic(&format!("{changed:#}"), "x.json", None) {
+                        Ok(fragment) => {
+                            with(&fragment);
+                            loaded += 1;
+                        }
+                        Err(errors) => {
+                            let problems = errors.problems();
+                            assert!(!problems.is_empty(), "{table}|{key}|{field} {value:?}");
+                            assert!(problems.iter().all(|problem| problem.help.is_some()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(loaded > 100, "{loaded}");
+}
