@@ -281,8 +281,8 @@ pub(crate) struct Import {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Buffers, traffic classes, PFC and ECN out of a `config_db.json`, as `fabric.switch`; what has
-    /// no counterpart is listed on standard error
+    /// Buffers, traffic classes, PFC and ECN out of a `config_db.json`, as `fabric.switch`; what
+    /// has no counterpart is listed on standard error
     Sonic(ImportSonic),
 }
 

@@ -4,7 +4,7 @@
 //!   text ──config_db──▶ tables, each field marked once it is read
 //!                          │ sonic
 //!                          ▼
-//!   fragment of a scenario, each line with its origin  +  a warning for each field that was not read
+//!   fragment of a scenario, each line with its origin, and a warning for each field not read
 //! ```
 
 mod config_db;

@@ -302,121 +302,78 @@ fn traffic_classes_alone_are_enough() {
     assert_eq!(lossless.map(|own| own.headroom), Some(Headroom::Sonic));
 }
 
+/// Places, what is put there as JSON, and what is said about it.
+const BROKEN: [(&str, &str, &str); 17] = [
+    (
+        "BUFFER_POOL|egress_lossy_pool|size",
+        r#""40 MB""#,
+        "write a whole number",
+    ),
+    (
+        "BUFFER_PROFILE|egress_lossy_profile|dynamic_th",
+        r#""17""#,
+        "from -16 to 16",
+    ),
+    (
+        "BUFFER_PROFILE|egress_lossy_profile|static_th",
+        r#""1""#,
+        "exclude each other",
+    ),
+    (
+        "BUFFER_PROFILE|egress_lossy_profile|pool",
+        r#""egress_losy_pool""#,
+        "did you mean `egress_lossy_pool`?",
+    ),
+    (
+        "BUFFER_PG|Ethernet0|3-4|profile",
+        r#""x""#,
+        "which BUFFER_PROFILE does not have",
+    ),
+    ("SCHEDULER|scheduler.0|weight", r#""0""#, "from 1 to 100"),
+    ("SCHEDULER|scheduler.0|type", r#""FIFO""#, "`DWRR`"),
+    (
+        "WRED_PROFILE|AZURE_LOSSLESS|green_max_threshold",
+        r#""1""#,
+        "less than `green_min_threshold`",
+    ),
+    (
+        "WRED_PROFILE|AZURE_LOSSLESS|green_drop_probability",
+        r#""101""#,
+        "from 0 to 100",
+    ),
+    ("TC_TO_QUEUE_MAP|AZURE|x", r#""1""#, "no traffic class"),
+    ("DSCP_TO_TC_MAP|AZURE|64", r#""1""#, "no DSCP"),
+    (
+        "PORT_QOS_MAP|Ethernet0|pfc_enable",
+        r#""3;4""#,
+        "priorities from 0 to 7",
+    ),
+    (
+        "PORT_QOS_MAP|Ethernet0|tc_to_queue_map",
+        r#""AZUR""#,
+        "did you mean `AZURE`?",
+    ),
+    (
+        "PFC_WD|Ethernet0|detection_time",
+        r#""soon""#,
+        "write a whole number",
+    ),
+    ("PFC_WD|Ethernet0|action", r#""ignore""#, "`drop`"),
+    ("PFC_WD|GLOBAL|POLL_INTERVAL", r#""0""#, "from 1 to 10000"),
+    (
+        "PORT_QOS_MAP|Ethernet0|pfc_enable",
+        r#"{"3": true}"#,
+        "is a text, not a mapping",
+    ),
+];
+
 #[test]
 fn what_is_wrong_is_told_with_table_key_and_field() {
-    type Break = (
-        &'static str,
-        &'static str,
-        &'static str,
-        Value,
-        &'static str,
-    );
-    let broken: [Break; 17] = [
-        (
-            "BUFFER_POOL",
-            "egress_lossy_pool",
-            "size",
-            json!("40 MB"),
-            "write a whole number",
-        ),
-        (
-            "BUFFER_PROFILE",
-            "egress_lossy_profile",
-            "dynamic_th",
-            json!("17"),
-            "from -16 to 16",
-        ),
-        (
-            "BUFFER_PROFILE",
-            "egress_lossy_profile",
-            "static_th",
-            json!("1"),
-            "exclude each other",
-        ),
-        (
-            "BUFFER_PROFILE",
-            "egress_lossy_profile",
-            "pool",
-            json!("egress_losy_pool"),
-            "did you mean `egress_lossy_pool`?",
-        ),
-        (
-            "BUFFER_PG",
-            "Ethernet0|3-4",
-            "profile",
-            json!("x"),
-            "which BUFFER_PROFILE does not have",
-        ),
-        (
-            "SCHEDULER",
-            "scheduler.0",
-            "weight",
-            json!("0"),
-            "from 1 to 100",
-        ),
-        ("SCHEDULER", "scheduler.0", "type", json!("FIFO"), "`DWRR`"),
-        (
-            "WRED_PROFILE",
-            "AZURE_LOSSLESS",
-            "green_max_threshold",
-            json!("1"),
-            "less than `green_min_threshold`",
-        ),
-        (
-            "WRED_PROFILE",
-            "AZURE_LOSSLESS",
-            "green_drop_probability",
-            json!("101"),
-            "from 0 to 100",
-        ),
-        (
-            "TC_TO_QUEUE_MAP",
-            "AZURE",
-            "x",
-            json!("1"),
-            "no traffic class",
-        ),
-        ("DSCP_TO_TC_MAP", "AZURE", "64", json!("1"), "no DSCP"),
-        (
-            "PORT_QOS_MAP",
-            "Ethernet0",
-            "pfc_enable",
-            json!("3;4"),
-            "priorities from 0 to 7",
-        ),
-        (
-            "PORT_QOS_MAP",
-            "Ethernet0",
-            "tc_to_queue_map",
-            json!("AZUR"),
-            "did you mean `AZURE`?",
-        ),
-        (
-            "PFC_WD",
-            "Ethernet0",
-            "detection_time",
-            json!("soon"),
-            "write a whole number",
-        ),
-        ("PFC_WD", "Ethernet0", "action", json!("ignore"), "`drop`"),
-        (
-            "PFC_WD",
-            "GLOBAL",
-            "POLL_INTERVAL",
-            json!("0"),
-            "from 1 to 10000",
-        ),
-        (
-            "PORT_QOS_MAP",
-            "Ethernet0",
-            "pfc_enable",
-            json!({"3": true}),
-            "is a text, not a mapping",
-        ),
-    ];
-    for (table, key, field, value, expected) in broken {
+    for (place, value, expected) in BROKEN {
         let mut database = example();
-        database[table][key][field] = value;
+        let (table, rest) = place.split_once('|').expect("a table");
+        let (key, field) = rest.rsplit_once('|').expect("a field");
+        database[table][key][field] = serde_json::from_str(value).expect("it is JSON");
         // Only the one port has it.
         let tables = database.as_object_mut().expect("tables");
         for (_, objects) in tables {
@@ -424,9 +381,8 @@ fn what_is_wrong_is_told_with_table_key_and_field() {
             objects.retain(|key, _| !key.starts_with("Ethernet") || key.starts_with("Ethernet0"));
         }
         let text = refused(&database);
-        let place = format!("{table}|{key}|{field}");
         assert!(
-            text.contains(&place) && text.contains(expected),
+            text.contains(place) && text.contains(expected),
             "{place}: {expected}\n{text}"
         );
         // Once, with its line.
