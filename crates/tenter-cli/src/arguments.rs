@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Print what a scenario means, what running it costs and what it takes to build it
     Explain(Explain),
+    /// Read what other systems are configured with into a part of a scenario
+    Import(Import),
     /// Print the JSON Schema of scenarios, with which editors complete and check them
     Schema,
     /// Reproduce published results, side by side with what was published
@@ -269,6 +271,43 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    pub(crate) command: ImportCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Buffers, traffic classes, PFC and ECN out of a `config_db.json`, as `fabric.switch`; what
+    /// has no counterpart is listed on standard error
+    Sonic(ImportSonic),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportSonic {
+    /// The `config_db.json` of the switch
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The port whose settings to take, for instance `Ethernet0`; by default the first of those
+    /// most of which are alike
+    #[arg(long, value_name = "NAME")]
+    pub(crate) port: Option<String>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = ImportFormat::Yaml)]
+    pub(crate) format: ImportFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// YAML; a comment on each line says where it comes from
+    Yaml,
+    /// JSON
+    Json,
+    /// One line for `--set`
+    Override,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod compare;
 mod explain;
 mod fabric;
 mod failure;
+mod import;
 mod interference;
 mod presets;
 mod progress;
@@ -57,6 +58,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Bench(bench)) => bench::bench(&bench),
         Some(Command::Presets(presets)) => presets::presets(&presets),
         Some(Command::Validate(validate)) => validate::validate(&validate),
+        Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Schema) => {
             failure::print(&tenter_scenario::schema());
             Ok(ExitCode::SUCCESS)

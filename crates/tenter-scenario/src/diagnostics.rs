@@ -200,7 +200,7 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
 }
 
 /// Text without anything a terminal would obey.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

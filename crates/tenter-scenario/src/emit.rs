@@ -92,7 +92,7 @@ fn inline(node: &Node, out: &mut String) {
 
 /// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's
 /// escapes.
-fn scalar(text: &str, quoted: bool, out: &mut String) {
+pub(crate) fn scalar(text: &str, quoted: bool, out: &mut String) {
     if !quoted && is_plain(text) {
         out.push_str(text);
         return;

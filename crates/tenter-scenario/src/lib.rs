@@ -46,6 +46,7 @@ mod faults;
 mod given;
 mod hosts;
 mod impairments;
+mod import;
 mod jobs;
 mod keys;
 mod links;
@@ -67,6 +68,7 @@ mod yaml;
 
 pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
+pub use import::{Fragment, import_sonic};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{
     CENTRAL_BELOW, Device, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, RulePlan,

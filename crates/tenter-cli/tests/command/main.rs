@@ -4,6 +4,7 @@ mod bench;
 mod broken;
 mod explain;
 mod hostile;
+mod import;
 mod interrupt;
 mod jobs;
 mod pauses;

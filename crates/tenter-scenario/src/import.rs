@@ -1,0 +1,15 @@
+//! Importers: what other systems write, in the terms of a scenario.
+//!
+//! ```text
+//!   text ──config_db──▶ tables, each field marked once it is read
+//!                          │ sonic
+//!                          ▼
+//!   fragment of a scenario, each line with its origin, and a warning for each field not read
+//! ```
+
+mod config_db;
+mod fragment;
+mod sonic;
+
+pub use fragment::Fragment;
+pub use sonic::import_sonic;

@@ -1,0 +1,132 @@
+//! A part of a scenario whose lines say where they come from.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::emit;
+
+/// A part of a scenario made from something else, and what could not be part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// What stands above it as a comment.
+    pub(super) heading: String,
+    /// The keys of `fabric.switch`.
+    pub(super) switch: Vec<Part>,
+    /// What has no counterpart in a scenario, one line each: place and reason.
+    pub warnings: Vec<String>,
+}
+
+/// A key with what is under it, and its origin: a place in the source, or empty.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    Word {
+        key: &'static str,
+        value: String,
+        origin: String,
+    },
+    Map {
+        key: &'static str,
+        parts: Vec<Part>,
+        origin: String,
+    },
+    /// A list of mappings.
+    List {
+        key: &'static str,
+        items: Vec<Vec<Part>>,
+    },
+}
+
+/// A key with a word.
+pub(super) fn word(key: &'static str, value: impl Into<String>, origin: impl Into<String>) -> Part {
+    Part::Word {
+        key,
+        value: value.into(),
+        origin: origin.into(),
+    }
+}
+
+/// A key with a size in bytes.
+pub(super) fn size(key: &'static str, bytes: u64, origin: impl Into<String>) -> Part {
+    word(key, format!("{bytes}B"), origin)
+}
+
+impl Fragment {
+    /// As YAML: `fabric:` with `switch:` in it, each line with its origin as a comment.
+    pub fn yaml(&self) -> String {
+        let mut out = format!("# {}\nfabric:\n  switch:\n", self.heading);
+        for part in &self.switch {
+            out.push_str("    ");
+            write_part(part, 4, &mut out);
+        }
+        out
+    }
+
+    /// As JSON, which a scenario may be written in; there are no comments in JSON.
+    pub fn json(&self) -> String {
+        let whole = serde_json::json!({"fabric": {"switch": object(&self.switch)}});
+        format!("{whole:#}\n")
+    }
+
+    /// As an override on one line: `fabric.switch={…}`.
+    pub fn as_override(&self) -> String {
+        format!("fabric.switch={}\n", object(&self.switch))
+    }
+}
+
+/// A part whose first line has its indent already.
+fn write_part(part: &Part, indent: usize, out: &mut String) {
+    match part {
+        Part::Word { key, value, origin } => {
+            let _ = write!(out, "{key}: ");
+            emit::scalar(value, false, out);
+            write_origin(origin, out);
+        }
+        Part::Map { key, parts, origin } => {
+            let _ = write!(out, "{key}:");
+            write_origin(origin, out);
+            for part in parts {
+                let _ = write!(out, "{:1$}", "", indent + 2);
+                write_part(part, indent + 2, out);
+            }
+        }
+        Part::List { key, items } => {
+            let _ = writeln!(out, "{key}:");
+            for item in items {
+                for (index, part) in item.iter().enumerate() {
+                    let lead = if index == 0 { "- " } else { "  " };
+                    let _ = write!(out, "{:1$}{lead}", "", indent + 2);
+                    write_part(part, indent + 4, out);
+                }
+            }
+        }
+    }
+}
+
+fn write_origin(origin: &str, out: &mut String) {
+    if !origin.is_empty() {
+        let _ = write!(out, "  # {origin}");
+    }
+    out.push('\n');
+}
+
+fn object(parts: &[Part]) -> Value {
+    let entries = parts.iter().map(|part| match part {
+        Part::Word { key, value, .. } => ((*key).to_owned(), json_word(value)),
+        Part::Map { key, parts, .. } => ((*key).to_owned(), object(parts)),
+        Part::List { key, items } => {
+            let items = items.iter().map(|item| object(item)).collect();
+            ((*key).to_owned(), Value::Array(items))
+        }
+    });
+    Value::Object(entries.collect::<Map<_, _>>())
+}
+
+/// Numbers as numbers, since a scenario wants them without quotation marks.
+fn json_word(word: &str) -> Value {
+    let digits = word
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = digits.then(|| serde_json::from_str(word).ok()).flatten();
+    number.unwrap_or_else(|| Value::String(word.to_owned()))
+}

@@ -1,0 +1,215 @@
+//! Buffers and traffic classes of a switch with `SONiC`, out of its `config_db.json`.
+//!
+//! Fields mean what the `SONiC` YANG models (sonic-buildimage) and the headers of the Switch
+//! Abstraction Interface (SAI) say of them.
+
+mod buffers;
+mod classes;
+mod leftovers;
+mod ports;
+
+use std::cell::RefCell;
+
+use crate::diagnostics::{Diagnostics, Problems, Source, printable, quote};
+use crate::import::config_db::{ConfigDb, Id, Reference};
+use crate::import::fragment::{Fragment, Part, word};
+use crate::yaml;
+
+use ports::Port;
+
+/// The tables that are read.
+const TABLES: [&str; 24] = [
+    "BUFFER_PG",
+    "BUFFER_POOL",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "CABLE_LENGTH",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+    "DOT1P_TO_TC_MAP",
+    "DSCP_TO_FC_MAP",
+    "DSCP_TO_TC_MAP",
+    "LOSSLESS_TRAFFIC_PATTERN",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "MPLS_TC_TO_TC_MAP",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PFC_WD",
+    PORT,
+    "PORT_QOS_MAP",
+    "QUEUE",
+    "SCHEDULER",
+    "TC_TO_DSCP_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "WRED_PROFILE",
+];
+/// The table of the ports, which are only counted.
+const PORT: &str = "PORT";
+/// Classes a scenario has.
+const CLASSES: u8 = tenter_net::CLASSES as u8;
+
+/// Reads the tables of buffers and traffic classes of a `config_db.json` into `fabric.switch`.
+///
+/// All switches and all their ports are alike in a scenario, so one port is imported: `port`, or
+/// else the one that most other ports are configured as.
+/// `source_name` is what messages call the text.
+///
+/// # Errors
+/// Every problem of the text together, each with table, key and field.
+pub fn import_sonic(
+    text: &str,
+    source_name: &str,
+    port: Option<&str>,
+) -> Result<Fragment, Diagnostics> {
+    let problems = Problems::default();
+    let fragment = yaml::parse_as("JSON", text, (0, 0), &problems).and_then(|root| {
+        let database = ConfigDb::of(root, &TABLES, &problems);
+        if !problems.is_empty() {
+            return None;
+        }
+        let chosen = ports::choose(&database, port, &problems)?;
+        let import = Import {
+            database: &database,
+            port: &chosen,
+            warnings: RefCell::default(),
+        };
+        Some(import.fragment(source_name))
+    });
+    match fragment {
+        Some(fragment) if problems.is_empty() => Ok(fragment),
+        _ => Err(problems.into_diagnostics(vec![Source {
+            name: source_name.to_owned(),
+            text: text.to_owned(),
+        }])),
+    }
+}
+
+/// One import.
+struct Import<'a> {
+    database: &'a ConfigDb<'a>,
+    port: &'a Port,
+    warnings: RefCell<Vec<String>>,
+}
+
+impl Import<'_> {
+    fn fragment(&self, source_name: &str) -> Fragment {
+        let others = &self.port.others;
+        if !others.is_empty() {
+            let reason = format!(
+                "configured unlike {} and not imported, for the ports of a scenario are alike; `--port` imports one of them",
+                printable(&self.port.name)
+            );
+            self.warn(&leftovers::some(others), &reason);
+        }
+        let classes = self.classes();
+        let mut switch = Vec::new();
+        if !self.nothing_shared() {
+            switch.extend(self.buffer(&classes));
+        }
+        let items = classes.into_iter().map(|class| class.parts).collect();
+        switch.push(Part::List {
+            key: "classes",
+            items,
+        });
+        switch.extend(self.watchdog());
+        self.say_leftovers();
+        let name = printable(source_name);
+        let port = printable(&self.port.name);
+        Fragment {
+            heading: format!("Buffers and traffic classes of {name}, as {port} has them."),
+            switch,
+            warnings: self.warnings.take(),
+        }
+    }
+
+    /// Notes what has no counterpart; a reason that was given for a place is not repeated.
+    fn warn(&self, place: &str, reason: &str) {
+        let line = format!("{place}: {reason}");
+        let mut warnings = self.warnings.borrow_mut();
+        if !warnings.contains(&line) {
+            warnings.push(line);
+        }
+    }
+
+    /// Whether the file says nothing of buffers.
+    fn nothing_shared(&self) -> bool {
+        self.database.objects("BUFFER_POOL").next().is_none()
+    }
+
+    /// The map of a port (or of the whole switch) that is called `field`.
+    fn map(&self, field: &str, table: &str) -> Option<Id> {
+        let global = self.database.find("PORT_QOS_MAP", "global");
+        let own = self.port.maps.into_iter().chain(global);
+        let named = own.filter(|&maps| self.database.has(maps, field));
+        let reference = named.map(|maps| self.database.reference(maps, field, table));
+        match reference.flatten().next() {
+            Some(Reference::Object(map)) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The numbers, separated by commas, of a field of the port's maps.
+    fn numbers(&self, field: &str) -> Option<Vec<u8>> {
+        let maps = self.port.maps?;
+        let text = self.database.text(maps, field)?;
+        let words = text
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty());
+        let numbers = words.map(|word| word.parse().ok().filter(|number| *number < CLASSES));
+        let numbers: Option<Vec<u8>> = numbers.collect();
+        if numbers.is_none() {
+            let help = "write priorities from 0 to 7 with commas between, for example `3,4`";
+            let what = format!("cannot be {}", quote(text));
+            self.database.wrong(maps, field, &what, help);
+        }
+        numbers
+    }
+
+    /// `pfc_watchdog`, if the port has one that does something.
+    fn watchdog(&self) -> Option<Part> {
+        let database = self.database;
+        let global = database.find("PFC_WD", "GLOBAL");
+        let own = self.port.watchdog?;
+        let place = |field| database.field_place(own, field);
+        let mut parts = Vec::new();
+        let milliseconds = 1..=100_000;
+        if let Some(global) = global {
+            let poll = database.number(global, "POLL_INTERVAL", 1..=10_000);
+            let origin = database.field_place(global, "POLL_INTERVAL");
+            parts.extend(poll.map(|poll| word("poll_interval", format!("{poll}ms"), origin)));
+        }
+        let detection = database.required(own, "detection_time", milliseconds.clone())?;
+        parts.push(word(
+            "detection_time",
+            format!("{detection}ms"),
+            place("detection_time"),
+        ));
+        let restoration = database.number(own, "restoration_time", milliseconds);
+        parts.extend(restoration.map(|time| {
+            word(
+                "restoration_time",
+                format!("{time}ms"),
+                place("restoration_time"),
+            )
+        }));
+        match database.text(own, "action").unwrap_or("drop") {
+            action @ ("drop" | "forward") => parts.push(word("action", action, place("action"))),
+            "alert" => {
+                let reason = "a watchdog that only alerts changes no traffic, and is left out";
+                self.warn(&place("action"), reason);
+                return None;
+            }
+            other => {
+                let help = "write `drop`, `forward` or `alert`";
+                database.wrong(own, "action", &format!("cannot be {}", quote(other)), help);
+            }
+        }
+        Some(Part::Map {
+            key: "pfc_watchdog",
+            parts,
+            origin: database.place(own),
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! Pools and profiles: what a class may hold, what it has to itself, and when its senders are
+//! paused.
+
+use tenter_net::headroom::{self, SonicLink};
+use tenter_units::{Rate, Time};
+
+use crate::import::config_db::{Id, Reference};
+use crate::import::fragment::{Part, size, word};
+use crate::import::sonic::Import;
+use crate::import::sonic::classes::Class;
+
+/// No size of a file is larger: 1 TiB.
+const SIZE_MAX: i64 = 1 << 40;
+/// The pool that `SONiC`'s templates give to lossless traffic, where no profile names one.
+const LOSSLESS_POOL: &str = "ingress_lossless_pool";
+
+/// The buffer profile of a priority group or a queue.
+enum Profile {
+    Given(Id),
+    /// To be worked out from the speed of the port and the length of its cable.
+    Dynamic,
+    Missing,
+}
+
+impl Import<'_> {
+    /// What a class may hold of the buffer, and its pauses.
+    pub(super) fn space(&self, number: u8, queue: u8, paused: bool, class: &mut Class) {
+        let group = self.port.groups.get(&self.group(number)).copied();
+        let queue = self.port.buffers.get(&queue).copied();
+        let of_group = self.profile(group);
+        if paused {
+            if let Profile::Given(profile) = self.profile(queue) {
+                let reason = "a lossless class is limited where it comes in; its limit at the output has no counterpart";
+                self.elsewhere(profile, reason);
+            }
+            self.lossless(number, &of_group, class);
+            return;
+        }
+        let of_queue = self.profile(queue);
+        if let Profile::Given(profile) = of_group {
+            if self.is_lossless(profile) {
+                let reason = format!(
+                    "has headroom for class {number}, which `pfc_enable` does not list: it is lossy"
+                );
+                self.warn(&self.database.place(profile), &reason);
+            }
+            if matches!(of_queue, Profile::Given(_)) {
+                let reason = "a lossy class is limited at its output queue; its limit where it comes in has no counterpart";
+                self.elsewhere(profile, reason);
+            }
+        }
+        match (of_queue, of_group) {
+            (Profile::Given(profile), _) | (_, Profile::Given(profile)) => {
+                self.limits(profile, 0, class);
+            }
+            _ if self.nothing_shared() => {}
+            _ => {
+                let place = format!("BUFFER_QUEUE|{}|{number}", self.port.name);
+                let reason = "no buffer profile: the class takes space from the first pool, up to as much as is free there";
+                self.warn(&place, reason);
+            }
+        }
+    }
+
+    fn profile(&self, of: Option<Id>) -> Profile {
+        let named = of.map(|of| self.database.reference(of, "profile", "BUFFER_PROFILE"));
+        match named.flatten() {
+            Some(Reference::Object(profile)) => Profile::Given(profile),
+            Some(Reference::Null) => Profile::Dynamic,
+            None => Profile::Missing,
+        }
+    }
+
+    fn is_lossless(&self, profile: Id) -> bool {
+        self.database.has(profile, "xoff") || self.is_dynamic(profile)
+    }
+
+    fn is_dynamic(&self, profile: Id) -> bool {
+        self.database.text(profile, "headroom_type") == Some("dynamic")
+    }
+
+    /// A profile that has no place here as a whole.
+    fn elsewhere(&self, profile: Id, reason: &str) {
+        self.warn(&self.database.place(profile), reason);
+        self.database.read_all(profile);
+    }
+
+    fn lossless(&self, number: u8, profile: &Profile, class: &mut Class) {
+        let database = self.database;
+        let given = match profile {
+            Profile::Given(profile) => Some(*profile),
+            Profile::Dynamic | Profile::Missing => None,
+        };
+        let maps = self
+            .port
+            .maps
+            .expect("a priority is paused, so the port has maps");
+        let mut parts = Vec::new();
+        let offset = given.and_then(|profile| {
+            let bytes = database.number(profile, "xon_offset", 0..=SIZE_MAX)?;
+            let origin = database.field_place(profile, "xon_offset");
+            Some(size("xon_offset", bytes as u64, origin))
+        });
+        parts.extend(offset);
+        let (part, headroom) = self.headroom(number, given, matches!(profile, Profile::Missing));
+        parts.push(part);
+        class.outside += headroom;
+        class.parts.push(Part::Map {
+            key: "lossless",
+            parts,
+            origin: database.field_place(maps, "pfc_enable"),
+        });
+        match given {
+            Some(profile) => self.limits(profile, headroom, class),
+            None => self.default_limits(number, class),
+        }
+    }
+
+    /// The headroom of a lossless class, and its bytes at each port.
+    fn headroom(&self, number: u8, profile: Option<Id>, missing: bool) -> (Part, u64) {
+        let database = self.database;
+        if let Some(profile) = profile.filter(|&profile| database.has(profile, "xoff")) {
+            let bytes = database.number(profile, "xoff", 0..=SIZE_MAX);
+            let bytes = bytes.unwrap_or_default() as u64;
+            let origin = database.field_place(profile, "xoff");
+            if database.has(profile, "xon") {
+                let xon = database.number(profile, "xon", 0..=SIZE_MAX);
+                if xon.is_some_and(|xon| xon > 0) {
+                    let reason = "senders go on where the account is `xon_offset` below its threshold, or empty; a fixed level has no counterpart";
+                    self.warn(&database.field_place(profile, "xon"), reason);
+                }
+            }
+            return (size("headroom", bytes, origin), bytes);
+        }
+        let static_profile = profile.filter(|&profile| !self.is_dynamic(profile));
+        if let Some(profile) = static_profile {
+            let place = database.place(profile);
+            let reason = format!(
+                "has no `xoff` for class {number}, which `pfc_enable` lists: without headroom it may lose frames"
+            );
+            self.warn(&place, &reason);
+            return (size("headroom", 0, place), 0);
+        }
+        if missing {
+            let place = format!("BUFFER_PG|{}|{}", self.port.name, self.group(number));
+            let reason = "no buffer profile, which SONiC makes from speed and cable: the headroom is by the formula of its dynamic calculation";
+            self.warn(&place, reason);
+        }
+        // A wide estimate for the size of the buffer: 800G and 300 m.
+        let link = SonicLink::with_defaults(Rate::from_gbps(800), Time::from_ns(1515), 4_174);
+        let origin = "SONiC works it out from speed and cable, and so does Tenter";
+        (word("headroom", "sonic", origin), headroom::sonic(&link))
+    }
+
+    /// Pool, threshold and reserved space of a profile.
+    fn limits(&self, profile: Id, headroom: u64, class: &mut Class) {
+        let database = self.database;
+        let place = |field| database.field_place(profile, field);
+        let pool = database.reference(profile, "pool", "BUFFER_POOL");
+        match pool {
+            Some(Reference::Object(pool)) => {
+                class.pool = Some(pool);
+                let name = database.key(pool);
+                class.parts.push(word("pool", name, place("pool")));
+            }
+            _ if database.has(profile, "pool") && pool.is_none() => {}
+            _ => database.wrong(profile, "pool", "names no pool", "name one of BUFFER_POOL"),
+        }
+        let (dynamic, fixed) = ("dynamic_th", "static_th");
+        match (database.has(profile, dynamic), database.has(profile, fixed)) {
+            (true, false) => {
+                let exponent = database.number(profile, dynamic, -16..=16);
+                let alpha = exponent.map(|exponent| word("alpha", alpha(exponent), place(dynamic)));
+                class.parts.extend(alpha);
+            }
+            (false, true) => {
+                let bytes = database.number(profile, fixed, 0..=SIZE_MAX);
+                let limit = bytes.map(|bytes| size("limit", bytes as u64, place(fixed)));
+                class.parts.extend(limit);
+            }
+            (true, true) => {
+                let help = "keep one of them";
+                database.wrong(profile, fixed, "and `dynamic_th` exclude each other", help);
+            }
+            (false, false) => {
+                let help = "give `dynamic_th` or `static_th`";
+                database.wrong_object(profile, "has no threshold", help);
+            }
+        }
+        let bytes = database
+            .number(profile, "size", 0..=SIZE_MAX)
+            .unwrap_or_default() as u64;
+        let mut reserved = bytes;
+        if headroom > 0 && bytes >= headroom {
+            // As on platforms where the size of a group is that of all it has outside the pool.
+            reserved = bytes - headroom;
+            let reason = format!(
+                "is taken to hold the headroom, as it is no smaller: {reserved} bytes are reserved beside it"
+            );
+            self.warn(&place("size"), &reason);
+        }
+        if reserved > 0 {
+            class.parts.push(size("reserved", reserved, place("size")));
+        }
+        class.outside += reserved;
+    }
+
+    /// Pool and threshold of a lossless class whose profile `SONiC` makes itself.
+    fn default_limits(&self, number: u8, class: &mut Class) {
+        let database = self.database;
+        if self.nothing_shared() {
+            return;
+        }
+        let Some(pool) = database.find("BUFFER_POOL", LOSSLESS_POOL) else {
+            let place = format!("BUFFER_PG|{}|{}", self.port.name, self.group(number));
+            let reason = "no buffer profile, and no `ingress_lossless_pool`: the class takes space from the first pool, up to as much as is free there";
+            self.warn(&place, reason);
+            return;
+        };
+        class.pool = Some(pool);
+        class
+            .parts
+            .push(word("pool", LOSSLESS_POOL, database.place(pool)));
+        let mut defaults = database.objects("DEFAULT_LOSSLESS_BUFFER_PARAMETER");
+        if let Some((defaults, _)) = defaults.next() {
+            let key = "default_dynamic_th";
+            let origin = database.field_place(defaults, key);
+            let exponent = database.number(defaults, key, -16..=16);
+            let alpha = exponent.map(|exponent| word("alpha", alpha(exponent), origin));
+            class.parts.extend(alpha);
+        }
+    }
+
+    /// `buffer`, with the pools that classes take space from.
+    pub(super) fn buffer(&self, classes: &[Class]) -> Option<Part> {
+        let database = self.database;
+        let mut total: u64 = 0;
+        let mut sides = Vec::new();
+        let mut items = Vec::new();
+        for (pool, name) in database.objects("BUFFER_POOL") {
+            if !classes.iter().any(|class| class.pool == Some(pool)) {
+                continue;
+            }
+            if !database.has(pool, "size") {
+                let help = "add it: SONiC works it out while it runs, and `show buffer information` tells it";
+                database.wrong(pool, "size", "is missing", help);
+            }
+            let bytes = database
+                .number(pool, "size", 1..=SIZE_MAX)
+                .unwrap_or_default() as u64;
+            total = total.saturating_add(bytes);
+            sides.extend(database.text(pool, "type"));
+            // A threshold says itself of which kind it is.
+            database.text(pool, "mode");
+            if database.has(pool, "xoff") {
+                let shared = database.text(pool, "xoff");
+                if shared != Some("0") {
+                    let reason =
+                        "headroom that ports share has no counterpart: each port has its own";
+                    self.warn(&database.field_place(pool, "xoff"), reason);
+                }
+            }
+            items.push(vec![
+                word("name", name, database.place(pool)),
+                size("size", bytes, database.field_place(pool, "size")),
+            ]);
+        }
+        if items.is_empty() {
+            return None;
+        }
+        if sides.contains(&"ingress") && sides.contains(&"egress") {
+            let reason = "pools of ingress and egress count the same memory there, and are parts of the buffer beside each other in a scenario";
+            self.warn("BUFFER_POOL", reason);
+        }
+        let outside = classes
+            .iter()
+            .fold(0, |sum: u64, class| sum.saturating_add(class.outside));
+        let ports = self.port.count;
+        let whole = total.saturating_add(outside.saturating_mul(ports));
+        let origin = format!("the pools, and {outside} bytes at each of {ports} ports");
+        let pools = Part::List {
+            key: "pools",
+            items,
+        };
+        Some(Part::Map {
+            key: "buffer",
+            parts: vec![size("size", whole, origin), pools],
+            origin: String::new(),
+        })
+    }
+}
+
+/// Two to the power of `dynamic_th`, as a fraction.
+fn alpha(exponent: i64) -> String {
+    let power = 1_u32 << exponent.unsigned_abs();
+    if exponent < 0 {
+        format!("1/{power}")
+    } else {
+        power.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alpha;
+
+    #[test]
+    fn thresholds_are_powers_of_two() {
+        let exponents = [(-6, "1/64"), (-1, "1/2"), (0, "1"), (3, "8"), (16, "65536")];
+        for (exponent, expected) in exponents {
+            assert_eq!(alpha(exponent), expected);
+        }
+    }
+}
