@@ -126,7 +126,7 @@ impl Telemetry {
         let stride = HEAD + HOP * self.hops;
         let words =
             self.regions[(name >> self.bits) as usize].blocks[block as usize].get_or_init(|| {
-                let count = stride * (FIRST_BLOCK as usize) << block;
+                let count = (stride * FIRST_BLOCK as usize) << block;
                 (0..count).map(|_| AtomicU64::new(0)).collect()
             });
         let at = stride * (record - first) as usize;

@@ -279,9 +279,9 @@ const HPCC: KeyTable = KeyTable {
         .from("HPCC (2019), section 5.1, for its simulated fabric; it depends on the network"),
         key(
             "target",
-            "0.01 to 1, up to six decimals",
+            "0 to 1, up to six decimals",
             Otherwise("0.95"),
-            "Eta, the utilisation of the busiest link that windows aim at",
+            "Eta, the utilisation of the busiest link that windows aim at; at least 0.01",
         )
         .from("HPCC (2019), section 5.1"),
         key(
