@@ -11,6 +11,8 @@ pub struct MessageCut {
     /// Payload bytes of the last packet of a full message.
     full_message_tail: u32,
     middle_frame_bytes: u16,
+    /// Frame bytes of a packet beyond its payload.
+    overhead_bytes: u32,
 }
 
 /// Payload on the wire is filled up to a multiple of this (the pad count of the BTH).
@@ -26,6 +28,17 @@ impl MessageCut {
             mtu_bytes,
             full_message_tail: tail(message_bytes, mtu_bytes),
             middle_frame_bytes: (padded(mtu_bytes) + DATA_OVERHEAD_BYTES) as u16,
+            overhead_bytes: DATA_OVERHEAD_BYTES,
+        }
+    }
+
+    /// The same with so many bytes in each packet for in-band telemetry.
+    #[must_use]
+    pub fn with_telemetry(self, bytes: u32) -> MessageCut {
+        MessageCut {
+            middle_frame_bytes: self.middle_frame_bytes + bytes as u16,
+            overhead_bytes: self.overhead_bytes + bytes,
+            ..self
         }
     }
 
@@ -66,7 +79,7 @@ impl MessageCut {
     #[inline]
     pub fn request_frame_bytes(self, bytes: u64, packets: u64) -> u64 {
         if bytes <= self.message_bytes {
-            let headers = packets * u64::from(DATA_OVERHEAD_BYTES) + u64::from(RETH_BYTES);
+            let headers = packets * u64::from(self.overhead_bytes) + u64::from(RETH_BYTES);
             return bytes.next_multiple_of(PAD_BYTES) + headers;
         }
         self.frame_bytes(bytes, 0, packets)
@@ -78,7 +91,7 @@ impl MessageCut {
         let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
-        payload + (to - from) * u64::from(DATA_OVERHEAD_BYTES) + firsts * u64::from(RETH_BYTES)
+        payload + (to - from) * u64::from(self.overhead_bytes) + firsts * u64::from(RETH_BYTES)
     }
 
     /// Payload bytes on the wire before packet number `packet`: the last packet of each message is
@@ -162,6 +175,16 @@ mod tests {
             2 * (512 + 492) + 4 + 5 * 62 + 3 * 16
         );
         assert_eq!(cut.frame_bytes(2_003, 3, 5), 492 + 4 + 2 * 62 + 16);
+    }
+
+    #[test]
+    fn telemetry_makes_every_packet_longer() {
+        // 62 + 42 bytes of headers; the first has 16 more.
+        let cut = MessageCut::new(8192, 4096).with_telemetry(42);
+        assert_eq!(cut.middle_frame_bytes(), 4096 + 104);
+        assert_eq!(cut.frame_bytes(8192, 0, 2), 8192 + 2 * 104 + 16);
+        assert_eq!(cut.request_frame_bytes(100, 1), 100 + 104 + 16);
+        assert_eq!(cut.short_of_full(4000), 96);
     }
 
     #[test]

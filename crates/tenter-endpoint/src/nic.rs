@@ -1,5 +1,6 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
+mod in_band;
 mod limited;
 mod out_of_turn;
 mod trouble;
@@ -8,8 +9,8 @@ use std::collections::VecDeque;
 
 use tenter_engine::Ring;
 use tenter_net::{
-    ACK_FRAME_BYTES, CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind,
-    PauseRecord, SENT_UNIT_PS, Transmitter,
+    CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind, PauseRecord, SENT_UNIT_PS,
+    Transmitter,
 };
 use tenter_units::Rate;
 
@@ -167,7 +168,7 @@ impl Nic {
             limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
             storm: None,
             delivered: VecDeque::new(),
-            cut: MessageCut::new(spec.message_bytes, spec.mtu_bytes),
+            cut: spec.cut(),
             transmitter,
             message_end: (0, 0),
             control: Ring::default(),
@@ -466,6 +467,13 @@ impl Nic {
             self.notify(spec, packet, directory);
         }
         if packet.kind.is_data() {
+            if self
+                .limits
+                .as_ref()
+                .is_some_and(|limits| limits.in_band.is_some())
+            {
+                return self.take_recorded(spec, packet, directory, medium);
+            }
             return self.take_data(spec, packet, directory, medium);
         }
         self.note(EventKind::Accepted, packet, medium);
@@ -478,7 +486,7 @@ impl Nic {
             }
             PacketKind::Cnp => self.take_notification(packet),
             PacketKind::SelectiveNak => self.take_selective_nak(spec, packet),
-            PacketKind::EndOfData => return self.take_end_of_data(packet, directory),
+            PacketKind::EndOfData => return self.take_end_of_data(spec, packet, directory),
             _ => self.take_connect_reply(spec, packet.queue_pair, packet.at),
         }
         None
@@ -501,12 +509,17 @@ impl Nic {
         if verdict != Verdict::Accepted {
             return self.take_out_of_turn(spec, packet, verdict, directory, medium);
         }
-        self.accept(packet, medium)
+        self.accept(spec, packet, medium)
     }
 
     /// Counts a packet that was expected next and has been accepted, and answers it.
     #[inline]
-    fn accept<M: Medium>(&mut self, packet: &Packet, medium: &mut M) -> Option<Delivery> {
+    fn accept<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        medium: &mut M,
+    ) -> Option<Delivery> {
         let slot = packet.queue_pair;
         self.counters.data_packets += 1;
         self.counters.data_bytes += u64::from(packet.frame_bytes);
@@ -518,17 +531,19 @@ impl Nic {
         let ends = packet.has(Packet::END_OF_TRANSFER);
         let delivery = ends.then(|| queue_pair.deliver(slot, packet.at));
         if packet.has(Packet::ACK_REQUEST) {
-            self.acknowledge(packet);
+            self.acknowledge(spec, packet);
         }
         self.note(EventKind::Accepted, packet, medium);
         delivery
     }
 
     /// Acknowledges, in answer to a packet, everything before the one that is expected.
-    fn acknowledge(&mut self, packet: &Packet) {
+    fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
+        let sent = self.answer_to(packet);
         let queue_pair = &self.receive[packet.queue_pair as usize];
-        let answer = (queue_pair.expected, packet.sent);
-        self.reply(queue_pair.reply, PacketKind::Ack, ACK_FRAME_BYTES, answer);
+        let answer = (queue_pair.expected, sent);
+        let frame_bytes = Nic::ack_frame_bytes(spec);
+        self.reply(queue_pair.reply, PacketKind::Ack, frame_bytes, answer);
     }
 
     /// The next of the transfers that the packet just served has delivered beside the one that was

@@ -5,6 +5,7 @@ use tenter_units::{Rate, Time};
 
 use crate::congestion_control::CongestionControl;
 use crate::loss_recovery::LossRecovery;
+use crate::message::MessageCut;
 
 /// How many data packets one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,18 @@ pub struct ReceiveBufferSpec {
 impl NicSpec {
     /// Frame bytes of a full packet that is the first of its message, the longest there is.
     pub fn longest_frame_bytes(&self) -> u32 {
-        self.mtu_bytes + DATA_OVERHEAD_BYTES + RETH_BYTES
+        self.mtu_bytes + DATA_OVERHEAD_BYTES + self.telemetry_bytes() + RETH_BYTES
+    }
+
+    /// Frame bytes that data packets and their answers have for in-band telemetry.
+    pub fn telemetry_bytes(&self) -> u32 {
+        let control = self.congestion_control.as_ref();
+        control.map_or(0, CongestionControl::telemetry_bytes)
+    }
+
+    /// How it cuts work requests.
+    pub fn cut(&self) -> MessageCut {
+        MessageCut::new(self.message_bytes, self.mtu_bytes).with_telemetry(self.telemetry_bytes())
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_endpoint::MessageCut;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_topology::Routing;
@@ -240,7 +239,7 @@ impl<'a> Ideal<'a> {
     /// The least frame that ends a message: the last one to arrive may be as short, and then no
     /// longer one need have come just before it on the same way.
     fn least_frame(&self, run: &CollectiveRun) -> u32 {
-        let cut = MessageCut::new(self.plan.nic.message_bytes, self.plan.nic.mtu_bytes);
+        let cut = self.plan.nic.cut();
         let pairs = self.job.queue_pairs;
         let schedule = run.kind.schedule(self.job.ranks(), run.size_bytes).ok();
         let few = schedule.filter(|schedule| schedule.transfer_count() <= TRANSFERS_MAX);
@@ -265,7 +264,7 @@ impl<'a> Ideal<'a> {
                 }
             }
         }
-        payload + DATA_OVERHEAD_BYTES
+        payload + DATA_OVERHEAD_BYTES + self.plan.nic.telemetry_bytes()
     }
 
     fn time(&self, run: &CollectiveRun) -> Result<IdealTime, WorkloadError> {
@@ -285,7 +284,7 @@ impl<'a> Ideal<'a> {
 
     /// How long a transfer occupies a port: its frames with preamble and gap.
     fn port_time(&self, bytes: u64, rate: Rate) -> Time {
-        let cut = MessageCut::new(self.plan.nic.message_bytes, self.plan.nic.mtu_bytes);
+        let cut = self.plan.nic.cut();
         let shares = split::shares(bytes, self.job.queue_pairs);
         let wire = shares.fold(0_u128, |sum, share| {
             let packets = cut.packets(share);

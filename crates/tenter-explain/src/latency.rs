@@ -1,6 +1,5 @@
 //! How long messages take on a path that nobody else uses.
 
-use tenter_endpoint::MessageCut;
 use tenter_net::{Forwarding, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_topology::{CableEnd, Routing};
@@ -104,7 +103,7 @@ impl Wire {
 /// From the posting of a request of `bytes` to its last byte at the other NIC, over links that
 /// nobody else uses.
 pub(crate) fn request_time(plan: &Plan, links: &[Link], bytes: u64) -> Time {
-    let cut = MessageCut::new(plan.nic.message_bytes, plan.nic.mtu_bytes);
+    let cut = plan.nic.cut();
     let packets = cut.packets(bytes);
     let mut wires = wires(links);
     let mut arrived = Time::ZERO;

@@ -122,7 +122,8 @@ fn path_class(
     let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
     let frame = frame_time(links, plan.nic.longest_frame_bytes());
     let back = self::links(plan, routing, to, from);
-    let round_trip = frame + frame_time(&back, u32::from(ACK_FRAME_BYTES));
+    let answer = u32::from(ACK_FRAME_BYTES) + plan.nic.telemetry_bytes();
+    let round_trip = frame + frame_time(&back, answer);
     let message = |bytes| MessageTime {
         bytes,
         latency_ns: request_time(plan, links, bytes).as_ns(),

@@ -77,7 +77,7 @@ fn spread(number: u64, count: u64) -> u32 {
 /// Packets and acknowledgements of a transfer over all queue pairs of its job; each of them sends
 /// at least one packet.
 fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
-    let cut = MessageCut::new(plan.nic.message_bytes, plan.nic.mtu_bytes);
+    let cut = plan.nic.cut();
     let mut load = Load {
         bytes,
         ..Load::default()

@@ -84,7 +84,8 @@ pub struct Packet {
     /// Hash of its 5-tuple, without any switch's seed.
     pub hash: u32,
     /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
-    /// says the same of the packet that it answers, and a selective NAK something else.
+    /// says the same of the packet that it answers, and a selective NAK something else. With
+    /// in-band telemetry it is the name of the packet's record in [`Telemetry`](crate::Telemetry).
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,

@@ -144,6 +144,9 @@ impl Port {
     /// Sends a frame that need not wait.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+        if self.transmitter.writes_telemetry() {
+            self.transmitter.stamp(packet, now, 0);
+        }
         self.transmitter.transmit(packet, now, medium);
     }
 
@@ -433,8 +436,11 @@ impl Port {
         };
         let frame = u64::from(packet.frame_bytes);
         let input = packet.stored_from();
-        self.transmitter.transmit(packet, start, medium);
         let before = queue.bytes;
+        if self.transmitter.writes_telemetry() {
+            self.transmitter.stamp(packet, start, before - frame);
+        }
+        self.transmitter.transmit(packet, start, medium);
         queue.remove_front(frame);
         if queue.is_empty() {
             self.waiting &= !(1 << number);

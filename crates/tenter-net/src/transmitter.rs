@@ -1,11 +1,14 @@
 //! The wire side of a port: frames one after the other, and pause frames between them.
 
+use std::sync::Arc;
+
 use tenter_engine::{Output, Stream};
 use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, WIRE_OVERHEAD_BYTES};
+use crate::telemetry::{Hop, Telemetry};
 
 /// Puts frames onto a wire, one after the other.
 ///
@@ -33,6 +36,8 @@ pub struct Transmitter {
     mac: MacControl,
     /// Made when something first befalls the link.
     trouble: Option<Box<Trouble>>,
+    /// Where telemetry is written, if any is.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 /// When the wire of a link that is down is free.
@@ -93,6 +98,7 @@ impl Transmitter {
             arrives_whole,
             impaired: false,
             trouble: None,
+            telemetry: None,
             node,
             port,
             sent_frames: 0,
@@ -173,6 +179,37 @@ impl Transmitter {
     pub fn impair(&mut self, spec: ImpairmentSpec, stream: Stream) {
         self.impaired = true;
         self.trouble.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
+    }
+
+    /// Writes telemetry into data packets from now on.
+    pub fn write_telemetry(&mut self, telemetry: Arc<Telemetry>) {
+        self.telemetry = Some(telemetry);
+    }
+
+    /// Whether telemetry is written into packets.
+    #[inline]
+    pub(crate) fn writes_telemetry(&self) -> bool {
+        self.telemetry.is_some()
+    }
+
+    /// Writes into a packet that is about to be sent at `start` what is to be said of this link,
+    /// where so many frame bytes are left in its queue.
+    #[inline(never)]
+    pub(crate) fn stamp(&self, packet: &Packet, start: u64, queue_bytes: u64) {
+        let Some(telemetry) = &self.telemetry else {
+            return;
+        };
+        if packet.kind.is_data() && packet.sent != Telemetry::NONE {
+            let gaps = self.sent_frames * u64::from(WIRE_OVERHEAD_BYTES);
+            let hop = Hop {
+                link: u64::from(self.node) << 16 | u64::from(self.port),
+                at: start,
+                sent_bytes: self.sent_bytes + gaps,
+                queue_bytes,
+                rate: self.bits_per_second(),
+            };
+            telemetry.stamp(packet.sent, &hop);
+        }
     }
 
     /// When the wire is free again, in ps.

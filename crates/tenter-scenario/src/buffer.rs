@@ -11,7 +11,7 @@ use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
 use crate::diagnostics::{Problems, quote};
-use crate::endpoint::{Endpoint, longest_frame};
+use crate::endpoint::Endpoint;
 use crate::switch::{BufferDraft, SwitchDraft};
 use crate::tree::{Node, Value};
 
@@ -72,7 +72,7 @@ impl Around<'_> {
         control.sort_unstable();
         control.dedup();
         let classes = draft.classes(&data, &control, self.problems, effective)?;
-        let frame = longest_frame(nic.mtu_bytes);
+        let frame = u64::from(nic.longest_frame_bytes());
         let mut spec = draft.spec(&classes, draft.pools_before(), frame, load_balancing);
         let senders = Senders {
             frame_bytes: frame as u32,

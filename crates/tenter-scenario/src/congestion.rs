@@ -1,7 +1,7 @@
 //! `congestion_control` and `loss_recovery` of the NIC.
 
 use tenter_endpoint::NotificationSpec;
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Swift, Timely, dcqcn};
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely, dcqcn};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -15,7 +15,7 @@ const CONTROL: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control`, written as a mapping",
     keys: &[key(
         "kind",
-        "`dcqcn`, `timely` or `swift`",
+        "`dcqcn`, `timely`, `swift` or `hpcc`",
         Required,
         "Which congestion control; the other keys belong to it",
     )],
@@ -267,6 +267,47 @@ const SWIFT: KeyTable = KeyTable {
     ],
 };
 
+const HPCC: KeyTable = KeyTable {
+    title: "`endpoint.nic.congestion_control` with `kind: hpcc`",
+    keys: &[
+        key(
+            "base_round_trip",
+            "time",
+            Otherwise("13us"),
+            "T, the round-trip time of an idle network: the longest there is, or a little more",
+        )
+        .from("HPCC (2019), section 5.1, for its simulated fabric; it depends on the network"),
+        key(
+            "target",
+            "0 to 1, up to six decimals",
+            Otherwise("0.95"),
+            "Eta, the utilisation of the busiest link that windows aim at; at least 0.01",
+        )
+        .from("HPCC (2019), section 5.1"),
+        key(
+            "max_stage",
+            "0 to 1000",
+            Otherwise("5"),
+            "After so many additive increases in a row a window follows the utilisation again",
+        )
+        .from("HPCC (2019), section 5.1"),
+        key(
+            "additive_increase",
+            "size",
+            Otherwise("80B"),
+            "W_AI: what a window grows in a round trip, in wire bytes",
+        )
+        .from("HPCC (2019), section 5.1"),
+        key(
+            "hops",
+            "1 to 15",
+            Otherwise("5"),
+            "Switches for which packets have room; each takes 8 bytes of every data packet and its answer, and 2 more are taken for all. Switches beyond write nothing",
+        )
+        .from("HPCC (2019), section 4.1"),
+    ],
+};
+
 const REPEAT: KeyTable = KeyTable {
     title: "`endpoint.nic.loss_recovery`, written as a mapping",
     keys: &[
@@ -293,13 +334,16 @@ const REPEAT: KeyTable = KeyTable {
 };
 
 /// The tables of this part for the reference.
-pub(crate) const TABLES: [&KeyTable; 6] = [&REPEAT, &CONTROL, &DCQCN, &REACTION, &TIMELY, &SWIFT];
+pub(crate) const TABLES: [&KeyTable; 7] =
+    [&REPEAT, &CONTROL, &DCQCN, &REACTION, &TIMELY, &SWIFT, &HPCC];
 
 const SECOND: Time = Time::from_us(1_000_000);
 /// Timers are no finer: a million steps a second are caught up one by one.
 const TICK_MIN: Time = Time::from_ns(100);
 const BYTES_MAX: u64 = 1 << 40;
 const PACKETS_MAX: u64 = 1 << 20;
+/// The least utilisation to aim at, in millionths.
+const TARGET_MIN: u32 = 10_000;
 
 fn rates() -> std::ops::RangeInclusive<Rate> {
     Rate::from_bits_per_second(1_000)..=Rate::from_gbps(100_000)
@@ -347,11 +391,13 @@ pub(crate) fn read_control(nic: &mut Section<'_>) -> Read<Congestion> {
         field.node.value = Node::mapping([("kind", kind)]).value;
     }
     let mut own = field.section(&CONTROL);
-    let kind = own.choice("kind", &[("dcqcn", 0), ("timely", 1), ("swift", 2)]);
+    let kinds = [("dcqcn", 0), ("timely", 1), ("swift", 2), ("hpcc", 3)];
+    let kind = own.choice("kind", &kinds);
     let read = match kind? {
         0 => read_dcqcn(&mut own),
         1 => read_timely(&mut own).map(|timely| (Some(CongestionControl::Timely(timely)), None)),
-        _ => read_swift(&mut own).map(|swift| (Some(CongestionControl::Swift(swift)), None)),
+        2 => read_swift(&mut own).map(|swift| (Some(CongestionControl::Swift(swift)), None)),
+        _ => read_hpcc(&mut own).map(|hpcc| (Some(CongestionControl::Hpcc(hpcc)), None)),
     };
     nic.put("congestion_control", own.finish());
     read
@@ -503,8 +549,32 @@ fn read_swift(own: &mut Section<'_>) -> Option<Swift> {
     })
 }
 
+fn read_hpcc(own: &mut Section<'_>) -> Option<Hpcc> {
+    own.extend(&HPCC);
+    let base_round_trip = own.time("base_round_trip", TICK_MIN..=SECOND);
+    let target_field = own.take("target");
+    let target = target_field.as_ref().and_then(read_probability);
+    put_shares(own, [("target", target)]);
+    let max_stage = own.integer("max_stage", 0..=1000);
+    let additive = own.take("additive_increase");
+    let additive = additive.and_then(|field| field.size(&(1..=1 << 20)));
+    let hops = own.integer("hops", 1..=15);
+    if target? < TARGET_MIN {
+        let help = "give a utilisation of at least 0.01".to_owned();
+        target_field?.problem("is too little to send at", help);
+        return None;
+    }
+    Some(Hpcc {
+        base_round_trip: base_round_trip?,
+        target: target?,
+        max_stage: max_stage?,
+        additive_bytes: additive? as u32,
+        hops: hops?,
+    })
+}
+
 /// Writes shares as they are read again.
-fn put_shares(own: &mut Section<'_>, shares: [(&str, Option<u32>); 2]) {
+fn put_shares<const N: usize>(own: &mut Section<'_>, shares: [(&str, Option<u32>); N]) {
     for (name, share) in shares {
         if let Some(ppm) = share {
             own.put(name, Node::plain(decimal(ppm)));

@@ -149,7 +149,7 @@ const NIC: KeyTable = KeyTable {
         .from("the InfiniBand Architecture Specification"),
         key(
             "congestion_control",
-            "`none`, `dcqcn`, `timely`, `swift` or mapping",
+            "`none`, `dcqcn`, `timely`, `swift`, `hpcc` or mapping",
             Default("none"),
             "How senders slow down when the network is congested",
         ),
@@ -250,7 +250,7 @@ pub(crate) struct Endpoint {
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
-pub(crate) fn longest_frame(mtu: u32) -> u64 {
+fn longest_frame(mtu: u32) -> u64 {
     u64::from(mtu) + HEADER_BYTES + FRAME_BYTES
 }
 
@@ -313,9 +313,12 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         let dscp: Option<u8> = field.or_none(|field| field.integer(0..=63))?;
         Some(dscp.map(|dscp| dscp >> 3))
     });
-    let receive_buffer = read_receive_buffer(section, mtu_bytes);
     let loss_recovery = congestion::read_recovery(section);
     let (congestion_control, notification) = congestion::read_control(section).unzip();
+    let control: Option<&CongestionControl> = congestion_control.as_ref().and_then(Option::as_ref);
+    let telemetry_bytes = control.map_or(0, CongestionControl::telemetry_bytes);
+    let longest = longest_frame(mtu_bytes.unwrap_or(0)) + u64::from(telemetry_bytes);
+    let receive_buffer = read_receive_buffer(section, longest);
     let nic = NicSpec {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
@@ -371,10 +374,7 @@ fn path_mtu(port_mtu: u64) -> Option<u32> {
     PATH_MTUS.iter().rev().find(fits).copied()
 }
 
-fn read_receive_buffer(
-    section: &mut Section<'_>,
-    mtu_bytes: Option<u32>,
-) -> Read<Option<ReceiveBufferSpec>> {
+fn read_receive_buffer(section: &mut Section<'_>, frame: u64) -> Read<Option<ReceiveBufferSpec>> {
     let field = section.take("receive_buffer")?;
     if field.word() == Some("none") {
         return Some(None);
@@ -384,7 +384,6 @@ fn read_receive_buffer(
         let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
         field.quantity("a rate", &rates)
     });
-    let frame = longest_frame(mtu_bytes.unwrap_or(0));
     let capacity = own
         .take("capacity")
         .and_then(|field| field.size(&(frame..=RECEIVE_BUFFER_MAX)));
@@ -472,6 +471,11 @@ fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
             "has windows of one packet under `swift`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
         );
         section.problem(&what, "set `acknowledge: per-packet`".to_owned());
+    }
+    let hpcc = matches!(nic.congestion_control, Some(CongestionControl::Hpcc(_)));
+    if hpcc && nic.acknowledge != AckPolicy::EveryPackets(1) {
+        let what = "does not answer every packet, but under `hpcc` each has telemetry to return";
+        section.problem(what, "set `acknowledge: per-packet`".to_owned());
     }
 }
 

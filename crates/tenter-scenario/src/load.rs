@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::plan::Plan;
 use crate::tree::{Node, Value};
-use crate::{emit, endpoint, given, overrides, scenario, toml, yaml};
+use crate::{emit, given, overrides, scenario, toml, yaml};
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
 /// hundredth of it.
@@ -200,7 +200,7 @@ fn heading(plan: &Plan) -> String {
         counted(fabric.cables.len(), "cable", "cables"),
         counted(plan.jobs.len(), "job", "jobs"),
         counted(ranks, "rank", "ranks"),
-        endpoint::longest_frame(plan.nic.mtu_bytes),
+        u64::from(plan.nic.longest_frame_bytes()),
     )
 }
 

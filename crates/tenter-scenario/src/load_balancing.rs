@@ -11,7 +11,6 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Section};
 use crate::diagnostics::{Location, Problems};
-use crate::endpoint::longest_frame;
 use crate::keys::Presence::Default;
 use crate::keys::{Key, KeyTable, key};
 
@@ -184,7 +183,7 @@ impl LoadBalancingDraft {
         let Ok(routing) = Routing::build(topology) else {
             return;
         };
-        let wire_bytes = longest_frame(nic.mtu_bytes) as u32 + WIRE_OVERHEAD_BYTES;
+        let wire_bytes = nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES;
         let spread = routing.delay_spread(topology, wire_bytes);
         if spread <= gap {
             return;

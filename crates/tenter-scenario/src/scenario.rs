@@ -267,7 +267,7 @@ impl Draft<'_> {
     ) -> Option<Plan> {
         let fabric = self.fabric?;
         if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
-            let frame = endpoint::longest_frame(endpoint.nic.mtu_bytes);
+            let frame = u64::from(endpoint.nic.longest_frame_bytes());
             buffer::check_capacity(switch, frame, problems);
         }
         let (topology_spec, places) = fabric.topology?;

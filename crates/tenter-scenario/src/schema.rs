@@ -136,13 +136,14 @@ fn endpoint() -> Value {
 }
 
 fn congestion_control() -> Value {
-    let [_, own, dcqcn, reaction, timely, swift] = congestion::TABLES;
+    let [_, own, dcqcn, reaction, timely, swift, hpcc] = congestion::TABLES;
     one_of([
         Object::of(&[own, dcqcn, reaction])
             .fixed("kind", "dcqcn")
             .schema(),
         Object::of(&[own, timely]).fixed("kind", "timely").schema(),
         Object::of(&[own, swift]).fixed("kind", "swift").schema(),
+        Object::of(&[own, hpcc]).fixed("kind", "hpcc").schema(),
     ])
 }
 

@@ -1,6 +1,6 @@
 //! What scenarios say of congestion control and loss recovery, and what they must not.
 
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Swift, Timely};
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{NicSpec, NotificationSpec};
 use tenter_scenario::{Diagnostics, Format, Loaded, load};
@@ -143,6 +143,28 @@ fn delays_control_rates_and_windows() {
     ];
     let swift = good(&swift).plan.nic.congestion_control;
     assert_eq!(swift, Some(CongestionControl::Swift(Swift::default())));
+    let hpcc = |value: &str| {
+        let control = format!("{CONTROL}={value}");
+        let set = [&*control, "endpoint.nic.acknowledge=per-packet"];
+        good(&set).plan.nic
+    };
+    let usual = Some(CongestionControl::Hpcc(Hpcc::default()));
+    assert_eq!(hpcc("hpcc").congestion_control, usual);
+    let short =
+        hpcc("{kind: hpcc, base_round_trip: 8us, target: 0.9, additive_increase: 1kB, hops: 3}");
+    let given = Hpcc {
+        base_round_trip: Time::from_us(8),
+        target: 900_000,
+        additive_bytes: 1000,
+        hops: 3,
+        ..Hpcc::default()
+    };
+    assert_eq!(
+        short.congestion_control,
+        Some(CongestionControl::Hpcc(given))
+    );
+    // 2 bytes and 8 for each hop.
+    assert_eq!(short.telemetry_bytes(), 26);
     let keys = "{kind: timely, weight: 0.25, low: 5us, high: 60us, scale_from: none}";
     let Some(CongestionControl::Timely(timely)) = nic(keys).congestion_control else {
         panic!("{keys}");
@@ -166,6 +188,10 @@ fn what_cannot_work_is_refused() {
         ),
         ("{kind: timely, beta: 1.5}", "cannot be"),
         ("swift", "acknowledge: per-packet"),
+        ("hpcc", "acknowledge: per-packet"),
+        ("{kind: hpcc, target: 0.001}", "too little"),
+        ("{kind: hpcc, hops: 16}", "outside its range"),
+        ("{kind: hpcc, additive_increase: 80}", "additive_increase"),
     ] {
         refused(&[&control(value)], expected);
     }

@@ -6,7 +6,7 @@ use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyP
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Transmitter, Turns};
+use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Telemetry, Transmitter, Turns};
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_units::{Rate, Time};
@@ -39,6 +39,8 @@ pub struct Context {
     pub(crate) impairments: Vec<LinkImpairment>,
     pub(crate) switch: SwitchSpec,
     pub(crate) nic: NicSpec,
+    /// In-band telemetry, if packets carry any.
+    telemetry: Option<Arc<Telemetry>>,
     pub(crate) addresses: Vec<NicAddress>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
@@ -278,6 +280,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         impairments: plan.impairments.clone(),
         switch: plan.switch.clone(),
         nic: plan.nic.clone(),
+        telemetry: telemetry(plan),
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
         jobs,
@@ -287,6 +290,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         homes,
         topology,
     })
+}
+
+/// The records of in-band telemetry, where the congestion control goes by it.
+fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
+    let hops = plan.nic.congestion_control.as_ref()?.telemetry_hops()?;
+    Some(Arc::new(Telemetry::new(plan.topology.hosts, hops)))
 }
 
 /// Each node's part and its number there: neighbours in the fabric are neighbours in memory.
@@ -480,6 +489,11 @@ impl Context {
             self.link(node, port),
             mac,
         );
+        if let Some(telemetry) = &self.telemetry
+            && !self.topology.is_host(node)
+        {
+            transmitter.write_telemetry(telemetry.clone());
+        }
         let sender = CableEnd { node, port };
         if let Some(found) = self.impairments.iter().find(|of| of.sender == sender) {
             let name = self.topology.port_name(node, port);
@@ -556,7 +570,10 @@ impl Context {
             });
         let classes = self.nic_classes(node);
         let line = self.topology.cable(node, 0).rate;
-        let nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        if let Some(telemetry) = &self.telemetry {
+            nic.carry_telemetry(telemetry.clone());
+        }
         Host::new(nic, self.start_skew(node))
     }
 

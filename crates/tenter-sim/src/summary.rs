@@ -303,7 +303,8 @@ fn arrived_share(context: &Context, tally: &Tally) -> f64 {
 /// Payload over wire bytes of a full packet that is not the first of its message.
 fn goodput_share(context: &Context) -> f64 {
     let mtu = f64::from(context.nic.mtu_bytes);
-    mtu / (mtu + f64::from(tenter_net::DATA_OVERHEAD_BYTES + WIRE_OVERHEAD_BYTES))
+    let headers = tenter_net::DATA_OVERHEAD_BYTES + context.nic.telemetry_bytes();
+    mtu / (mtu + f64::from(headers + WIRE_OVERHEAD_BYTES))
 }
 
 fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {

@@ -214,6 +214,7 @@ mod tests {
                 "Swift",
                 matches!(control, Some(CongestionControl::Swift(_))),
             ),
+            ("HPCC", matches!(control, Some(CongestionControl::Hpcc(_)))),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -351,7 +352,15 @@ mod tests {
         for what in kinds.iter().chain(&OTHERS) {
             at_least(what, 15);
         }
-        for what in ["TIMELY", "Swift", "rates", "storms", "drops", "reordering"] {
+        for what in [
+            "TIMELY",
+            "Swift",
+            "HPCC",
+            "rates",
+            "storms",
+            "drops",
+            "reordering",
+        ] {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

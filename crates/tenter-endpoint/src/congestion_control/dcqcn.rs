@@ -352,7 +352,7 @@ impl Control for Dcqcn {
         }
     }
 
-    fn acknowledged(&self, _: &mut Flow, _: &Feedback) {}
+    fn acknowledged(&self, _: &mut Flow, _: &Feedback<'_>) {}
 
     fn is_over(&self, flow: &Flow) -> bool {
         flow.rate == flow.line && flow.target == flow.line && !flow.decrease_notified

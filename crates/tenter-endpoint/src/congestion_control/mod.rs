@@ -4,14 +4,16 @@
 //! with a rate, a window, or both. Nothing is kept for a queue pair that is not limited. Timers are
 //! no events: they are caught up when the queue pair is next touched.
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
 use tenter_units::Rate;
 
 pub mod dcqcn;
+pub mod hpcc;
 pub mod swift;
 pub mod timely;
 
 pub use dcqcn::Dcqcn;
+pub use hpcc::Hpcc;
 pub use swift::Swift;
 pub use timely::Timely;
 
@@ -24,23 +26,48 @@ pub enum CongestionControl {
     Timely(Timely),
     /// Windows follow the round-trip time.
     Swift(Swift),
+    /// Windows follow what switches say of their links.
+    Hpcc(Hpcc),
+}
+
+impl CongestionControl {
+    /// Hops of in-band telemetry for which data packets have room, if they carry any.
+    pub fn telemetry_hops(&self) -> Option<u8> {
+        match self {
+            CongestionControl::Hpcc(hpcc) => Some(hpcc.hops),
+            _ => None,
+        }
+    }
+
+    /// Frame bytes that data packets and their answers have for in-band telemetry.
+    pub fn telemetry_bytes(&self) -> u32 {
+        match self {
+            CongestionControl::Hpcc(hpcc) => hpcc.header_bytes(),
+            _ => 0,
+        }
+    }
 }
 
 /// What an acknowledgement says about the network.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Feedback {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feedback<'a> {
     /// When it arrived, in ps.
     pub(crate) now: u64,
     /// From the first bit of the packet that asked for it to its arrival, in ps.
     pub(crate) round_trip: u64,
     /// Packets it acknowledges that were not before.
     pub(crate) packets: u32,
+    /// The packet that the receiver expects next, and the one that is sent next.
+    pub(crate) sequence: u32,
+    pub(crate) next_sequence: u32,
+    /// What switches have written into the packet that it answers.
+    pub(crate) hops: &'a [Hop],
 }
 
 /// One congestion control: its parameters, which all NICs of a rate share.
 pub(crate) trait Control: Copy {
     /// What is kept for a queue pair that is limited.
-    type Flow: Copy + std::fmt::Debug;
+    type Flow: Clone + std::fmt::Debug;
     /// Whether a queue pair is limited from its first packet; else from its first notification.
     const FROM_START: bool;
 
@@ -66,7 +93,7 @@ pub(crate) trait Control: Copy {
     fn notified(&self, flow: &mut Self::Flow, first: bool, now: u64);
 
     /// An acknowledgement has arrived.
-    fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback);
+    fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
 
     /// The receiver lacks packets.
     fn lost(&self, _: &mut Self::Flow, _: u64) {}
@@ -79,7 +106,7 @@ pub(crate) trait Control: Copy {
 const UNLIMITED: u32 = u32::MAX;
 
 /// A queue pair that is limited.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Limited<F> {
     /// Its next packet may leave then, in ps.
     next_at: u64,
@@ -177,7 +204,7 @@ impl<C: Control> Table<C> {
         control.notified(&mut limited.flow, first, now);
     }
 
-    fn acknowledged(&mut self, slot: u32, feedback: &Feedback) {
+    fn acknowledged(&mut self, slot: u32, feedback: &Feedback<'_>) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.acknowledged(&mut limited.flow, feedback);
@@ -208,6 +235,7 @@ pub(crate) enum Congestion {
     Dcqcn(Table<Dcqcn>),
     Timely(Table<Timely>),
     Swift(Table<Swift>),
+    Hpcc(Table<Hpcc>),
 }
 
 /// The same expression for the table of each member.
@@ -217,6 +245,7 @@ macro_rules! on_table {
             Congestion::Dcqcn($table) => $do,
             Congestion::Timely($table) => $do,
             Congestion::Swift($table) => $do,
+            Congestion::Hpcc($table) => $do,
         }
     };
 }
@@ -234,6 +263,7 @@ impl Congestion {
             CongestionControl::Swift(control) => {
                 Congestion::Swift(Table::new(*control, line, slots))
             }
+            CongestionControl::Hpcc(control) => Congestion::Hpcc(Table::new(*control, line, slots)),
         }
     }
 
@@ -259,7 +289,7 @@ impl Congestion {
     }
 
     /// An acknowledgement has arrived for a queue pair.
-    pub(crate) fn acknowledged(&mut self, slot: u32, feedback: &Feedback) {
+    pub(crate) fn acknowledged(&mut self, slot: u32, feedback: &Feedback<'_>) {
         on_table!(self, table => table.acknowledged(slot, feedback));
     }
 

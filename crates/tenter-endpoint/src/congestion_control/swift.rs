@@ -148,11 +148,12 @@ impl Control for Swift {
 
     fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
 
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback) {
+    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         let Feedback {
             now,
             round_trip,
             packets,
+            ..
         } = *feedback;
         flow.round_trip = round_trip;
         let target = self.target(flow.window);
@@ -190,6 +191,7 @@ mod tests {
             now: now_us * US,
             round_trip: round_trip_us * US,
             packets,
+            ..Feedback::default()
         };
         Swift::default().acknowledged(flow, &feedback);
         flow.window as f64 / PACKET as f64

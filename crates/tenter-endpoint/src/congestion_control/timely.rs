@@ -122,7 +122,7 @@ impl Control for Timely {
 
     fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
 
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback) {
+    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         if feedback.packets == 0 {
             return;
         }
@@ -169,6 +169,7 @@ mod tests {
                 now: 0,
                 round_trip: round_trip * 1_000_000,
                 packets: 1,
+                ..Feedback::default()
             };
             control.acknowledged(flow, &feedback);
         }

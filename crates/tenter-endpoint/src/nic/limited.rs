@@ -2,9 +2,10 @@
 //! of one class of several.
 
 use tenter_engine::Ring;
-use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Hop, Medium, Packet, PacketKind, SENT_UNIT_PS};
 use tenter_units::Rate;
 
+use super::in_band::InBand;
 use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
@@ -26,6 +27,8 @@ pub(super) struct Limits {
     notifications: Ring<Packet>,
     repairs: Repairs,
     pub(super) gaps: Gaps,
+    /// In-band telemetry, if packets carry any.
+    pub(super) in_band: Option<Box<InBand>>,
 }
 
 impl Limits {
@@ -52,6 +55,7 @@ impl Limits {
             notifications: Ring::default(),
             repairs: Repairs::default(),
             gaps: Gaps::default(),
+            in_band: None,
         }))
     }
 
@@ -176,7 +180,7 @@ impl Nic {
             None
         };
         let window = self.window(spec, slot);
-        let sent = match next {
+        let mut sent = match next {
             Some(sent) => sent,
             None if self.send[slot as usize].has_packet(window) => self.next_data(spec, slot, now),
             None => {
@@ -186,6 +190,7 @@ impl Nic {
                 return;
             }
         };
+        self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
         self.transmitter.transmit(&sent.packet, now, medium);
         self.take_turn(slot, (sent.packet.frame_bytes, now));
@@ -336,15 +341,27 @@ impl Nic {
         let Some(congestion) = &mut limits.congestion else {
             return;
         };
+        let mut sent = Some(packet.sent);
+        let mut hops: &[Hop] = &[];
+        if let Some(in_band) = &mut limits.in_band {
+            sent = in_band.take_back(packet.sent);
+            hops = &in_band.hops;
+        }
+        let Some(sent) = sent else {
+            return;
+        };
         let slot = packet.queue_pair;
         let queue_pair = &self.send[slot as usize];
-        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent);
+        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
         let news = packets <= queue_pair.outstanding();
         let feedback = Feedback {
             now: packet.at,
             round_trip: u64::from(units) * SENT_UNIT_PS,
             packets: if news { packets } else { 0 },
+            sequence: packet.sequence,
+            next_sequence: queue_pair.next_sequence,
+            hops,
         };
         congestion.acknowledged(slot, &feedback);
         if packet.kind == PacketKind::Nak {

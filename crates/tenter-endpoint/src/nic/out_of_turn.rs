@@ -21,21 +21,21 @@ impl Nic {
     ) -> Option<Delivery> {
         match (verdict, &spec.loss_recovery) {
             (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.close_gap(*repeat, packet, medium);
+                self.close_gap((spec, *repeat), packet, medium);
             }
             (Verdict::Accepted | Verdict::ClosesGap, _) => {
                 self.receive[packet.queue_pair as usize].gap = false;
-                return self.accept(packet, medium);
+                return self.accept(spec, packet, medium);
             }
-            (Verdict::Duplicate, _) => self.discard_duplicate(packet, medium),
-            (Verdict::Ahead, LossRecovery::GoBackN) => self.discard_ahead(packet, medium),
+            (Verdict::Duplicate, _) => self.discard_duplicate(spec, packet, medium),
+            (Verdict::Ahead, LossRecovery::GoBackN) => self.discard_ahead(spec, packet, medium),
             (Verdict::Ahead, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.place(*repeat, packet, medium);
+                self.place((spec, *repeat), packet, medium);
             }
             (Verdict::Ahead, LossRecovery::None) => {
                 self.give_up_before(packet, directory);
                 self.receive[packet.queue_pair as usize].take(packet);
-                let delivery = self.accept(packet, medium);
+                let delivery = self.accept(spec, packet, medium);
                 self.delivered.extend(delivery);
             }
         }
@@ -43,30 +43,36 @@ impl Nic {
     }
 
     /// Drops a packet that has been received before.
-    fn discard_duplicate<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+    fn discard_duplicate<M: Medium>(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut M) {
         self.counters.duplicate_request += 1;
         if packet.has(Packet::ACK_REQUEST) {
-            self.acknowledge(packet);
+            self.acknowledge(spec, packet);
         }
         self.ask_for(packet, Vec::new());
         self.note(EventKind::Discarded, packet, medium);
     }
 
     /// Drops a packet before which another is missing, and asks for that one.
-    fn discard_ahead<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+    fn discard_ahead<M: Medium>(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut M) {
         self.counters.out_of_sequence += 1;
         let queue_pair = &mut self.receive[packet.queue_pair as usize];
         if queue_pair.opens_gap() {
-            let answer = (queue_pair.expected, packet.sent);
-            let reply = queue_pair.reply;
+            let (expected, reply) = (queue_pair.expected, queue_pair.reply);
+            let answer = (expected, self.answer_to(packet));
             self.counters.nak_sent += 1;
-            self.reply(reply, PacketKind::Nak, ACK_FRAME_BYTES, answer);
+            let frame_bytes = Nic::ack_frame_bytes(spec);
+            self.reply(reply, PacketKind::Nak, frame_bytes, answer);
         }
         self.note(EventKind::Discarded, packet, medium);
     }
 
     /// Keeps a packet before which another is missing, and asks for what counts as lost.
-    fn place<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
+    fn place<M: Medium>(
+        &mut self,
+        (spec, repeat): (&NicSpec, SelectiveRepeat),
+        packet: &Packet,
+        medium: &mut M,
+    ) {
         let slot = packet.queue_pair;
         let queue_pair = &mut self.receive[slot as usize];
         let Some(limits) = &mut self.limits else {
@@ -94,7 +100,7 @@ impl Nic {
             }
             Placed::Duplicate => {
                 // It asks for what is missing by itself.
-                self.discard_duplicate(packet, medium);
+                self.discard_duplicate(spec, packet, medium);
                 return;
             }
             Placed::Beyond => {
@@ -126,7 +132,12 @@ impl Nic {
     }
 
     /// Books a packet that was missing, and what had arrived after it.
-    fn close_gap<M: Medium>(&mut self, repeat: SelectiveRepeat, packet: &Packet, medium: &mut M) {
+    fn close_gap<M: Medium>(
+        &mut self,
+        (spec, repeat): (&NicSpec, SelectiveRepeat),
+        packet: &Packet,
+        medium: &mut M,
+    ) {
         let slot = packet.queue_pair;
         self.counters.data_packets += 1;
         self.counters.data_bytes += u64::from(packet.frame_bytes);
@@ -148,7 +159,7 @@ impl Nic {
             |from, to| lost.push((from, to)),
         );
         if asks || packet.has(Packet::ACK_REQUEST) {
-            self.acknowledge(packet);
+            self.acknowledge(spec, packet);
         }
         self.ask_for(packet, lost);
         self.note(EventKind::Accepted, packet, medium);
@@ -175,12 +186,13 @@ impl Nic {
     /// The sender has nothing more to send before a number, and has heard no acknowledgement.
     pub(super) fn take_end_of_data(
         &mut self,
+        spec: &NicSpec,
         packet: &Packet,
         directory: &impl Directory,
     ) -> Option<Delivery> {
         self.reply_path(packet.queue_pair, directory);
         self.give_up_before(packet, directory);
-        self.acknowledge(packet);
+        self.acknowledge(spec, packet);
         self.delivered.pop_front()
     }
 }

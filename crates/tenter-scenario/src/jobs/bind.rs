@@ -35,7 +35,7 @@ impl JobDraft {
             flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
             return Some(self.job);
         }
-        let cut = nic.map(|nic| MessageCut::new(nic.message_bytes, nic.mtu_bytes));
+        let cut = nic.map(NicSpec::cut);
         let hosts = match &self.ranks {
             Ranks::Hosts(list) => listed_hosts(list, names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,

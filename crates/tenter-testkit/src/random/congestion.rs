@@ -1,6 +1,6 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Swift, Timely};
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
 use tenter_scenario::Plan;
@@ -21,7 +21,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         _ => LossRecovery::None,
     };
     match draw.below(20) {
-        0..14 => {}
+        0..13 => {}
+        13 => hpcc(nic, draw),
         14..17 => dcqcn(plan, draw),
         17 => nic.congestion_control = Some(CongestionControl::Timely(timely(draw))),
         _ => swift(nic, draw),
@@ -94,6 +95,17 @@ fn timely(draw: &mut Draw) -> Timely {
         min_rate: Rate::from_bits_per_second(500_000_000),
         ..Timely::default()
     }
+}
+
+fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
+    nic.acknowledge = AckPolicy::EveryPackets(1);
+    nic.congestion_control = Some(CongestionControl::Hpcc(Hpcc {
+        base_round_trip: time(draw, 20_000),
+        target: 10_000 + draw.below(990_001) as u32,
+        max_stage: draw.below(6) as u32,
+        additive_bytes: 1 + draw.below(500) as u32,
+        hops: 1 + draw.below(6) as u8,
+    }));
 }
 
 fn swift(nic: &mut NicSpec, draw: &mut Draw) {

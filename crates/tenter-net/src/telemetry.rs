@@ -1,0 +1,186 @@
+//! In-band telemetry: what switches write into data packets on their way.
+//!
+//! A packet has 32 bytes and no room for it. What is written lies beside the packets, in one record
+//! for each that is under way, and the packet carries the record's name in [`Packet::sent`]; when
+//! the packet was sent is in the record. A record belongs to one packet at a time, and the packet
+//! to one node, so whoever writes or reads a record has it alone: what one window wrote is seen in
+//! the next, for the packet itself is handed over the same way.
+//!
+//! [`Packet::sent`]: crate::Packet::sent
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Records in the first block of a host; each further block has twice as many.
+const FIRST_BLOCK: u32 = 64;
+/// With so many blocks a host has more than 2^30 records.
+const BLOCKS: usize = 25;
+/// Words before the first hop: when the packet was sent, and how many hops there are.
+const HEAD: usize = 2;
+/// Words of a hop.
+const HOP: usize = 5;
+
+/// What a switch writes as it sends a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hop {
+    /// Which port of which node.
+    pub link: u64,
+    /// When the packet's first bit leaves, in ps.
+    pub at: u64,
+    /// Wire bytes (frames, preambles and gaps) sent before it.
+    pub sent_bytes: u64,
+    /// Frame bytes that wait behind it in its queue.
+    pub queue_bytes: u64,
+    /// The rate of the link, in bits per second.
+    pub rate: u64,
+}
+
+/// The records of one host, made as they are needed.
+#[derive(Debug, Default)]
+struct Region {
+    blocks: [OnceLock<Box<[AtomicU64]>>; BLOCKS],
+}
+
+/// The telemetry of all packets of a network.
+#[derive(Debug)]
+pub struct Telemetry {
+    hops: usize,
+    /// Bits of a name that count the records of one host; those above are the host.
+    bits: u32,
+    regions: Box<[Region]>,
+}
+
+impl Telemetry {
+    /// In place of a record's name: there is none.
+    pub const NONE: u32 = u32::MAX;
+
+    /// For so many hosts, with room for so many hops in each packet.
+    pub fn new(hosts: usize, hops: u8) -> Telemetry {
+        let of_hosts = usize::BITS - hosts.saturating_sub(1).leading_zeros();
+        Telemetry {
+            hops: usize::from(hops),
+            bits: 32_u32.saturating_sub(of_hosts).min(30),
+            regions: (0..hosts).map(|_| Region::default()).collect(),
+        }
+    }
+
+    /// How many records a host may have.
+    pub fn records(&self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    /// Begins a record of a host anew, for a packet that is sent; returns its name.
+    pub fn begin(&self, host: u32, record: u32, sent: u32) -> u32 {
+        let name = host << self.bits | record;
+        let words = self.words(name);
+        words[0].store(u64::from(sent), Ordering::Relaxed);
+        words[1].store(0, Ordering::Relaxed);
+        name
+    }
+
+    /// The record of a host that has this name.
+    pub fn record(&self, name: u32) -> u32 {
+        name & self.records()
+    }
+
+    /// When the packet was sent, as [`Packet::sent`](crate::Packet::sent) would say.
+    pub fn sent(&self, name: u32) -> u32 {
+        self.words(name)[0].load(Ordering::Relaxed) as u32
+    }
+
+    /// Adds a hop, if there is room for one.
+    pub fn stamp(&self, name: u32, hop: &Hop) {
+        let words = self.words(name);
+        let count = words[1].load(Ordering::Relaxed) as usize;
+        if count == self.hops {
+            return;
+        }
+        words[1].store(count as u64 + 1, Ordering::Relaxed);
+        let values = [hop.link, hop.at, hop.sent_bytes, hop.queue_bytes, hop.rate];
+        for (word, value) in words[HEAD + count * HOP..].iter().zip(values) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// The hops of a record, in order, in place of what is in `hops`.
+    pub fn read(&self, name: u32, hops: &mut Vec<Hop>) {
+        let words = self.words(name);
+        let count = words[1].load(Ordering::Relaxed) as usize;
+        hops.clear();
+        hops.extend(words[HEAD..].chunks_exact(HOP).take(count).map(|words| {
+            let word = |index: usize| words[index].load(Ordering::Relaxed);
+            Hop {
+                link: word(0),
+                at: word(1),
+                sent_bytes: word(2),
+                queue_bytes: word(3),
+                rate: word(4),
+            }
+        }));
+    }
+
+    fn words(&self, name: u32) -> &[AtomicU64] {
+        let record = self.record(name);
+        let block = (record / FIRST_BLOCK + 1).ilog2();
+        let first = FIRST_BLOCK * ((1 << block) - 1);
+        let stride = HEAD + HOP * self.hops;
+        let words =
+            self.regions[(name >> self.bits) as usize].blocks[block as usize].get_or_init(|| {
+                let count = (stride * FIRST_BLOCK as usize) << block;
+                (0..count).map(|_| AtomicU64::new(0)).collect()
+            });
+        let at = stride * (record - first) as usize;
+        &words[at..at + stride]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hop, Telemetry};
+
+    fn hop(link: u64) -> Hop {
+        Hop {
+            link,
+            at: link + 1,
+            sent_bytes: link + 2,
+            queue_bytes: link + 3,
+            rate: link + 4,
+        }
+    }
+
+    #[test]
+    fn records_are_apart_and_begin_empty() {
+        let telemetry = Telemetry::new(5, 3);
+        // Three bits for five hosts.
+        assert_eq!(telemetry.records(), (1 << 29) - 1);
+        let names: Vec<u32> = (0..5)
+            .flat_map(|host| (0..300).map(move |record| (host, record)))
+            .map(|(host, record)| telemetry.begin(host, record, host * 1000 + record))
+            .collect();
+        for &name in &names {
+            telemetry.stamp(name, &hop(u64::from(name)));
+        }
+        let mut hops = Vec::new();
+        for (nth, &name) in (0..).zip(&names) {
+            assert_eq!(telemetry.sent(name), nth / 300 * 1000 + nth % 300);
+            assert_eq!(telemetry.record(name), nth % 300);
+            telemetry.read(name, &mut hops);
+            assert_eq!(hops, [hop(u64::from(name))]);
+        }
+        telemetry.begin(0, 0, 7);
+        telemetry.read(names[0], &mut hops);
+        assert_eq!(hops, []);
+    }
+
+    #[test]
+    fn hops_beyond_the_room_are_left_out() {
+        let telemetry = Telemetry::new(1, 2);
+        let name = telemetry.begin(0, 0, 0);
+        for link in 0..4 {
+            telemetry.stamp(name, &hop(link));
+        }
+        let mut hops = Vec::new();
+        telemetry.read(name, &mut hops);
+        assert_eq!(hops, [hop(0), hop(1)]);
+    }
+}
