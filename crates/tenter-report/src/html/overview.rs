@@ -1,8 +1,8 @@
 //! The head of a trial in a report: what ran, how it went, and the table of its collectives.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_record::{CollectiveRow, JobSummary, Summary};
+use tenter_record::{CollectiveRow, InterferenceRow, JobSummary, Summary};
 use tenter_units::Time;
 
 use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
@@ -27,6 +27,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     for job in &summary.jobs {
         job_table(job, page);
     }
+    interference(&summary.interference, page);
     sentences("notes", "Settings without effect", &summary.notes, page);
     facts(trial, tiers, page);
     page.push_str("</section>\n");
@@ -45,15 +46,16 @@ fn tile(name: &str, value: &str, about: &str, page: &mut String) {
 
 fn tiles(summary: &Summary, page: &mut String) {
     page.push_str("<dl class=\"tiles\">");
-    let longest = summary.jobs.iter().max_by_key(|job| job.job.jct);
+    let judged: Vec<&JobSummary> = summary
+        .jobs
+        .iter()
+        .filter(|job| !job.job.background)
+        .collect();
+    let longest = judged.iter().max_by_key(|job| job.job.jct);
     match longest.and_then(|job| Some((job, job.job.jct?))) {
         Some((job, jct)) => {
-            let about = if summary.jobs.len() > 1 {
-                format!(
-                    "the longest of {} jobs, {}",
-                    summary.jobs.len(),
-                    job.job.name
-                )
+            let about = if judged.len() > 1 {
+                format!("the longest of {} jobs, {}", judged.len(), job.job.name)
             } else {
                 format!("job {}, {} ranks", job.job.name, job.job.ranks)
             };
@@ -61,7 +63,7 @@ fn tiles(summary: &Summary, page: &mut String) {
         }
         None => tile("Job completion time", "–", "no job was completed", page),
     }
-    let rows = || summary.jobs.iter().flat_map(|job| &job.collectives);
+    let rows = || judged.iter().flat_map(|job| &job.collectives);
     let rated = |row: &&CollectiveRow| row.ideal_percent.is_some() && !row.warm_up;
     let ideal = |row: &CollectiveRow| row.ideal_percent.unwrap_or(0.0);
     let least = rows()
@@ -74,12 +76,18 @@ fn tiles(summary: &Summary, page: &mut String) {
     }
     let totals = &summary.totals;
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
+    let on_links = totals.lost_frames + totals.unsent_frames;
     let about = format!(
-        "of {} sent; {} sent again",
+        "of {} sent; {}{} sent again",
         count(totals.tx_frames),
+        if on_links > 0 {
+            format!("{} dropped, {} on links; ", count(dropped), count(on_links))
+        } else {
+            String::new()
+        },
         count(totals.retransmitted_frames)
     );
-    tile("Frames dropped", &count(dropped), &about, page);
+    tile("Frames lost", &count(dropped + on_links), &about, page);
     let paused = totals.nic_paused + totals.switch_paused;
     let about = totals.most_paused_port.as_ref().map_or_else(
         || "no port was stopped".to_owned(),
@@ -120,9 +128,58 @@ fn unit_of(times: impl Iterator<Item = Option<Time>>) -> Unit {
     Unit::time(times.flatten().map(Time::as_ns).fold(0.0, f64::max))
 }
 
+/// The matrix of slow-downs: each job under test alone, beside all others, and beside each of them.
+fn interference(rows: &[InterferenceRow], page: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    // In the order of the scenario.
+    let beside = |row: &InterferenceRow| Some((row.beside?, row.beside_name.clone()?));
+    let others: BTreeMap<u32, String> = rows.iter().filter_map(beside).collect();
+    page.push_str(
+        "<h3>What the jobs cost each other <small>completion time beside others over that alone\
+         </small></h3><div class=\"scroll\"><table><thead><tr><th>job</th>\
+         <th class=\"n\">alone</th><th class=\"n\">beside all</th><th class=\"n\">slow-down</th>",
+    );
+    for name in others.values() {
+        add(page, format_args!("<th class=\"n\">{}</th>", escape(name)));
+    }
+    page.push_str("</tr></thead><tbody>\n");
+    let ratio = |row: Option<&InterferenceRow>| {
+        let slow_down = row.and_then(|row| row.slow_down);
+        slow_down.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"))
+    };
+    let text = |at: Option<Time>| at.map_or_else(|| "–".to_owned(), |at| time(at.as_ns()));
+    for all in rows.iter().filter(|row| row.beside.is_none()) {
+        add(
+            page,
+            format_args!(
+                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
+                escape(&all.job_name),
+                text(all.alone),
+                text(all.together),
+                ratio(Some(all))
+            ),
+        );
+        for &other in others.keys() {
+            let mut pairs = rows.iter().filter(|row| row.job == all.job);
+            let pair = pairs.find(|row| row.beside == Some(other));
+            let cell = if other == all.job {
+                String::new()
+            } else {
+                ratio(pair)
+            };
+            add(page, format_args!("<td class=\"n\">{cell}</td>"));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</tbody></table></div>\n");
+}
+
 fn job_table(job: &JobSummary, page: &mut String) {
     let row = &job.job;
     let state = match (row.jct, &row.failure) {
+        _ if row.background => format!("background, {} received", bytes(row.rx_bytes as f64)),
         (_, Some(failure)) => format!("not completed: {failure}"),
         (Some(jct), None) => format!("completed in {}", time(jct.as_ns())),
         (None, None) => "not completed".to_owned(),

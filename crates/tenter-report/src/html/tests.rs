@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use tenter_record::{CollectiveRow, JobRow, JobSummary, PortRow, Summary, SwitchRow};
+use tenter_record::{
+    CollectiveRow, InterferenceRow, JobRow, JobSummary, PortRow, Summary, SwitchRow,
+};
 use tenter_units::Time;
 
 use super::html_report;
@@ -111,4 +113,35 @@ fn numbers_that_fit_nothing_do_no_harm() {
         ..empty()
     };
     check(&html_report(&[trial]));
+}
+
+#[test]
+fn slow_downs_stand_in_the_order_of_the_jobs() {
+    let row = |job: u32, beside: Option<u32>, slow_down: Option<f64>| InterferenceRow {
+        job,
+        job_name: format!("job{job}"),
+        beside,
+        beside_name: beside.map(|beside| format!("<job{beside}>")),
+        slow_down,
+        ..InterferenceRow::default()
+    };
+    let trial = TrialData {
+        summary: Summary {
+            interference: vec![
+                row(0, None, Some(2.0)),
+                row(0, Some(1), Some(1.5)),
+                row(1, None, None),
+                row(1, Some(0), Some(1.0)),
+            ],
+            ..Summary::default()
+        },
+        ..empty()
+    };
+    let page = html_report(&[trial]);
+    check(&page);
+    let head = ">&lt;job0&gt;</th><th class=\"n\">&lt;job1&gt;</th>";
+    assert!(page.contains(head), "{page}");
+    let first = "<td class=\"n\">2.000</td><td class=\"n\"></td><td class=\"n\">1.500</td>";
+    let second = "<td class=\"n\">–</td><td class=\"n\">1.000</td><td class=\"n\"></td>";
+    assert!(page.contains(first) && page.contains(second), "{page}");
 }
