@@ -202,9 +202,11 @@ impl Study {
     }
 
     /// Compares trials with what was published: those of each variant, in the order of
-    /// [`variants`](Study::variants); a variant without any has measured nothing.
+    /// [`variants`](Study::variants); a variant without any has measured nothing. A form without
+    /// anything to run has no rows, so that nothing in it can miss.
     pub fn judge(&self, extent: Extent, trials: &[Vec<Trial>]) -> StudyAnswer {
         let cases = match &self.comparison {
+            _ if !self.has(extent) => Vec::new(),
             Comparison::Sizes(sizes) => {
                 sizes.judge(extent == Extent::Quick, &self.variants, trials)
             }
