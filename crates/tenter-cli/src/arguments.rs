@@ -52,8 +52,9 @@ pub(crate) struct Run {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on, at most one per switch; the results are the same for any number
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
+    /// are the same for any number
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Run so many seeds, from the scenario's (or `--seed`) on: mean, 95 % confidence interval,
@@ -141,8 +142,9 @@ pub(crate) struct Bench {
     /// Folder for the trial, in place of an older trial there; by default a new one under `trials/`
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Threads to simulate on, at most one per switch; the results are the same for any number
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
+    /// are the same for any number
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Run even when the estimate of the memory exceeds what this machine has left
@@ -369,8 +371,9 @@ pub(crate) struct StudyRun {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on, at most one per switch; the results are the same for any number
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
+    /// are the same for any number
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
 }
@@ -396,4 +399,12 @@ pub(crate) enum ExplainFormat {
 fn seed(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
+}
+
+/// A thread for each core: threads meet at every window, so one without a core holds up the others.
+/// Beyond a few, the meeting itself may cost more than it saves, so more must be asked for.
+fn usual_threads() -> u16 {
+    const MOST: u16 = 4;
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    u16::try_from(cores).map_or(MOST, |cores| cores.min(MOST))
 }
