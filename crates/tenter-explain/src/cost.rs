@@ -89,6 +89,8 @@ const SHARED_NS: f64 = 20.0;
 const LOSSLESS_NS: f64 = 10.0;
 /// Where the load balancer chooses for each packet.
 const BALANCER_NS: f64 = 25.0;
+/// In a scheduled fabric: requests, credits, announcements, and leaves in the order of time.
+const SCHEDULED_NS: f64 = 45.0;
 /// Where senders are slowed down: their rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
 /// A visit of a node in a window in which something happens there.
@@ -150,6 +152,7 @@ fn hop_ns(plan: &Plan) -> f64 {
             BALANCER_NS,
         ),
         (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),
+        (plan.scheduled.is_some(), SCHEDULED_NS),
     ];
     let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
     HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()

@@ -12,6 +12,7 @@ use crate::fabric::{FabricFacts, fabric_facts};
 use crate::ideal::{JobFacts, job_facts};
 use crate::idle::idle;
 use crate::paths::{PathClass, path_classes};
+use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
 /// Everything there is to say about a plan without running it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +27,8 @@ pub struct Explanation {
     pub paths: Vec<PathClass>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
+    /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
+    pub scheduled: Option<ScheduledFacts>,
     /// What the collectives would take if nothing ever waited.
     pub jobs: Vec<JobFacts>,
     /// What a run costs.
@@ -61,6 +64,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         fabric: fabric_facts(plan),
         paths: path_classes(plan, &routing),
         switch: switch_facts(plan),
+        scheduled: scheduled_facts(plan, &routing),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),

@@ -1,5 +1,6 @@
 //! How long messages take on a path that nobody else uses.
 
+use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Forwarding, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_topology::{CableEnd, Routing};
@@ -54,7 +55,9 @@ pub(crate) fn lookahead(plan: &Plan) -> Time {
     let ends = topology.cables.iter().flat_map(|cable| cable.ends);
     let times = ends.map(|end| {
         let link = link(plan, end);
-        let smallest = 64 + WIRE_OVERHEAD_BYTES;
+        let spec = plan.scheduled.as_ref();
+        let cell = spec.map_or(u32::MAX, ScheduledSpec::shortest_wire_bytes);
+        let smallest = (64 + WIRE_OVERHEAD_BYTES).min(cell);
         let stored = link.rate.serialisation(0).of(smallest, 0).0;
         link.latency + if link.stores { stored } else { Time::ZERO }
     });
@@ -62,25 +65,40 @@ pub(crate) fn lookahead(plan: &Plan) -> Time {
 }
 
 /// Whether a node takes frames of an input of that rate whole: hosts do, and switches that store
-/// and forward, or have a faster output.
+/// and forward, have a faster output, or are leaves of a scheduled fabric.
 fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {
     let topology = &plan.topology;
     topology.is_host(node)
         || plan.switch.forwarding == Forwarding::StoreAndForward
         || topology.nodes[node as usize].fastest > rate
+        || (plan.scheduled.is_some() && topology.tier(node) == Some(0))
 }
 
 /// A wire that frames take one after the other.
 #[derive(Clone, Copy)]
-struct Wire {
+pub(crate) struct Wire {
     link: Link,
     free_at: Time,
     carried: u32,
 }
 
 impl Wire {
+    /// That of a link, which has sent nothing.
+    pub(crate) fn of(link: Link) -> Wire {
+        Wire {
+            link,
+            free_at: Time::ZERO,
+            carried: 0,
+        }
+    }
+
+    /// Keeps it idle for a while after the last frame.
+    pub(crate) fn pause_for(&mut self, gap: Time) {
+        self.free_at += gap;
+    }
+
     /// When a frame that is ready at `ready` arrives at the other end.
-    fn pass(&mut self, frame_bytes: u32, ready: Time) -> Time {
+    pub(crate) fn pass(&mut self, frame_bytes: u32, ready: Time) -> Time {
         let start = ready.max(self.free_at);
         let carried = if start == self.free_at {
             self.carried
@@ -103,20 +121,26 @@ impl Wire {
 /// From the posting of a request of `bytes` to its last byte at the other NIC, over links that
 /// nobody else uses.
 pub(crate) fn request_time(plan: &Plan, links: &[Link], bytes: u64) -> Time {
-    let cut = plan.nic.cut();
-    let packets = cut.packets(bytes);
     let mut wires = wires(links);
     let mut arrived = Time::ZERO;
-    for packet in 0..packets {
-        let frame = cut.frame_bytes(bytes, packet, packet + 1) as u32;
+    for (frame, gap) in frames(plan, bytes) {
         arrived = pass_all(&mut wires, frame);
-        if (packet + 1) % cut.packets_per_message() == 0
-            && let Some(first) = wires.first_mut()
-        {
-            first.free_at += plan.nic.message_gap;
+        if let Some(first) = wires.first_mut() {
+            first.pause_for(gap);
         }
     }
     arrived
+}
+
+/// The frames of a request, and the gap that the sender leaves behind each.
+pub(crate) fn frames(plan: &Plan, bytes: u64) -> impl Iterator<Item = (u32, Time)> {
+    let cut = plan.nic.cut();
+    let gap = plan.nic.message_gap;
+    (0..cut.packets(bytes)).map(move |packet| {
+        let frame = cut.frame_bytes(bytes, packet, packet + 1) as u32;
+        let last = (packet + 1) % cut.packets_per_message() == 0;
+        (frame, if last { gap } else { Time::ZERO })
+    })
 }
 
 /// From the first bit of a frame at its sender to its last at the receiver.
@@ -125,12 +149,7 @@ pub(crate) fn frame_time(links: &[Link], frame_bytes: u32) -> Time {
 }
 
 fn wires(links: &[Link]) -> Vec<Wire> {
-    let wire = |&link: &Link| Wire {
-        link,
-        free_at: Time::ZERO,
-        carried: 0,
-    };
-    links.iter().map(wire).collect()
+    links.iter().copied().map(Wire::of).collect()
 }
 
 fn pass_all(wires: &mut [Wire], frame_bytes: u32) -> Time {

@@ -4,6 +4,7 @@
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
+//!        ─▶ scheduled  memory, credits and speed-up of a scheduled fabric
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
 //!        ─▶ bill     what is to be bought, and its power
@@ -28,6 +29,7 @@ mod memory;
 mod nearest;
 mod paths;
 mod queues;
+mod scheduled;
 mod traffic;
 
 pub use bill::{Bill, CableLine, SwitchLine};
@@ -39,3 +41,4 @@ pub use ideal::{IdealTime, JobFacts};
 pub use idle::idle_settings;
 pub use memory::memory_bytes;
 pub use paths::{MessageTime, PathClass};
+pub use scheduled::ScheduledFacts;

@@ -21,6 +21,8 @@ const HOST: u64 = 900;
 const SWITCH_PORT: u64 = 250;
 /// A queue of a port, and the account of its class.
 const QUEUE: u64 = 150;
+/// A virtual output queue of a leaf, and what the other leaf has of it.
+const VOQ: u64 = 130;
 /// A port's row in `ports.parquet`, with its names, twice while it is written.
 const PORT_ROW: u64 = 600;
 /// Both ends of a queue pair.
@@ -134,7 +136,14 @@ fn fabric(plan: &Plan) -> u64 {
     leaves.dedup();
     let groups = leaves.len() as u64;
     let routes = groups * (4 * topology.switches() as u64 + groups);
-    hosts * (HOST + PORT_ROW) + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE) + routes
+    let scheduled = plan
+        .scheduled
+        .as_ref()
+        .map_or(0, |_| groups * hosts * queues * VOQ);
+    scheduled
+        + hosts * (HOST + PORT_ROW)
+        + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
+        + routes
 }
 
 /// The ways between ranks that a job uses: rank pairs, or more where lanes are kept apart.

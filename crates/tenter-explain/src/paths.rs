@@ -8,7 +8,8 @@ use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
 
-use crate::latency::{Link, frame_time, links, request_time};
+use crate::latency::{Link, frame_time, frames, links, request_time};
+use crate::scheduled::scheduled_time;
 
 /// Host pairs whose paths have the same links, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -120,13 +121,22 @@ fn path_class(
 ) -> PathClass {
     let name = |host: u32| plan.topology.nodes[host as usize].name.clone();
     let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
-    let frame = frame_time(links, plan.nic.longest_frame_bytes());
+    let one = |ends: (u32, u32), links: &[Link], bytes: u32| {
+        let scheduled = scheduled_time(plan, routing, ends, &[(bytes, Time::ZERO)]);
+        scheduled.unwrap_or_else(|| frame_time(links, bytes))
+    };
+    let frame = one((from, to), links, plan.nic.longest_frame_bytes());
     let back = self::links(plan, routing, to, from);
     let answer = u32::from(ACK_FRAME_BYTES) + plan.nic.telemetry_bytes();
-    let round_trip = frame + frame_time(&back, answer);
+    let round_trip = frame + one((to, from), &back, answer);
+    let request = |bytes| {
+        let frames: Vec<_> = frames(plan, bytes).collect();
+        let scheduled = scheduled_time(plan, routing, (from, to), &frames);
+        scheduled.unwrap_or_else(|| request_time(plan, links, bytes))
+    };
     let message = |bytes| MessageTime {
         bytes,
-        latency_ns: request_time(plan, links, bytes).as_ns(),
+        latency_ns: request(bytes).as_ns(),
     };
     PathClass {
         switches: links.len() as u32 - 1,

@@ -23,6 +23,8 @@ struct Load {
     bytes: u64,
     packets: u64,
     acknowledgements: f64,
+    /// Cells, or bundles of them, beyond one for each packet.
+    cut: f64,
 }
 
 /// Counts the packets of a collective. Of more transfers than `most`, that many are looked at,
@@ -55,7 +57,9 @@ pub(crate) fn traffic(
         last = Some(load);
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
         let links = f64::from(routing.distance(from, to) + 1);
-        sum.data_hops += links * load.packets as f64;
+        // Within a leaf nothing is cut.
+        let cut = if links > 2.0 { load.cut } else { 0.0 };
+        sum.data_hops += links * load.packets as f64 + (links - 2.0) * cut;
         sum.control_hops += links * load.acknowledgements;
         sum.links += links;
     }
@@ -91,10 +95,23 @@ fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
             let packets = cut.packets(share);
             let answers = acknowledgements(plan, cut, share, packets);
             load.packets += u64::from(count) * packets;
+            load.cut += f64::from(count) * cells_beyond(plan, cut, share, packets);
             load.acknowledgements += f64::from(count) * answers;
         }
     }
     load
+}
+
+/// How many cells the packets of a request are cut into in a scheduled fabric, less one for each;
+/// the first packets of messages are taken for as long as the others.
+fn cells_beyond(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
+    let Some(spec) = &plan.scheduled else {
+        return 0.0;
+    };
+    let of = |packet| spec.cells(cut.frame_bytes(bytes, packet, packet + 1) as u16) - 1;
+    let last = packets.saturating_sub(1);
+    let before = last.saturating_sub(1);
+    last as f64 * f64::from(of(before)) + f64::from(of(last))
 }
 
 /// Acknowledgements for a request of so many packets: for the last of each message, and for every

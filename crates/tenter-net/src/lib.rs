@@ -26,6 +26,7 @@ mod medium;
 mod packet;
 mod port;
 mod queue;
+pub mod scheduled;
 mod scheduling;
 mod spec;
 mod switch;
@@ -41,8 +42,8 @@ pub use class::{
 };
 pub use medium::{Event, EventKind, Medium};
 pub use packet::{
-    ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, DATA_OVERHEAD_BYTES, PAUSE_FRAME_BYTES,
-    Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
+    ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, DATA_OVERHEAD_BYTES,
+    PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};

@@ -19,6 +19,9 @@ pub const CONNECT_FRAME_BYTES: u16 = 326;
 pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a pause frame (IEEE 802.1Qbb): the smallest frame there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
+/// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
+/// smallest frame there is. It occupies no wire of the model.
+pub const CONTROL_LINK_BYTES: u16 = 64;
 /// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet that waits
 /// longer, in queues of hundreds of megabytes at 10G, has its latency recorded modulo that.
 pub const SENT_UNIT_PS: u64 = 128;
@@ -52,6 +55,11 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
+    /// A leaf of a scheduled fabric asks for credit: `sequence` bytes for its packets of a class to
+    /// `destination`. It goes over a control link, from leaf to leaf.
+    CreditRequest,
+    /// It is granted: `sequence` bytes. It goes over a control link too.
+    Credit,
 }
 
 impl PacketKind {
@@ -59,6 +67,11 @@ impl PacketKind {
     #[inline]
     pub fn is_data(self) -> bool {
         self as u8 <= PacketKind::Only as u8
+    }
+
+    /// Whether it is a request or a credit of a scheduled fabric.
+    pub fn is_of_scheduler(self) -> bool {
+        matches!(self, PacketKind::CreditRequest | PacketKind::Credit)
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.

@@ -150,6 +150,19 @@ impl Port {
         self.transmitter.transmit(packet, now, medium);
     }
 
+    /// Sends a frame at `now` or as soon as the wire is free, behind what was sent on before: for a
+    /// port whose frames all leave in the order in which they come, and which nobody pauses.
+    pub(crate) fn send_on(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+        if self.transmitter.is_dark() {
+            self.lose(packet, now, medium);
+            return;
+        }
+        let start = self.transmitter.free_at().max(now);
+        let ahead = (start - now) * 64 / self.transmitter.time_of(64).max(1);
+        self.high_water_bytes = self.high_water_bytes.max(ahead);
+        self.transmitter.transmit(packet, start, medium);
+    }
+
     /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
     /// agenda, and starts every frame whose turn comes. The buffer must be certain to have room.
     #[inline]

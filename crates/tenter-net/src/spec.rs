@@ -2,7 +2,7 @@
 
 use tenter_units::Time;
 
-use crate::class::{CLASSES, ClassSpec};
+use crate::class::{CLASSES, ClassSpec, Limit, Scheduling};
 use crate::load_balancing::LoadBalancing;
 
 /// How a switch hands a frame from its input to its output.
@@ -39,6 +39,26 @@ pub struct SwitchSpec {
 pub const UNLIMITED_POOL: u64 = 1 << 62;
 
 impl SwitchSpec {
+    /// The model of a spine of a scheduled fabric whose leaves this one describes: it has the same
+    /// delays, and one queue without end at each port.
+    #[must_use]
+    pub fn of_spine(&self) -> SwitchSpec {
+        let queue = ClassSpec {
+            class: 0,
+            scheduling: Scheduling::Strict,
+            pool: 0,
+            reserved_bytes: 0,
+            limit: Limit::Static(UNLIMITED_POOL),
+            lossless: None,
+            ecn: None,
+        };
+        SwitchSpec {
+            pool_bytes: vec![UNLIMITED_POOL],
+            classes: vec![queue],
+            ..self.clone()
+        }
+    }
+
     /// The queue of each class: its place in the list of classes.
     pub fn queue_of_class(&self) -> [u8; CLASSES] {
         std::array::from_fn(|class| {

@@ -9,6 +9,7 @@ use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
+use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spray};
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
 use crate::visit::VisitCounts;
@@ -38,6 +39,8 @@ pub struct Switch {
     /// Filled only while senders are paused.
     departures: Departures,
     pub(crate) visits: VisitCounts,
+    /// What it has more as a leaf of a scheduled fabric.
+    pub(crate) leaf: Option<Box<Leaf>>,
 }
 
 impl Switch {
@@ -66,7 +69,58 @@ impl Switch {
             buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
             rules: PortRules::new(spec, seed),
             class_of: spec.classes.iter().map(|class| class.class).collect(),
+            leaf: None,
         }
+    }
+
+    /// Makes it a leaf of a scheduled fabric, before anything has happened.
+    pub fn become_leaf(&mut self, spec: &ScheduledSpec, wiring: LeafWiring) {
+        let leaf = Leaf::new(spec, wiring, &self.ports, self.class_of.len());
+        self.leaf = Some(Box::new(leaf));
+    }
+
+    /// Makes it a spine of a scheduled fabric, which spreads what goes to a leaf over all links
+    /// that lead there. `seed` is that of the trial, `name` its own.
+    pub fn become_spine(&mut self, spec: &ScheduledSpec, (seed, name): (u64, &str)) {
+        let spray = Spray::new(spec.spray, self.ports.len(), (seed, name));
+        self.balancer = Balancer::of_spine(spray, self.ports.len());
+    }
+
+    /// What it has counted as a leaf of a scheduled fabric, if it is one.
+    pub fn leaf_record(&self) -> Option<LeafRecord> {
+        self.leaf.as_ref().map(|leaf| leaf.record())
+    }
+
+    /// Frame bytes that wait in a class, at output ports or, in a leaf of a scheduled fabric, in
+    /// virtual output queues: for each port those that came through it.
+    pub fn waiting_by_port(&self, queue: usize) -> Vec<u64> {
+        let mut bytes = vec![0; self.ports.len()];
+        let mut note = |frame: &Packet| {
+            bytes[usize::from(frame.stored_from())] += u64::from(frame.frame_bytes);
+        };
+        match &self.leaf {
+            Some(leaf) => leaf.waiting_in(queue).for_each(&mut note),
+            None => self
+                .ports
+                .iter()
+                .for_each(|port| port.waiting_in(queue).for_each(&mut note)),
+        }
+        bytes
+    }
+
+    /// The parts a leaf of a scheduled fabric works with; `None` for any other switch.
+    #[inline]
+    pub(crate) fn at_work(&mut self) -> Option<AtWork<'_>> {
+        let leaf = self.leaf.as_deref_mut()?;
+        Some(AtWork {
+            leaf,
+            ports: &mut self.ports,
+            buffer: &mut self.buffer,
+            rules: &self.rules,
+            class_of: &self.class_of,
+            received: &mut self.received,
+            index: self.index,
+        })
     }
 
     /// The node of the topology it is.
@@ -139,7 +193,9 @@ impl Switch {
         routing: &Routing,
         medium: &mut M,
     ) {
-        if usize::from(input) >= self.ports.len() {
+        if let Some(mut leaf) = self.at_work() {
+            leaf.arrive(packet, input, routing, medium);
+        } else if usize::from(input) >= self.ports.len() {
             self.obey(packet, input - self.ports.len() as u16, medium);
         } else {
             if self.balancer.is_exact() && !self.buffer.is_armed() {
@@ -363,6 +419,10 @@ impl Switch {
     /// Does what is due at `now`, for an engine with explicit timers: refreshes what the load
     /// balancer knows, and repeats pauses.
     pub fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        if let Some(mut leaf) = self.at_work() {
+            leaf.fire(now, medium);
+            return;
+        }
         if self.balancer.next_refresh() == Some(now) {
             self.balancer.refresh(&self.ports, now);
         }
@@ -387,6 +447,12 @@ impl Switch {
         medium: &mut M,
     ) {
         self.buffer.forget_pauses(number, now);
+        if let Some(mut leaf) = self.at_work() {
+            leaf.change(number, now, medium, |port, around, medium| {
+                port.go_dark(now, under_way, around, medium);
+            });
+            return;
+        }
         let mut around = Surroundings {
             rules: &self.rules,
             buffer: &mut self.buffer,
@@ -398,6 +464,10 @@ impl Switch {
     /// The link of a port comes up at `now`. Whoever is at the other end knows of no pause.
     pub fn light_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
         self.buffer.forget_pauses(number, now);
+        if let Some(mut leaf) = self.at_work() {
+            leaf.change(number, now, medium, |port, _, _| port.light_up(now));
+            return;
+        }
         self.ports[usize::from(number)].light_up(now);
         self.settle(now, medium);
     }
@@ -410,6 +480,13 @@ impl Switch {
         now: u64,
         medium: &mut M,
     ) {
+        if let Some(mut leaf) = self.at_work() {
+            leaf.change(number, now, medium, |port, _, _| {
+                let wire = port.transmitter_mut();
+                wire.set_serialisation(serialisation, arrives_whole, now);
+            });
+            return;
+        }
         let transmitter = self.ports[usize::from(number)].transmitter_mut();
         transmitter.set_serialisation(serialisation, arrives_whole, now);
         self.settle(now, medium);
@@ -452,7 +529,11 @@ impl Switch {
     pub fn next_timer(&self) -> Option<u64> {
         let pause = self.buffer.next_refresh();
         let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
-        let next = pause.min(quality);
+        let of_leaf = self
+            .leaf
+            .as_ref()
+            .map_or(u64::MAX, |leaf| leaf.next_timer());
+        let next = pause.min(quality).min(of_leaf);
         (next != u64::MAX).then_some(next)
     }
 
@@ -486,6 +567,10 @@ impl Switch {
     /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit
     /// departures, and for a port that is to change), with all that follows from it.
     pub fn advance_port<M: Medium>(&mut self, port: u16, now: u64, medium: &mut M) {
+        if let Some(mut leaf) = self.at_work() {
+            leaf.advance_port(port, now, medium);
+            return;
+        }
         let mut around = Surroundings {
             rules: &self.rules,
             buffer: &mut self.buffer,

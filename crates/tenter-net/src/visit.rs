@@ -61,6 +61,9 @@ impl Switch {
         turns: &mut Turns,
         medium: &mut M,
     ) -> Option<u64> {
+        if let Some(mut leaf) = self.at_work() {
+            return leaf.visit(arrivals, (end, routing), medium);
+        }
         if self.is_pausing() || self.balancer.reads_queues() {
             self.visits.watchful += 1;
             for (packet, input) in arrivals.iter() {

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, SwitchFacts, SwitchLine,
+    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, ScheduledFacts,
+    SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -25,6 +26,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     write_fabric(&explanation.fabric, out)?;
     write_paths(&explanation.paths, out)?;
     write_switch(&explanation.switch, out)?;
+    if let Some(scheduled) = &explanation.scheduled {
+        write_scheduled(scheduled, out)?;
+    }
     for job in &explanation.jobs {
         write_job(job, out)?;
     }
@@ -125,6 +129,42 @@ fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
         table.push(cells);
     }
     write!(out, "{table}")
+}
+
+fn write_scheduled(scheduled: &ScheduledFacts, out: &mut String) -> fmt::Result {
+    let memory = match (scheduled.leaf_bytes, scheduled.voq_bytes) {
+        (Some(bytes), _) => format!("{} bytes at each leaf", count(bytes)),
+        (None, Some(bytes)) => format!("{} bytes for each", count(bytes)),
+        (None, None) => "no end of bytes".to_owned(),
+    };
+    writeln!(
+        out,
+        "\nscheduled fabric: virtual output queues with {memory}"
+    )?;
+    writeln!(
+        out,
+        "  a credit of {} bytes every {:.2} ns, which is {:.2} Gb/s; none at a port with {} bytes waiting",
+        count(scheduled.credit_bytes),
+        scheduled.credit_ns,
+        scheduled.credit_gbps,
+        count(scheduled.egress_buffer_bytes),
+    )?;
+    writeln!(
+        out,
+        "  the longest packet takes {:.1} % of its wire bytes in the fabric, whose speed-up is then {:.3}",
+        scheduled.fabric_percent, scheduled.speed_up,
+    )?;
+    let times = [scheduled.control_ns, scheduled.cold_ns, scheduled.warm_ns];
+    if let [Some(control), Some(cold), Some(warm)] = times {
+        writeln!(
+            out,
+            "  a request or a credit takes {} us; the longest packet {} us without credit, and {} us with",
+            microseconds(control),
+            microseconds(cold),
+            microseconds(warm),
+        )?;
+    }
+    Ok(())
 }
 
 fn write_switch(switch: &SwitchFacts, out: &mut String) -> fmt::Result {

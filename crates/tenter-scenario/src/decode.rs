@@ -134,6 +134,12 @@ impl<'p> Section<'p> {
         );
     }
 
+    /// Notes that something is wrong with a key that has been taken and stood at `at`.
+    pub(crate) fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
+        let message = format!("{} {what}", quote(&self.path_of(name)));
+        self.problems.push(at, message, Some(help.to_owned()));
+    }
+
     /// One of two keys that say the same thing in two ways; an override wins over the file,
     /// otherwise both are a problem.
     pub(crate) fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {

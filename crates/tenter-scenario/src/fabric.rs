@@ -2,11 +2,16 @@
 
 use tenter_topology::TopologySpec;
 
+use crate::buffer;
 use crate::decode::Section;
+use crate::diagnostics::{Location, Problems};
+use crate::endpoint::Endpoint;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
+use crate::profiles;
 use crate::switch::{self, SwitchDraft};
+use crate::switching::{self, SwitchingDraft};
 use crate::topologies::{self, Places};
 
 const FABRIC: KeyTable = KeyTable {
@@ -34,7 +39,13 @@ const FABRIC: KeyTable = KeyTable {
             "load_balancing",
             "mapping",
             Default("{}"),
-            "How a switch chooses one of several equal-cost ports",
+            "How a switch chooses one of several equal-cost ports; not with `switching: {kind: scheduled}`",
+        ),
+        key(
+            "switching",
+            "mapping",
+            Default("{}"),
+            "Where frames wait: at the outputs of every switch, or at the first leaf until they have credit",
         ),
     ],
 };
@@ -48,18 +59,48 @@ pub(crate) struct Fabric {
     pub(crate) topology: Option<(TopologySpec, Places)>,
     pub(crate) switch: Option<SwitchDraft>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
+    pub(crate) switching: Option<SwitchingDraft>,
+}
+
+impl Fabric {
+    /// A queue that holds no full frame lets nothing through.
+    pub(crate) fn check_capacity(&self, endpoint: Option<&Endpoint>, problems: &Problems) {
+        if let (Some(switch), Some(endpoint)) = (&self.switch, endpoint) {
+            let frame = u64::from(endpoint.nic.longest_frame_bytes());
+            buffer::check_capacity(switch, frame, problems);
+        }
+    }
 }
 
 /// Reads `fabric` out of the scenario.
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = topologies::read(&mut section);
+    let profile = switching::word_at(section.peek("switch"), "profile");
+    let profile = profile.and_then(profiles::find).unwrap_or_default();
+    let switching = switching::read(&mut section, &profile.switching);
+    let scheduled = switching.as_ref().is_some_and(|of| of.spec.is_some());
+    let given = section.place("load_balancing");
     let load_balancing = load_balancing::read(&mut section);
-    let switch = switch::read(&mut section);
+    if scheduled {
+        refuse_load_balancing(&mut section, given);
+    }
+    let switch = switch::read(&mut section, scheduled);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
         switch,
         load_balancing,
+        switching,
     })
+}
+
+/// A scheduled fabric sprays, whatever load balancer there is beside it.
+fn refuse_load_balancing(section: &mut Section<'_>, given: Option<Location>) {
+    if given.is_some() {
+        let what = "has no place in a scheduled fabric, which sprays cells or packets by itself";
+        let help = "leave it out; `fabric.switching.spray` says how";
+        section.problem_of("load_balancing", given, what, help);
+    }
+    section.drop_key("load_balancing");
 }

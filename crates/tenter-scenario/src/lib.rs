@@ -61,6 +61,7 @@ mod reach;
 mod scenario;
 mod schema;
 mod switch;
+mod switching;
 mod toml;
 mod topologies;
 mod tree;

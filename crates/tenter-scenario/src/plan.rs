@@ -2,6 +2,7 @@
 
 use tenter_endpoint::{NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
+use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{SwitchSpec, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
@@ -34,6 +35,8 @@ pub struct Plan {
     pub topology: Topology,
     /// The model of all switches.
     pub switch: SwitchSpec,
+    /// What is different in a scheduled fabric; `None` where switches queue at their outputs.
+    pub scheduled: Option<ScheduledSpec>,
     /// The device that all switches are, where the scenario names one; changes no result.
     pub device: Option<Device>,
     /// The model of all NICs.

@@ -17,20 +17,25 @@ macro_rules! text {
     };
 }
 /// Names of the profiles and their texts.
-const PROFILES: [(&str, &str); 3] = [
+const PROFILES: [(&str, &str); 4] = [
     ("tomahawk5", text!("tomahawk5.yaml")),
     ("tofino2", text!("tofino2.yaml")),
     ("generic-32mb", text!("generic-32mb.yaml")),
+    ("jericho3-ramon3", text!("jericho3-ramon3.yaml")),
 ];
 
 /// The profile that flow control takes when no other is named.
 pub(crate) const GENERIC: &str = "generic-32mb";
+/// The same in a scheduled fabric.
+pub(crate) const SCHEDULED: &str = "jericho3-ramon3";
 
 /// A device: keys and values for what a scenario leaves out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
     /// Keys of `fabric.switch`.
     pub(crate) switch: Vec<Entry>,
+    /// Keys of `fabric.switching`, where it is `scheduled`.
+    pub(crate) switching: Vec<Entry>,
     /// Keys of a lossless class.
     pub(crate) lossless: Vec<Entry>,
     /// Keys of any other class.
@@ -46,6 +51,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     PROFILES.iter().map(|(name, _)| *name)
 }
 
+/// The profile of a name that may be any word.
+pub(crate) fn find(name: &str) -> Option<Profile> {
+    names().any(|known| known == name).then(|| profile(name))
+}
+
 /// The profile of a name; no other names than those of the list are asked for.
 pub(crate) fn profile(name: &str) -> Profile {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
@@ -56,6 +66,7 @@ pub(crate) fn profile(name: &str) -> Profile {
     for entry in entries(decode::unplaced(root)) {
         match entry.key.as_str() {
             "switch" => profile.switch = entries(entry.node),
+            "switching" => profile.switching = entries(entry.node),
             "lossless" => profile.lossless = entries(entry.node),
             "lossy" => profile.lossy = entries(entry.node),
             "ecn" => profile.ecn = Some(entry.node),
@@ -123,7 +134,9 @@ mod tests {
             assert!(has(&profile.lossless, "alpha"), "{name}");
             assert!(has(&profile.lossless, "lossless"), "{name}");
             assert!(has(&profile.lossy, "alpha"), "{name}");
-            assert!(profile.ecn.is_some(), "{name}");
+            // A scheduled fabric marks nothing.
+            let scheduled = !profile.switching.is_empty();
+            assert!(profile.ecn.is_some() != scheduled, "{name}");
             let device = profile.device.expect("every profile says what it knows");
             assert_eq!(device.name, name);
             assert!(device.power_watts != Some(0), "{name}");

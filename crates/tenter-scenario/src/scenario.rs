@@ -1,6 +1,7 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
 use tenter_net::SwitchSpec;
+use tenter_topology::TopologySpec;
 use tenter_units::Time;
 
 use crate::congestion;
@@ -15,10 +16,11 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::switching::SwitchingDraft;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
-    reach, switch, topologies,
+    reach, switch, switching, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -149,6 +151,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .into_iter()
         .chain(fabric::TABLES)
         .chain(load_balancing::TABLES)
+        .chain(switching::TABLES)
         .chain(switch::TABLES)
         .chain(classes::TABLES)
         .chain(topologies::TABLES)
@@ -266,10 +269,7 @@ impl Draft<'_> {
         effective: &mut Node,
     ) -> Option<Plan> {
         let fabric = self.fabric?;
-        if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
-            let frame = u64::from(endpoint.nic.longest_frame_bytes());
-            buffer::check_capacity(switch, frame, problems);
-        }
+        fabric.check_capacity(self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
         let topology = topology_spec.build();
         let topology = topology.map_err(|error| places.report(&error, problems));
@@ -303,8 +303,10 @@ impl Draft<'_> {
         let device = draft.device();
         let watchdog = draft.watchdog;
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
-        if let (Some(switch), Some(faults)) = (&switch, &faults) {
-            warn_of_pauses(switch, watchdog.is_some(), faults, warnings);
+        let switching = fabric.switching?;
+        if let Some(switch) = &switch {
+            let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
+            check_switches(&around, &switching, switch, others);
         }
         let (time_limit, background_delay) = self.limits?;
         let (sample_interval, baseline) = self.observe?;
@@ -314,6 +316,7 @@ impl Draft<'_> {
             seed: self.seed?,
             topology_spec,
             switch: switch?,
+            scheduled: switching.spec,
             device,
             nic: endpoint.nic,
             addresses,
@@ -329,6 +332,26 @@ impl Draft<'_> {
             topology,
         })
     }
+}
+
+/// Checks the switches against what only shows together.
+fn check_switches(
+    around: &buffer::Around<'_>,
+    switching: &SwitchingDraft,
+    switch: &SwitchSpec,
+    (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
+) {
+    if let Some(faults) = faults {
+        warn_of_pauses(switch, has_watchdog, faults, around.warnings);
+    }
+    let own = switching::Around {
+        topology_spec,
+        topology: around.topology,
+        switch,
+        nic: &around.endpoint.nic,
+        has_watchdog,
+    };
+    switching.check(&own, around.problems);
 }
 
 /// Warns of pauses in a fabric where nothing can be paused.

@@ -19,7 +19,7 @@ use tenter_workload::collective::CollectiveKind;
 
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
-use crate::{faults, impairments, jobs, load_balancing, scenario, switch, topologies};
+use crate::{faults, impairments, jobs, load_balancing, scenario, switch, switching, topologies};
 use object::{Object, list, one_of};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -35,6 +35,7 @@ pub fn schema() -> String {
         // Every kind of fabric has them.
         "switch": switch(),
         "load_balancing": load_balancing(),
+        "switching": switching(),
     });
     format!("{document:#}\n")
 }
@@ -72,6 +73,7 @@ fn fabric() -> Value {
             .fixed("kind", word)
             .with("switch", json!({"$ref": "#/$defs/switch"}))
             .with("load_balancing", json!({"$ref": "#/$defs/load_balancing"}))
+            .with("switching", json!({"$ref": "#/$defs/switching"}))
     };
     one_of([
         kind("single-switch", single_switch).schema(),
@@ -102,6 +104,14 @@ fn load_balancing() -> Value {
         kind("adaptive", adaptive),
         kind("flowlet", flowlet),
     ])
+}
+
+fn switching() -> Value {
+    let [own, scheduled, cell] = switching::TABLES;
+    let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
+    let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
+    let cell = Object::of(&[cell]).schema();
+    one_of([usual.schema(), scheduled.with("cell", cell).schema()])
 }
 
 fn switch() -> Value {

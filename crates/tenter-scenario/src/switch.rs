@@ -21,8 +21,8 @@ const SWITCH: KeyTable = KeyTable {
     keys: &[
         key(
             "profile",
-            "`none`, `tomahawk5`, `tofino2` or `generic-32mb`",
-            Depends("`none`; with `flow_control` `generic-32mb`"),
+            "`none`, `tomahawk5`, `tofino2`, `generic-32mb` or `jericho3-ramon3`",
+            Depends("`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled"),
             "The device whose constants hold for what is left out here and in `classes`; the folder `profiles/` says where each comes from",
         ),
         key(
@@ -180,7 +180,7 @@ pub(crate) struct SwitchDraft {
 }
 
 /// Reads `switch` out of `fabric`, and `flow_control`, which is a short form of parts of it.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Option<SwitchDraft> {
+pub(crate) fn read(fabric: &mut Section<'_>, scheduled: bool) -> Option<SwitchDraft> {
     let words = [(false, false), (true, false), (false, true), (true, true)];
     let words = words.map(|(pfc, ecn)| FlowControl { pfc, ecn });
     let names = ["none", "pfc", "ecn", "pfc+ecn"];
@@ -192,20 +192,25 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<SwitchDraft> {
     };
     let asked_at = asked.and_then(|field| field.at);
     let mut section = fabric.section("switch", &SWITCH)?;
-    let draft = read_switch(&mut section, flow_control, asked_at);
+    let usual = if scheduled {
+        profiles::SCHEDULED
+    } else {
+        profiles::GENERIC
+    };
+    let draft = read_switch(&mut section, (flow_control, asked_at), usual);
     fabric.put("switch", section.finish());
     draft
 }
 
 fn read_switch(
     section: &mut Section<'_>,
-    flow_control: Option<FlowControl>,
-    asked_at: Option<Location>,
+    (flow_control, asked_at): (Option<FlowControl>, Option<Location>),
+    usual: &'static str,
 ) -> Option<SwitchDraft> {
     let controlled = flow_control.is_some_and(|asked| asked.pfc || asked.ecn);
     let asked_at = asked_at.filter(|_| controlled);
     let profile_at = section.place("profile");
-    let profile = read_profile(section, controlled);
+    let profile = read_profile(section, controlled.then_some(usual));
     if let Some(profile) = &profile {
         let own = section.has("queue_capacity");
         let parts = profile.switch.iter();
@@ -286,12 +291,12 @@ fn read_watchdog(section: &mut Section<'_>) -> Read<Option<WatchdogSpec>> {
     }))
 }
 
-fn read_profile(section: &mut Section<'_>, controlled: bool) -> Option<Profile> {
+fn read_profile(section: &mut Section<'_>, usual: Option<&'static str>) -> Option<Profile> {
     let names = profiles::names().map(|name| (name, Some(name)));
     let choices: Vec<_> = names.chain([("none", None)]).collect();
     let chosen = match section.take("profile") {
         Some(field) => field.choice(&choices)?,
-        None => controlled.then_some(profiles::GENERIC),
+        None => usual,
     };
     section.put("profile", Node::plain(chosen.unwrap_or("none")));
     Some(chosen.map(profiles::profile).unwrap_or_default())

@@ -6,6 +6,7 @@ use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyP
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
+use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Telemetry, Transmitter, Turns};
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -18,6 +19,7 @@ use crate::host::{Host, RankHere};
 use crate::jobs::{JobPlan, JobProgress, Place};
 use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
+use crate::scheduled::ScheduledFabric;
 use crate::watch::{Unwatched, Watcher};
 
 /// Calendar buckets under central windows.
@@ -41,6 +43,8 @@ pub struct Context {
     pub(crate) nic: NicSpec,
     /// In-band telemetry, if packets carry any.
     telemetry: Option<Arc<Telemetry>>,
+    /// What is different in a scheduled fabric.
+    pub(crate) scheduled: Option<ScheduledFabric>,
     pub(crate) addresses: Vec<NicAddress>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
@@ -132,7 +136,7 @@ impl Context {
 
     /// Latency of the link behind a port, from the wire to the other end's agenda, and whether
     /// frames arrive there whole.
-    fn link(&self, node: u32, port: u16) -> (Time, bool) {
+    pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
         let leave = if self.topology.is_host(node) {
@@ -159,7 +163,8 @@ impl Context {
         if self.topology.is_host(peer) || self.switch.forwarding == Forwarding::StoreAndForward {
             return true;
         }
-        self.topology.nodes[peer as usize].fastest > rate
+        // A leaf that schedules has packets and cells whole before it does anything with them.
+        self.topology.nodes[peer as usize].fastest > rate || self.is_scheduled_leaf(peer)
     }
 }
 
@@ -281,6 +286,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         switch: plan.switch.clone(),
         nic: plan.nic.clone(),
         telemetry: telemetry(plan),
+        scheduled: ScheduledFabric::of(plan),
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
         jobs,
@@ -313,15 +319,22 @@ fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
 
 /// The shortest time in which one node can affect another, in ps.
 pub fn lookahead(context: &Context) -> u64 {
-    let data = flights(context, SMALLEST_WIRE_BYTES).min();
+    let spec = context.scheduled.as_ref().map(|fabric| &fabric.spec);
+    let cell = spec.map_or(u32::MAX, ScheduledSpec::shortest_wire_bytes);
+    let data = flights(context, SMALLEST_WIRE_BYTES.min(cell)).min();
     let pause = context.pause_lookahead();
-    data.into_iter().chain(pause).min().unwrap_or(u64::MAX)
+    let control = context.control_latencies().map(|(least, _)| least);
+    let others = pause.into_iter().chain(control);
+    data.into_iter().chain(others).min().unwrap_or(u64::MAX)
 }
 
 /// The longest time a frame is under way from one node to the next, in ps.
 fn longest_flight(context: &Context) -> u64 {
     let wire_bytes = context.nic.longest_frame_bytes() + tenter_net::WIRE_OVERHEAD_BYTES;
-    flights(context, wire_bytes).max().unwrap_or(0)
+    let spec = context.scheduled.as_ref().map(|fabric| &fabric.spec);
+    let cell = spec.map_or(0, ScheduledSpec::longest_wire_bytes);
+    let control = context.control_latencies().map_or(0, |(_, most)| most);
+    flights(context, wire_bytes.max(cell)).fold(control, u64::max)
 }
 
 /// For every link the time from the start of a frame to its arrival, in ps.
@@ -415,8 +428,7 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
         let part = usize::from(context.homes[node as usize].0);
-        let ports = context.topology.nodes[node as usize].ports.len() as u16;
-        builders[part].add_node(2 * ports);
+        builders[part].add_node(context.inputs(node));
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
@@ -549,12 +561,15 @@ impl Context {
         let index = node - self.topology.hosts as u32;
         let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
         let headrooms = self.headrooms(node);
-        NodeModel::Switch(Box::new(Switch::new(
-            (node, index, seed),
-            &self.switch,
-            transmitters,
-            &headrooms,
-        )))
+        let place = (node, index, seed);
+        let mut switch = match &self.scheduled {
+            Some(_) if !self.is_scheduled_leaf(node) => {
+                Switch::new(place, &self.switch.of_spine(), transmitters, &Vec::new())
+            }
+            _ => Switch::new(place, &self.switch, transmitters, &headrooms),
+        };
+        self.schedule(node, &mut switch);
+        NodeModel::Switch(Box::new(switch))
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {

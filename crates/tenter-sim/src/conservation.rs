@@ -4,6 +4,7 @@ use tenter_net::{CLASSES, PauseRecord, Transmitter};
 
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::scheduled;
 
 /// Compares what every node sent with what its neighbours received, and what every switch received
 /// with what became of it.
@@ -60,7 +61,7 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    scheduled::check_leaves(driver)
 }
 
 fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
@@ -133,13 +134,7 @@ fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
         return Ok(());
     };
     for queue in (0..switch.classes().len()).filter(|&queue| switch.is_lossless(queue)) {
-        let mut waiting = vec![0; switch.ports().len()];
-        for port in switch.ports() {
-            for frame in port.waiting_in(queue) {
-                waiting[usize::from(frame.stored_from())] += u64::from(frame.frame_bytes);
-            }
-        }
-        for (number, bytes) in (0..).zip(waiting) {
+        for (number, bytes) in (0..).zip(switch.waiting_by_port(queue)) {
             let accounted = switch.ingress(number, queue, 0).bytes;
             if accounted != bytes {
                 let name = driver
@@ -162,7 +157,15 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());
     };
-    let name = &driver.fabric(0).context().topology().nodes[node as usize].name;
+    let topology = driver.fabric(0).context().topology();
+    let name = &topology.nodes[node as usize].name;
+    if let Some(record) = switch.leaf_record() {
+        let ports = 0..switch.ports().len() as u16;
+        let hosts = ports.filter(|&port| topology.is_host(topology.neighbour(node, port).node));
+        let hosts: Vec<u16> = hosts.collect();
+        return scheduled::check_leaf(switch, &record, &hosts)
+            .map_err(|error| format!("at {name} {error}"));
+    }
     let mut balance = (0_i128, 0_i128);
     for (number, port) in (0..).zip(switch.ports()) {
         let received = switch.received(number);

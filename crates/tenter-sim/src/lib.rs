@@ -29,6 +29,7 @@ mod jobs;
 mod ledger;
 mod run;
 mod sampler;
+mod scheduled;
 mod stall;
 mod summary;
 mod watch;

@@ -37,6 +37,7 @@ const SWITCH_POOL: u64 = 7;
 const NIC_PAUSES: u64 = 8;
 const NIC_CONTROL: u64 = 9;
 const TROUBLE: u64 = 10;
+const LEAF: u64 = 11;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
@@ -195,9 +196,22 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                     digest.add(&[place, sent, dropped].concat());
                 }
                 add_pauses(switch, node, ended, digest);
+                add_leaf(switch, node, digest);
             }
         }
     }
+}
+
+/// What a leaf of a scheduled fabric adds to the digest; nothing elsewhere.
+fn add_leaf(switch: &Switch, node: u64, digest: &mut Digest) {
+    let Some(record) = switch.leaf_record() else {
+        return;
+    };
+    let bytes = [record.accepted.1, record.sent.1, record.given_up.1];
+    let told = [record.control_messages, record.credits];
+    let most = [record.voq_high_water_bytes, record.voqs_high_water_bytes];
+    digest.add(&[&[LEAF, node], &bytes[..], &told, &most].concat());
+    digest.add(&[record.reorder_high_water]);
 }
 
 /// What classes, marks and pauses add to the digest: nothing where there are none, so that a fabric

@@ -7,6 +7,7 @@ mod fabric;
 mod faults;
 mod flow_control;
 mod jobs;
+mod scheduled;
 
 use tenter_scenario::{Format, Plan, load};
 
@@ -48,6 +49,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             flow_control::change(&mut plan, &mut draw);
             congestion::change(&mut plan, &mut draw);
             faults::change(&mut plan, &mut draw);
+            scheduled::change(&mut plan, &mut draw);
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -111,6 +113,7 @@ mod tests {
         let classes = &plan.switch.classes;
         let pools = &plan.switch.pool_bytes;
         let buffer = plan.nic.receive_buffer.as_ref();
+        let scheduled = plan.scheduled.as_ref();
         let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
@@ -162,6 +165,14 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+            (
+                "scheduled packets",
+                scheduled.is_some_and(|of| of.cell.is_none()),
+            ),
+            (
+                "scheduled cells",
+                scheduled.is_some_and(|of| of.cell.is_some()),
+            ),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -360,6 +371,8 @@ mod tests {
             "storms",
             "drops",
             "reordering",
+            "scheduled cells",
+            "scheduled packets",
         ] {
             at_least(what, 5);
         }

@@ -18,6 +18,7 @@ pub use quality::QualitySpec;
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
+use crate::scheduled::Spray;
 use flowlet::FlowletTable;
 use quality::Quality;
 use round_robin_spray::RoundRobinSpray;
@@ -119,6 +120,8 @@ enum Member {
     RoundRobinSpray(RoundRobinSpray),
     Adaptive(Adaptive),
     Flowlet(FlowletTable),
+    /// Of a spine of a scheduled fabric.
+    Spine(Box<Spray>),
 }
 
 impl Balancer {
@@ -143,6 +146,15 @@ impl Balancer {
         Balancer {
             member,
             quality: Quality::new(quality, ports),
+        }
+    }
+
+    /// That of a spine of a scheduled fabric with so many ports, whose destinations go by the first
+    /// port that leads there.
+    pub(crate) fn of_spine(spray: Spray, ports: usize) -> Balancer {
+        Balancer {
+            member: Member::Spine(Box::new(spray)),
+            quality: Quality::new(None, ports),
         }
     }
 
@@ -212,7 +224,8 @@ impl Balancer {
             Member::RandomSpray(_)
             | Member::RoundRobinSpray(_)
             | Member::Adaptive(_)
-            | Member::Flowlet(_) => None,
+            | Member::Flowlet(_)
+            | Member::Spine(_) => None,
         }
     }
 
@@ -241,6 +254,7 @@ impl Balancer {
             Member::RoundRobinSpray(member) => member.choose(packet, &view),
             Member::Adaptive(member) => member.choose(packet, &view),
             Member::Flowlet(member) => member.choose(packet, &view),
+            Member::Spine(spray) => spray.next(usize::from(candidates[0]), candidates.len()),
         }
     }
 }

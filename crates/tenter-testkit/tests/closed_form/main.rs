@@ -21,6 +21,7 @@ mod one_switch;
 mod paths;
 mod pauses;
 mod queue_pairs;
+mod scheduled;
 mod scheduling;
 mod thresholds;
 mod trial;

@@ -1,0 +1,300 @@
+//! What a scheduled fabric comes to: memory, credits, speed-up, and how long packets take that
+//! wait for nothing but credit.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use tenter_net::scheduled::ScheduledSpec;
+use tenter_net::{Limit, UNLIMITED_POOL, WIRE_OVERHEAD_BYTES};
+use tenter_scenario::Plan;
+use tenter_topology::{CableEnd, Routing};
+use tenter_units::{Rate, SerialisationTime, Time};
+
+use crate::latency::{Wire, link};
+
+/// A scheduled fabric in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScheduledFacts {
+    /// What all virtual output queues of a leaf hold together; missing where that has no end.
+    pub leaf_bytes: Option<u64>,
+    /// What one of them holds where each has memory of its own; missing where they share, or where
+    /// there is no end.
+    pub voq_bytes: Option<u64>,
+    /// What a credit is worth.
+    pub credit_bytes: u64,
+    /// How often the fastest port of a NIC grants one.
+    pub credit_ns: f64,
+    /// The rate at which it does.
+    pub credit_gbps: f64,
+    /// A port with so much waiting grants none.
+    pub egress_buffer_bytes: u64,
+    /// What the longest packet takes on a link of the fabric, in percent of what it takes on that
+    /// of a NIC.
+    pub fabric_percent: f64,
+    /// Of all leaves the least of what its links into the fabric carry to what its NICs do, with
+    /// what cells take in addition.
+    pub speed_up: f64,
+    /// How long a request or a credit takes between the first two leaves; missing with one leaf.
+    pub control_ns: Option<f64>,
+    /// From the first bit of the longest packet to its last at the other NIC, between these leaves,
+    /// when its virtual output queue has no credit.
+    pub cold_ns: Option<f64>,
+    /// The same when it has.
+    pub warm_ns: Option<f64>,
+}
+
+/// What there is to say of a scheduled fabric, if the fabric is one.
+pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<ScheduledFacts> {
+    let spec = plan.scheduled.as_ref()?;
+    let topology = &plan.topology;
+    let hosts = 0..topology.hosts as u32;
+    let rates = hosts.clone().map(|host| topology.cable(host, 0).rate);
+    let rate = rates.max().unwrap_or_default();
+    let pace = pace(spec, rate);
+    let interval = pace.of(spec.credit_bytes, 0).0;
+    let frame = plan.nic.longest_frame_bytes();
+    let on_link = f64::from(frame + WIRE_OVERHEAD_BYTES);
+    let in_fabric = f64::from(spec.fabric_wire_bytes(frame as u16)) / on_link;
+    let first = topology.neighbour(0, 0).node;
+    let other = hosts
+        .clone()
+        .find(|&host| topology.neighbour(host, 0).node != first);
+    let way = other.map(|to| Way::between(plan, spec, routing, (0, to)));
+    let control = way.as_ref().map(|way| way.control);
+    let cold = way.map(|way| way.pass(&[(frame, Time::ZERO)]));
+    let limit = plan.switch.classes.first().map(|class| class.limit);
+    let shared = plan
+        .switch
+        .pool_bytes
+        .iter()
+        .all(|&bytes| bytes != UNLIMITED_POOL);
+    let own = match limit {
+        Some(Limit::Static(bytes)) if !shared && bytes < UNLIMITED_POOL => Some(bytes),
+        _ => None,
+    };
+    Some(ScheduledFacts {
+        leaf_bytes: shared.then(|| plan.switch.pool_bytes.iter().sum()),
+        voq_bytes: own,
+        credit_bytes: u64::from(spec.credit_bytes),
+        credit_ns: interval.as_ns(),
+        credit_gbps: pace.bits_per_second() as f64 / 1e9,
+        egress_buffer_bytes: spec.egress_buffer_bytes,
+        fabric_percent: 100.0 * in_fabric,
+        speed_up: speed_up(plan) / in_fabric,
+        control_ns: control.map(Time::as_ns),
+        cold_ns: cold.map(Time::as_ns),
+        warm_ns: cold
+            .zip(control)
+            .map(|(cold, control)| (cold - control * 2).as_ns()),
+    })
+}
+
+fn pace(spec: &ScheduledSpec, rate: Rate) -> SerialisationTime {
+    rate.serialisation(spec.over_speed_ppm.cast_signed())
+}
+
+/// The least ratio of up to down of all leaves.
+fn speed_up(plan: &Plan) -> f64 {
+    let topology = &plan.topology;
+    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let ratios = switches.filter_map(|switch| {
+        let (mut up, mut down) = (0.0, 0.0);
+        for (port, peer) in (0..).zip(topology.neighbours(switch)) {
+            let rate = topology.cable(switch, port).rate.bits_per_second() as f64;
+            if topology.is_host(peer.node) {
+                down += rate;
+            } else {
+                up += rate;
+            }
+        }
+        (down > 0.0).then_some(up / down)
+    });
+    ratios.fold(f64::INFINITY, f64::min)
+}
+
+/// How long requests take between NICs at different leaves: `None` if the fabric is not scheduled,
+/// or they are at one leaf. `frames` are the frames of the request, each with the gap that the
+/// sender leaves behind it.
+pub(crate) fn scheduled_time(
+    plan: &Plan,
+    routing: &Routing,
+    ends: (u32, u32),
+    frames: &[(u32, Time)],
+) -> Option<Time> {
+    let spec = plan.scheduled.as_ref()?;
+    let leaf = |host: u32| plan.topology.neighbour(host, 0).node;
+    if leaf(ends.0) == leaf(ends.1) {
+        return None;
+    }
+    Some(Way::between(plan, spec, routing, ends).pass(frames))
+}
+
+/// The way from one NIC to another at another leaf.
+struct Way<'a> {
+    spec: &'a ScheduledSpec,
+    first: Wire,
+    /// For each link out of the leaf, that and one of its spine to the other leaf.
+    lanes: Vec<[Wire; 2]>,
+    last: Wire,
+    /// What a request or a credit takes.
+    control: Time,
+    pace: SerialisationTime,
+}
+
+impl<'a> Way<'a> {
+    fn between(
+        plan: &'a Plan,
+        spec: &'a ScheduledSpec,
+        routing: &Routing,
+        (from, to): (u32, u32),
+    ) -> Way<'a> {
+        let topology = &plan.topology;
+        let [leaf, other] = [from, to].map(|host| topology.neighbour(host, 0));
+        let number = |node: u32| node - topology.hosts as u32;
+        let mut lanes = Vec::new();
+        let mut control = Time::MAX;
+        let up = routing.candidates(number(leaf.node), to);
+        for (place, &port) in up.iter().enumerate() {
+            let node = topology.neighbour(leaf.node, port).node;
+            let down = routing.candidates(number(node), to);
+            let before = up[..place].iter();
+            let same = |&&port: &&u16| topology.neighbour(leaf.node, port).node == node;
+            let port_down = down[before.filter(same).count() % down.len()];
+            let ends = [(leaf.node, port), (node, port_down)];
+            let links = ends.map(|(node, port)| link(plan, CableEnd { node, port }));
+            control = control.min(links[0].latency + links[1].latency);
+            lanes.push(links.map(Wire::of));
+        }
+        let host = CableEnd {
+            node: from,
+            port: 0,
+        };
+        let rate = topology.cable(to, 0).rate;
+        Way {
+            spec,
+            first: Wire::of(link(plan, host)),
+            lanes,
+            last: Wire::of(link(plan, other)),
+            control,
+            pace: pace(spec, rate),
+        }
+    }
+
+    /// When the last of some frames, the first of which is ready at zero, is at its NIC.
+    fn pass(mut self, frames: &[(u32, Time)]) -> Time {
+        let mut arrivals = VecDeque::new();
+        for &(frame, gap) in frames {
+            arrivals.push_back((self.first.pass(frame, Time::ZERO), frame));
+            self.first.pause_for(gap);
+        }
+        let mut flow = Flow::default();
+        let mut end = Time::ZERO;
+        while let Some((now, what)) = flow.next(&arrivals) {
+            match what {
+                What::Arrival => {
+                    let (_, frame) = arrivals.pop_front().unwrap_or_default();
+                    flow.waiting.push_back(frame);
+                    flow.arrived += u64::from(frame + WIRE_OVERHEAD_BYTES);
+                    flow.ask(now + self.control);
+                }
+                What::Credit => {
+                    flow.credits.pop_front();
+                    flow.granted += u64::from(self.spec.credit_bytes);
+                }
+                What::Request => flow.hear(),
+                What::Grant => flow.grant(now, (self.spec.credit_bytes, self.pace), self.control),
+            }
+            while flow.granted > flow.sent
+                && let Some(frame) = flow.waiting.pop_front()
+            {
+                flow.sent += u64::from(frame + WIRE_OVERHEAD_BYTES);
+                flow.whole = flow
+                    .whole
+                    .max(self.cross(frame as u16, now, &mut flow.turn));
+                end = self.last.pass(u32::from(frame as u16), flow.whole);
+            }
+        }
+        end
+    }
+
+    /// When all cells of a packet that leaves at `now` are at the other leaf.
+    fn cross(&mut self, frame: u16, now: Time, turn: &mut usize) -> Time {
+        let mut whole = now;
+        for number in 0..self.spec.cells(frame) {
+            let bytes = u32::from(self.spec.cell_frame_bytes(frame, number));
+            let count = self.lanes.len();
+            let [up, down] = &mut self.lanes[*turn % count];
+            *turn += 1;
+            let at_spine = up.pass(bytes, now);
+            whole = whole.max(down.pass(bytes, at_spine));
+        }
+        whole
+    }
+}
+
+/// What happens next.
+enum What {
+    Arrival,
+    Credit,
+    Request,
+    Grant,
+}
+
+/// One virtual output queue and its scheduler.
+#[derive(Default)]
+struct Flow {
+    waiting: VecDeque<u32>,
+    arrived: u64,
+    asked: u64,
+    granted: u64,
+    sent: u64,
+    requests: VecDeque<(Time, u64)>,
+    credits: VecDeque<Time>,
+    debt: i64,
+    due: Option<Time>,
+    next_at: Time,
+    carried: u32,
+    turn: usize,
+    /// When the last packet was whole at the other leaf.
+    whole: Time,
+}
+
+impl Flow {
+    fn next(&self, arrivals: &VecDeque<(Time, u32)>) -> Option<(Time, What)> {
+        let all = [
+            (arrivals.front().map(|arrival| arrival.0), What::Arrival),
+            (self.credits.front().copied(), What::Credit),
+            (
+                self.requests.front().map(|request| request.0),
+                What::Request,
+            ),
+            (self.due, What::Grant),
+        ];
+        let all = all.into_iter().filter_map(|(at, what)| Some((at?, what)));
+        all.min_by_key(|(at, _)| *at)
+    }
+
+    fn ask(&mut self, heard: Time) {
+        if self.arrived > self.granted.max(self.asked) {
+            self.requests.push_back((heard, self.arrived - self.asked));
+            self.asked = self.arrived;
+        }
+    }
+
+    fn hear(&mut self) {
+        if let Some((now, bytes)) = self.requests.pop_front() {
+            self.debt += bytes.cast_signed();
+            self.due = (self.debt > 0).then(|| self.next_at.max(now));
+        }
+    }
+
+    fn grant(&mut self, now: Time, (bytes, pace): (u32, SerialisationTime), control: Time) {
+        let carried = if now == self.next_at { self.carried } else { 0 };
+        let (interval, carried) = pace.of(bytes, carried);
+        self.carried = carried;
+        self.next_at = now + interval;
+        self.debt -= i64::from(bytes);
+        self.due = (self.debt > 0).then_some(self.next_at);
+        self.credits.push_back(now + control);
+    }
+}

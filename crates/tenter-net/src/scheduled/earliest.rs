@@ -1,0 +1,69 @@
+//! The first of a few instants that change often.
+
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// An instant for each of a few places, and which comes first: of several at once that of the
+/// lowest place.
+#[derive(Clone, Debug)]
+pub(crate) struct Earliest {
+    at: Vec<u64>,
+    first: usize,
+}
+
+impl Earliest {
+    pub(crate) fn new(places: usize) -> Earliest {
+        Earliest {
+            at: vec![NEVER; places],
+            first: 0,
+        }
+    }
+
+    /// The first instant and its place.
+    #[inline]
+    pub(crate) fn first(&self) -> (u64, usize) {
+        (
+            self.at.get(self.first).copied().unwrap_or(NEVER),
+            self.first,
+        )
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, place: usize, at: u64) {
+        let before = std::mem::replace(&mut self.at[place], at);
+        if (at, place) < (self.at[self.first], self.first) {
+            self.first = place;
+        } else if place == self.first && at > before {
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let earliest = self.at.iter().copied().min().unwrap_or(NEVER);
+        let first = self.at.iter().position(|&at| at == earliest);
+        self.first = first.unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Earliest, NEVER};
+    use tenter_engine::mix64;
+
+    #[test]
+    fn it_is_the_least_of_all_at_any_time() {
+        let mut earliest = Earliest::new(5);
+        let mut plain = [NEVER; 5];
+        assert_eq!(earliest.first(), (NEVER, 0));
+        for step in 0..2_000 {
+            let place = (mix64(step) % 5) as usize;
+            let at = match mix64(step ^ 99) % 8 {
+                7 => NEVER,
+                at => at,
+            };
+            earliest.set(place, at);
+            plain[place] = at;
+            let expected = plain.iter().copied().zip(0..).min();
+            assert_eq!(Some(earliest.first()), expected);
+        }
+    }
+}

@@ -1,0 +1,646 @@
+//! A leaf of a scheduled fabric at work: arrivals, departures and timers, in the order of time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tenter_engine::{Agenda, Output};
+use tenter_topology::Routing;
+
+use crate::buffer::{Admission, SharedBuffer};
+use crate::class::{ClassSpec, Limit, Scheduling};
+use crate::medium::{EventKind, Medium};
+use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
+use crate::port::{Port, PortRules, Surroundings};
+use crate::scheduled::credit::CreditScheduler;
+use crate::scheduled::earliest::{Earliest, NEVER};
+use crate::scheduled::reassembly::Assembly;
+use crate::scheduled::voq::Voq;
+use crate::scheduled::{HostPlace, ScheduledSpec, Spray};
+use crate::spec::UNLIMITED_POOL;
+
+/// The control link from a leaf to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its input there.
+    pub output: Output,
+    /// How long anything takes on it, in ps: no longer than the fastest way of a cell.
+    pub latency: u64,
+}
+
+/// How a leaf is connected.
+#[derive(Clone, Debug)]
+pub struct LeafWiring {
+    /// Its number among the leaves.
+    pub number: u16,
+    /// The control links to all leaves; `None` for itself.
+    pub peers: Vec<Option<Peer>>,
+    /// Where each host is.
+    pub places: Arc<[HostPlace]>,
+    /// Whether cells may be lost on their way.
+    pub may_lose: bool,
+    /// The seed of the trial, and the name of the leaf.
+    pub name: (u64, String),
+}
+
+/// What a leaf of a scheduled fabric has counted; its wire bytes are those at destination ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeafRecord {
+    /// Frames and frame bytes that came from hosts and were not dropped.
+    pub accepted: (u64, u64),
+    /// Of them, those that wait for credit.
+    pub waiting: (u64, u64),
+    /// Of them, those that were sent to other leaves.
+    pub sent: (u64, u64),
+    /// Frames and frame bytes that came whole from other leaves.
+    pub assembled: (u64, u64),
+    /// Those that were announced and are not whole, or wait for one that is not.
+    pub assembling: (u64, u64),
+    /// Those that were given up because a cell did not come.
+    pub given_up: (u64, u64),
+    /// Those that went to ports of hosts, from this leaf or another.
+    pub delivered: (u64, u64),
+    /// The most frame bytes that ever waited in one virtual output queue, and in all.
+    pub voq_high_water_bytes: u64,
+    /// The same in all of them together.
+    pub voqs_high_water_bytes: u64,
+    /// Requests and credits sent to other leaves.
+    pub control_messages: u64,
+    /// Credits granted by the ports of this leaf.
+    pub credits: u64,
+    /// The most packets of one virtual output queue that were ever on their way at once.
+    pub reorder_high_water: u64,
+}
+
+fn count(tally: &mut (u64, u64), packet: &Packet) {
+    tally.0 += 1;
+    tally.1 += u64::from(packet.frame_bytes);
+}
+
+/// What a leaf has beside the parts of any switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    spec: ScheduledSpec,
+    wiring: LeafWiring,
+    classes: usize,
+    /// By host, then class.
+    voqs: Vec<Voq>,
+    /// By port; of hosts alone.
+    credits: Vec<Option<CreditScheduler>>,
+    /// By port, the host there.
+    hosts: Vec<u32>,
+    /// By source leaf, then port of a host, then class.
+    assemblies: Vec<Assembly>,
+    host_ports: usize,
+    spray: Spray,
+    /// When ports of hosts next send, and when their next credits are due.
+    departures: Earliest,
+    dues: Earliest,
+    /// When a packet is given up, and which: (instant, assembly, number). Only where cells may be
+    /// lost.
+    deadlines: VecDeque<(u64, u32, u32)>,
+    /// What ports account their frames in: there is always room.
+    books: SharedBuffer,
+    voq_bytes: u64,
+    record: LeafRecord,
+}
+
+impl Leaf {
+    pub(crate) fn new(
+        spec: &ScheduledSpec,
+        wiring: LeafWiring,
+        ports: &[Port],
+        classes: usize,
+    ) -> Leaf {
+        let leaves = wiring.peers.len();
+        let own = (0..).zip(wiring.places.iter());
+        let own = own.filter(|(_, at)| at.leaf == wiring.number);
+        let mut credits = vec![None; ports.len()];
+        let mut hosts = vec![u32::MAX; ports.len()];
+        let mut host_ports = 0;
+        for (host, place) in own {
+            let port = usize::from(place.port);
+            let rate = ports[port].bits_per_second();
+            credits[port] = Some(CreditScheduler::new(spec, rate, leaves, classes));
+            hosts[port] = host;
+            host_ports = host_ports.max(port + 1);
+        }
+        let (seed, name) = &wiring.name;
+        Leaf {
+            spec: spec.clone(),
+            classes,
+            voqs: vec![Voq::default(); wiring.places.len() * classes],
+            credits,
+            hosts,
+            assemblies: vec![Assembly::default(); leaves * host_ports * classes],
+            spray: Spray::new(spec.spray, leaves, (*seed, name)),
+            departures: Earliest::new(host_ports),
+            dues: Earliest::new(host_ports),
+            deadlines: VecDeque::new(),
+            books: books(classes),
+            voq_bytes: 0,
+            record: LeafRecord::default(),
+            host_ports,
+            wiring,
+        }
+    }
+
+    /// When the next timer of its own is due.
+    pub(crate) fn next_timer(&self) -> u64 {
+        let deadline = self.deadlines.front().map_or(NEVER, |deadline| deadline.0);
+        self.dues.first().0.min(deadline)
+    }
+
+    pub(crate) fn record(&self) -> LeafRecord {
+        let mut record = self.record;
+        let waiting = self.voqs.iter().flat_map(Voq::waiting);
+        waiting.for_each(|packet| count(&mut record.waiting, packet));
+        let assembling = self.assemblies.iter().flat_map(Assembly::waiting);
+        assembling.for_each(|packet| count(&mut record.assembling, packet));
+        let granted = self.credits.iter().flatten().map(CreditScheduler::granted);
+        record.credits = granted.sum();
+        record
+    }
+
+    /// What waits in the virtual output queues of a class.
+    pub(crate) fn waiting_in(&self, class: usize) -> impl Iterator<Item = &Packet> {
+        let voqs = self.voqs.iter().skip(class).step_by(self.classes);
+        voqs.flat_map(Voq::waiting)
+    }
+
+    fn is_host_port(&self, port: u16) -> bool {
+        self.credits[usize::from(port)].is_some()
+    }
+}
+
+/// Accounts that always have room: each queue has memory of its own without end.
+fn books(classes: usize) -> SharedBuffer {
+    let class = |class| ClassSpec {
+        class,
+        scheduling: Scheduling::Strict,
+        pool: 0,
+        reserved_bytes: 0,
+        limit: Limit::Static(UNLIMITED_POOL),
+        lossless: None,
+        ecn: None,
+    };
+    let classes: Vec<ClassSpec> = (0..classes as u8).map(class).collect();
+    SharedBuffer::new(&classes, &[UNLIMITED_POOL], &[], Vec::new())
+}
+
+/// A leaf, taken apart into what it works with.
+pub(crate) struct AtWork<'a> {
+    pub(crate) leaf: &'a mut Leaf,
+    pub(crate) ports: &'a mut [Port],
+    /// The accounts of what waits in virtual output queues, and of the hosts that sent it.
+    pub(crate) buffer: &'a mut SharedBuffer,
+    pub(crate) rules: &'a PortRules,
+    pub(crate) class_of: &'a [u8],
+    pub(crate) received: &'a mut [(u64, u64)],
+    /// Its number among the switches.
+    pub(crate) index: u32,
+}
+
+impl AtWork<'_> {
+    /// When something next happens of its own.
+    pub(crate) fn next_event(&self) -> u64 {
+        let timer = self.leaf.next_timer().min(self.buffer.next_refresh());
+        self.leaf.departures.first().0.min(timer)
+    }
+
+    /// Does everything that happens before `end`; returns when something next happens of its own.
+    pub(crate) fn visit<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        (end, routing): (u64, &Routing),
+        medium: &mut M,
+    ) -> Option<u64> {
+        let mut arrivals = arrivals.iter();
+        let mut next = arrivals.next();
+        loop {
+            let (departure, port) = self.leaf.departures.first();
+            let own = self.next_event();
+            let arrival = next.map_or(NEVER, |(packet, _)| packet.at);
+            let now = own.min(arrival);
+            if now >= end {
+                return (own != NEVER).then_some(own);
+            }
+            match next {
+                _ if departure == now => self.advance_port(port as u16, now, medium),
+                Some((packet, input)) if arrival == now => {
+                    self.arrive(packet, input, routing, medium);
+                    next = arrivals.next();
+                }
+                _ => self.fire(now, medium),
+            }
+        }
+    }
+
+    /// Takes what arrives through any input.
+    pub(crate) fn arrive<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let ports = self.ports.len() as u16;
+        if input >= 2 * ports {
+            self.take_control(packet, input - 2 * ports, routing, medium);
+        } else if input >= ports {
+            self.obey(packet, input - ports, medium);
+        } else {
+            let received = &mut self.received[usize::from(input)];
+            received.0 += 1;
+            received.1 += u64::from(packet.frame_bytes);
+            self.note(EventKind::Arrived, packet, input, medium);
+            if self.leaf.is_host_port(input) {
+                self.take_from_host(packet, input, routing, medium);
+            } else {
+                self.take_cell(packet, medium);
+            }
+        }
+    }
+
+    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, port: u16, medium: &mut M) {
+        let wire = self.ports[usize::from(port)].transmitter();
+        wire.note(kind, packet.at, packet, medium);
+    }
+
+    /// Puts a packet of a host into its virtual output queue, pauses the host, or drops it.
+    fn take_from_host<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let class = self.rules.queue(packet);
+        let number = packet.destination as usize * self.leaf.classes + class;
+        let frame = u64::from(packet.frame_bytes);
+        let before = self.leaf.voqs[number].bytes();
+        let account = (input, class);
+        let admission = match self.buffer.private_limit(class) {
+            Some(limit) if before + frame > limit => Admission::Refused,
+            Some(_) => Admission::Stored,
+            None => self.buffer.admission(account, before, frame),
+        };
+        if admission == Admission::Refused {
+            self.ports[usize::from(input)].drop_frame(class, packet, packet.at, medium);
+            return;
+        }
+        if self.buffer.private_limit(class).is_none() {
+            self.buffer
+                .charge(admission, account, (before, frame), packet.at);
+        }
+        self.note(EventKind::Queued, packet, input, medium);
+        let leaf = &mut *self.leaf;
+        count(&mut leaf.record.accepted, packet);
+        leaf.voqs[number].push(packet, input);
+        leaf.voq_bytes += frame;
+        let record = &mut leaf.record;
+        record.voq_high_water_bytes = record.voq_high_water_bytes.max(before + frame);
+        record.voqs_high_water_bytes = record.voqs_high_water_bytes.max(leaf.voq_bytes);
+        self.send_due(packet.at, medium);
+        self.request((packet.destination, class), packet.at, medium);
+        self.serve((packet.destination, class), routing, packet.at, medium);
+    }
+
+    /// Asks the scheduler of a queue's port for what the queue has no credit for.
+    fn request<M: Medium>(&mut self, (host, class): (u32, usize), now: u64, medium: &mut M) {
+        let leaf = &mut *self.leaf;
+        let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
+        let Some(bytes) = voq.request() else {
+            return;
+        };
+        let place = leaf.wiring.places[host as usize];
+        if place.leaf == leaf.wiring.number {
+            self.take_request(place.port, (place.leaf, class), bytes, now);
+        } else {
+            let kind = PacketKind::CreditRequest;
+            self.tell(place.leaf, (kind, host, class, bytes), now, medium);
+        }
+    }
+
+    /// Sends a message over a control link.
+    fn tell<M: Medium>(
+        &mut self,
+        to: u16,
+        (kind, host, class, bytes): (PacketKind, u32, usize, u32),
+        now: u64,
+        medium: &mut M,
+    ) {
+        let message = Packet {
+            at: now,
+            queue_pair: 0,
+            sequence: bytes,
+            destination: host,
+            hash: 0,
+            sent: 0,
+            frame_bytes: CONTROL_LINK_BYTES,
+            kind,
+            flags: Packet::class_flags(self.class_of[class]),
+        };
+        self.leaf.record.control_messages += 1;
+        self.send_to_leaf(to, &message, now, medium);
+    }
+
+    fn send_to_leaf<M: Medium>(&self, to: u16, packet: &Packet, now: u64, medium: &mut M) {
+        let peer = self.leaf.wiring.peers[usize::from(to)];
+        let peer = peer.expect("a leaf tells itself nothing");
+        medium.send(peer.output, now + peer.latency, packet);
+    }
+
+    /// Sends what a virtual output queue has credit for.
+    fn serve<M: Medium>(
+        &mut self,
+        (host, class): (u32, usize),
+        routing: &Routing,
+        now: u64,
+        medium: &mut M,
+    ) {
+        while let Some((packet, number)) = self.take_out((host, class), now) {
+            let place = self.leaf.wiring.places[host as usize];
+            if place.leaf == self.leaf.wiring.number {
+                self.deliver(&packet, place.port, now, medium);
+            } else {
+                self.send_to_leaf(place.leaf, &packet, now, medium);
+                self.send_cells(&packet, (place.leaf, number), routing, medium);
+            }
+        }
+        self.send_due(now, medium);
+    }
+
+    /// Takes the next packet that has credit out of its queue and of the accounts.
+    fn take_out(&mut self, (host, class): (u32, usize), now: u64) -> Option<(Packet, u32)> {
+        let leaf = &mut *self.leaf;
+        let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
+        let before = voq.bytes();
+        let (mut packet, number) = voq.pop()?;
+        let frame = u64::from(packet.frame_bytes);
+        leaf.voq_bytes -= frame;
+        let account = (packet.stored_from(), class);
+        self.buffer.release(account, (before, frame), now);
+        packet.at = now;
+        Some((packet, number))
+    }
+
+    /// Cuts a packet and sends its cells to a leaf, over all links that are up and lead there.
+    fn send_cells<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        (to, number): (u16, u32),
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let leaf = &mut *self.leaf;
+        count(&mut leaf.record.sent, packet);
+        let now = packet.at;
+        let candidates = routing.candidates(self.index, packet.destination);
+        for place in 0..leaf.spec.cells(packet.frame_bytes) {
+            let mut cell = Packet {
+                queue_pair: u32::from(leaf.wiring.number),
+                sequence: number,
+                ..*packet
+            };
+            cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
+            let mut port = &mut self.ports[usize::from(candidates[0])];
+            for _ in 0..candidates.len() {
+                let chosen = leaf.spray.next(usize::from(to), candidates.len());
+                port = &mut self.ports[usize::from(candidates[chosen])];
+                if !port.transmitter().is_dark() {
+                    break;
+                }
+            }
+            port.send_on(&cell, now, medium);
+        }
+    }
+
+    /// Takes what another leaf says: a request, a credit, or a packet that is on its way.
+    fn take_control<M: Medium>(
+        &mut self,
+        message: &Packet,
+        from: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let class = self.rules.queue(message);
+        let host = message.destination;
+        match message.kind {
+            PacketKind::CreditRequest => {
+                let port = self.leaf.wiring.places[host as usize].port;
+                self.take_request(port, (from, class), message.sequence, message.at);
+            }
+            PacketKind::Credit => {
+                let leaf = &mut *self.leaf;
+                leaf.voqs[host as usize * leaf.classes + class].credit(message.sequence);
+                self.serve((host, class), routing, message.at, medium);
+            }
+            _ => self.announce(message, (from, class)),
+        }
+    }
+
+    fn take_request(&mut self, port: u16, (leaf, class): (u16, usize), bytes: u32, now: u64) {
+        if let Some(credits) = &mut self.leaf.credits[usize::from(port)] {
+            credits.ask(leaf, class, bytes);
+        }
+        self.plan_credit(port, now);
+    }
+
+    /// Notes when the next credit of a port is due.
+    fn plan_credit(&mut self, number: u16, now: u64) {
+        let leaf = &mut *self.leaf;
+        let port = &self.ports[usize::from(number)];
+        let Some(credits) = &leaf.credits[usize::from(number)] else {
+            return;
+        };
+        let due = if port.queue_bytes() >= leaf.spec.egress_buffer_bytes {
+            NEVER
+        } else {
+            credits.due(now, |class| port.paused_until(class))
+        };
+        leaf.dues.set(usize::from(number), due);
+    }
+
+    fn assembly(&self, port: u16, (from, class): (u16, usize)) -> usize {
+        let place = usize::from(from) * self.leaf.host_ports + usize::from(port);
+        place * self.leaf.classes + class
+    }
+
+    /// Notes a packet that another leaf has sent.
+    fn announce(&mut self, packet: &Packet, from: (u16, usize)) {
+        let port = self.leaf.wiring.places[packet.destination as usize].port;
+        let place = self.assembly(port, from);
+        let leaf = &mut *self.leaf;
+        let cells = leaf.spec.cells(packet.frame_bytes);
+        let number = leaf.assemblies[place].announce(packet, cells);
+        let depth = leaf.assemblies[place].len() as u64;
+        leaf.record.reorder_high_water = leaf.record.reorder_high_water.max(depth);
+        if leaf.wiring.may_lose {
+            let deadline = packet.at + leaf.spec.reassembly_timeout.ps();
+            leaf.deadlines.push_back((deadline, place as u32, number));
+        }
+    }
+
+    /// Takes a cell that came out of the fabric.
+    fn take_cell<M: Medium>(&mut self, cell: &Packet, medium: &mut M) {
+        let HostPlace { leaf, port } = self.leaf.wiring.places[cell.destination as usize];
+        let class = self.rules.queue(cell);
+        // Where links have failed a cell may come to a leaf that it was to pass by on a detour, or
+        // when its packet has been given up: it is lost.
+        if leaf != self.leaf.wiring.number {
+            return;
+        }
+        let place = self.assembly(port, (cell.queue_pair as u16, class));
+        if self.leaf.assemblies[place].take(cell.sequence) {
+            self.release(place, port, cell.at, medium);
+        }
+    }
+
+    /// Sends on what is whole and in order.
+    fn release<M: Medium>(&mut self, place: usize, port: u16, now: u64, medium: &mut M) {
+        while let Some(mut packet) = self.leaf.assemblies[place].pop() {
+            count(&mut self.leaf.record.assembled, &packet);
+            packet.at = now;
+            self.deliver(&packet, port, now, medium);
+        }
+    }
+
+    /// Sends a packet to its host, or lets it wait there.
+    fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: u64, medium: &mut M) {
+        count(&mut self.leaf.record.delivered, packet);
+        let class = self.rules.queue(packet);
+        self.advance_port(number, now, medium);
+        let port = &mut self.ports[usize::from(number)];
+        if port.is_free(class, now) {
+            port.pass(packet, now, medium);
+        } else if port.is_closed(class) {
+            port.lose(packet, now, medium);
+        } else {
+            port.store((packet, number, class), self.rules, medium);
+        }
+        self.look_at_port(number, now);
+    }
+
+    /// Starts what waits at a port of a host up to and including `now`.
+    pub(crate) fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        if !self.leaf.is_host_port(number) {
+            return;
+        }
+        let mut around = Surroundings {
+            rules: self.rules,
+            buffer: &mut self.leaf.books,
+        };
+        self.ports[usize::from(number)].advance(now, &mut around, medium);
+        self.look_at_port(number, now);
+    }
+
+    /// Notes when a port of a host, which has changed, next sends and grants.
+    fn look_at_port(&mut self, number: u16, now: u64) {
+        let departure = self.ports[usize::from(number)].next_departure();
+        let departure = departure.unwrap_or(NEVER);
+        self.leaf.departures.set(usize::from(number), departure);
+        self.plan_credit(number, now);
+    }
+
+    /// Obeys a pause frame of a host.
+    fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        self.note(EventKind::Obeyed, packet, number, medium);
+        self.advance_port(number, packet.at, medium);
+        let class = self.rules.queue(packet);
+        self.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
+        if self.leaf.is_host_port(number) {
+            self.look_at_port(number, packet.at);
+        }
+    }
+
+    /// Does the first thing that is due at `now`: repeats pauses, grants a credit, or gives up a
+    /// packet.
+    pub(crate) fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        if self.buffer.next_refresh() == now {
+            self.buffer.refresh(now);
+            self.send_due(now, medium);
+        } else if self.leaf.dues.first().0 == now {
+            let port = self.leaf.dues.first().1 as u16;
+            self.grant(port, now, medium);
+        } else {
+            self.give_up(now, medium);
+        }
+    }
+
+    /// Grants the credit of a port that is due.
+    fn grant<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        let leaf = &mut *self.leaf;
+        let port = &self.ports[usize::from(number)];
+        let granted = leaf.credits[usize::from(number)]
+            .as_mut()
+            .and_then(|credits| credits.grant(now, |class| port.paused_until(class)));
+        self.plan_credit(number, now);
+        let Some((to, class)) = granted else {
+            return;
+        };
+        let bytes = self.leaf.spec.credit_bytes;
+        let host = self.leaf.hosts[usize::from(number)];
+        if to != self.leaf.wiring.number {
+            let kind = PacketKind::Credit;
+            self.tell(to, (kind, host, class, bytes), now, medium);
+            return;
+        }
+        let voq = host as usize * self.leaf.classes + class;
+        self.leaf.voqs[voq].credit(bytes);
+        while let Some((packet, _)) = self.take_out((host, class), now) {
+            self.deliver(&packet, number, now, medium);
+        }
+        self.send_due(now, medium);
+    }
+
+    /// Gives up the packet whose time is over, if cells of it are missing.
+    fn give_up<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        let Some((_, place, number)) = self.leaf.deadlines.pop_front() else {
+            return;
+        };
+        let leaf = &mut *self.leaf;
+        let Some(packet) = leaf.assemblies[place as usize].give_up(number) else {
+            return;
+        };
+        count(&mut leaf.record.given_up, &packet);
+        let port = leaf.wiring.places[packet.destination as usize].port;
+        self.release(place as usize, port, now, medium);
+    }
+
+    /// Sends the pause frames that have become due.
+    pub(crate) fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        while self.buffer.has_due() {
+            for due in self.buffer.take_due() {
+                self.advance_port(due.port, now, medium);
+                let class = self.class_of[usize::from(due.queue)];
+                let port = &mut self.ports[usize::from(due.port)];
+                port.send_pause(class, due.quanta, now, medium);
+                if self.leaf.is_host_port(due.port) {
+                    self.look_at_port(due.port, now);
+                }
+            }
+        }
+    }
+
+    /// A port was changed from outside at `now`, by `change`.
+    pub(crate) fn change<M: Medium>(
+        &mut self,
+        number: u16,
+        now: u64,
+        medium: &mut M,
+        change: impl FnOnce(&mut Port, &mut Surroundings<'_>, &mut M),
+    ) {
+        let mut around = Surroundings {
+            rules: self.rules,
+            buffer: &mut self.leaf.books,
+        };
+        let port = &mut self.ports[usize::from(number)];
+        change(port, &mut around, medium);
+        let rate = port.bits_per_second();
+        if let Some(credits) = &mut self.leaf.credits[usize::from(number)] {
+            credits.set_rate(rate);
+            self.look_at_port(number, now);
+        }
+        self.send_due(now, medium);
+    }
+}

@@ -1,0 +1,227 @@
+//! The scheduled fabric as a whole: which switches are its leaves, the control links between them,
+//! and whether what they have counted adds up.
+
+use std::sync::Arc;
+
+use tenter_engine::Output;
+use tenter_net::Switch;
+use tenter_net::scheduled::{HostPlace, LeafRecord, LeafWiring, Peer, ScheduledSpec};
+use tenter_scenario::Plan;
+use tenter_topology::Topology;
+
+use crate::build::Context;
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+
+/// The fabric's parameters and its leaves.
+#[derive(Debug)]
+pub(crate) struct ScheduledFabric {
+    pub(crate) spec: ScheduledSpec,
+    /// The nodes of the leaves, ascending.
+    leaves: Vec<u32>,
+    places: Arc<[HostPlace]>,
+    may_lose: bool,
+}
+
+impl ScheduledFabric {
+    pub(crate) fn of(plan: &Plan) -> Option<ScheduledFabric> {
+        let spec = plan.scheduled.clone()?;
+        let topology = &plan.topology;
+        let hosts = 0..topology.hosts as u32;
+        let ends: Vec<_> = hosts.map(|host| topology.neighbour(host, 0)).collect();
+        let mut leaves: Vec<u32> = ends.iter().map(|end| end.node).collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let place = |end: &tenter_topology::CableEnd| HostPlace {
+            leaf: leaves.partition_point(|&leaf| leaf < end.node) as u16,
+            port: end.port,
+        };
+        Some(ScheduledFabric {
+            places: ends.iter().map(place).collect(),
+            spec,
+            may_lose: !plan.faults.events.is_empty() || !plan.impairments.is_empty(),
+            leaves,
+        })
+    }
+
+    /// A node's number among the leaves, if it is one.
+    fn number(&self, node: u32) -> Option<u16> {
+        self.leaves.binary_search(&node).ok().map(|at| at as u16)
+    }
+}
+
+impl Context {
+    /// Whether a node is a leaf of a scheduled fabric.
+    pub(crate) fn is_scheduled_leaf(&self, node: u32) -> bool {
+        let fabric = self.scheduled.as_ref();
+        fabric.is_some_and(|fabric| fabric.number(node).is_some())
+    }
+
+    /// How many inputs a node has: for each port one for data and one for MAC control frames; a
+    /// leaf of a scheduled fabric has one more for each leaf.
+    pub fn inputs(&self, node: u32) -> u16 {
+        let ports = self.topology().nodes[node as usize].ports.len() as u16;
+        let leaf = self
+            .scheduled
+            .as_ref()
+            .filter(|of| of.number(node).is_some());
+        2 * ports + leaf.map_or(0, |fabric| fabric.leaves.len() as u16)
+    }
+
+    /// Makes a switch what it is in a scheduled fabric, if the fabric is one.
+    pub(crate) fn schedule(&self, node: u32, switch: &mut Switch) {
+        let Some(fabric) = &self.scheduled else {
+            return;
+        };
+        let name = &self.topology().nodes[node as usize].name;
+        let Some(number) = fabric.number(node) else {
+            switch.become_spine(&fabric.spec, (self.seed, name));
+            return;
+        };
+        let peers = fabric.leaves.iter().map(|&to| {
+            let (part, local) = self.home(to);
+            let ports = self.topology().nodes[to as usize].ports.len() as u16;
+            let output = Output {
+                part,
+                node: local,
+                input: 2 * ports + number,
+            };
+            self.control_latency(node, to)
+                .map(|latency| Peer { output, latency })
+        });
+        let wiring = LeafWiring {
+            number,
+            peers: peers.collect(),
+            places: Arc::clone(&fabric.places),
+            may_lose: fabric.may_lose,
+            name: (self.seed, name.clone()),
+        };
+        switch.become_leaf(&fabric.spec, wiring);
+    }
+
+    /// How long a message takes from one leaf to another, in ps: as long as the head of a cell on
+    /// the fastest way; `None` to itself.
+    fn control_latency(&self, from: u32, to: u32) -> Option<u64> {
+        let topology = self.topology();
+        let up = (0..topology.nodes[from as usize].ports.len() as u16)
+            .map(|port| (topology.neighbour(from, port).node, port));
+        let ways = up.filter(|&(spine, _)| !topology.is_host(spine) && from != to);
+        let times = ways.flat_map(|(spine, port)| {
+            let first = self.link(from, port).0.ps();
+            down_ports(topology, spine, to).map(move |down| first + self.link(spine, down).0.ps())
+        });
+        times.min()
+    }
+
+    /// The shortest and the longest time of a message between two leaves, in ps.
+    pub(crate) fn control_latencies(&self) -> Option<(u64, u64)> {
+        let leaves = &self.scheduled.as_ref()?.leaves;
+        let pairs = leaves
+            .iter()
+            .flat_map(|&from| leaves.iter().map(move |&to| (from, to)));
+        let times = pairs.filter_map(|(from, to)| self.control_latency(from, to));
+        times.fold(None, |bounds, time| {
+            let (least, most) = bounds.unwrap_or((time, time));
+            Some((time.min(least), time.max(most)))
+        })
+    }
+}
+
+/// The ports of a switch that lead to another one.
+fn down_ports(topology: &Topology, spine: u32, leaf: u32) -> impl Iterator<Item = u16> {
+    let ports = 0..topology.nodes[spine as usize].ports.len() as u16;
+    ports.filter(move |&port| topology.neighbour(spine, port).node == leaf)
+}
+
+/// Compares what a leaf has counted with what its ports have.
+///
+/// # Errors
+/// A sentence that says what does not add up.
+pub(crate) fn check_leaf(
+    switch: &Switch,
+    record: &LeafRecord,
+    hosts: &[u16],
+) -> Result<(), String> {
+    let ports = || hosts.iter().map(|&port| &switch.ports()[usize::from(port)]);
+    let mut from_hosts = (0, 0);
+    let mut to_hosts = (0, 0);
+    for (&number, port) in hosts.iter().zip(ports()) {
+        let counters = port.counters();
+        let received = switch.received(number);
+        from_hosts.0 += received.0 - counters.dropped_frames;
+        from_hosts.1 += received.1 - counters.dropped_bytes;
+        let waiting: u64 = port
+            .waiting()
+            .map(|packet| u64::from(packet.frame_bytes))
+            .sum();
+        to_hosts.0 += counters.sent_frames + counters.unsent_frames + port.waiting().count() as u64;
+        to_hosts.1 += counters.sent_bytes + counters.unsent_bytes + waiting;
+    }
+    let sums = [
+        ("came from hosts", from_hosts, record.accepted),
+        ("went to hosts", to_hosts, record.delivered),
+    ];
+    for (what, of_ports, counted) in sums {
+        if of_ports != counted {
+            return Err(format!(
+                "{of_ports:?} (frames, bytes) {what}, but {counted:?} were counted"
+            ));
+        }
+    }
+    // What stayed in the leaf went straight from one list to the other.
+    let local = |of: fn(&(u64, u64)) -> u64| {
+        let kept = of(&record.accepted) - of(&record.waiting) - of(&record.sent);
+        kept == of(&record.delivered) - of(&record.assembled)
+    };
+    if local(|pair| pair.0) && local(|pair| pair.1) {
+        return Ok(());
+    }
+    Err(format!(
+        "what stayed in the leaf does not add up: {record:?}"
+    ))
+}
+
+/// Compares what leaves sent each other with what came, waits or was given up.
+///
+/// # Errors
+/// A sentence that says what does not add up.
+pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
+    let context = driver.fabric(0).context();
+    let Some(fabric) = &context.scheduled else {
+        return Ok(());
+    };
+    let mut sent = (0, 0);
+    let mut found = (0, 0);
+    for &leaf in &fabric.leaves {
+        let (part, local) = context.home(leaf);
+        let NodeModel::Switch(switch) = &driver.fabric(usize::from(part)).nodes()[local as usize]
+        else {
+            continue;
+        };
+        let record = switch.leaf_record().unwrap_or_default();
+        let ports = switch.ports().len() as u16;
+        let announced = driver.in_flight(usize::from(part), local).into_iter();
+        let announced = announced
+            .filter(|(input, packet)| *input >= 2 * ports && !packet.kind.is_of_scheduler());
+        let announced = announced.fold((0, 0), |sum, (_, packet)| {
+            (sum.0 + 1, sum.1 + u64::from(packet.frame_bytes))
+        });
+        sent.0 += record.sent.0;
+        sent.1 += record.sent.1;
+        for part in [
+            record.assembled,
+            record.assembling,
+            record.given_up,
+            announced,
+        ] {
+            found.0 += part.0;
+            found.1 += part.1;
+        }
+    }
+    if sent == found {
+        return Ok(());
+    }
+    Err(format!(
+        "leaves sent each other {sent:?} (frames, bytes), but {found:?} came, wait, were given up or are announced"
+    ))
+}

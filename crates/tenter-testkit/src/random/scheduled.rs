@@ -1,0 +1,55 @@
+//! Scheduled fabrics: set in the plan, for half of the leaf-spine fabrics in which any two leaves
+//! have a spine in common.
+
+use tenter_net::PfcTrigger;
+use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
+use tenter_scenario::Plan;
+use tenter_topology::{Topology, TopologySpec};
+use tenter_units::Time;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    let two_tiers = matches!(plan.topology_spec, TopologySpec::LeafSpine(_));
+    let control = plan.nic.congestion_control.as_ref();
+    let in_band = control.is_some_and(|control| control.telemetry_hops().is_some());
+    if !two_tiers || in_band || !is_meshed(&plan.topology) || draw.chance(50) {
+        return;
+    }
+    plan.watchdog = None;
+    for class in &mut plan.switch.classes {
+        class.ecn = None;
+        if let Some(lossless) = &mut class.lossless {
+            lossless.trigger = PfcTrigger::Ingress;
+        }
+    }
+    let cell = draw.chance(60).then(|| CellSpec {
+        payload_bytes: draw.within(64..=600) as u32,
+        overhead_bytes: draw.within(0..=40) as u32,
+        bundle: draw.within(1..=6) as u32,
+    });
+    plan.scheduled = Some(ScheduledSpec {
+        credit_bytes: draw.within(256..=9_000) as u32,
+        over_speed_ppm: draw.below(6) as u32 * 10_000,
+        egress_buffer_bytes: draw.within(1..=60_000),
+        cell,
+        spray: if draw.chance(50) {
+            SprayKind::RoundRobin
+        } else {
+            SprayKind::Random
+        },
+        reassembly_timeout: Time::from_ns(draw.within(1_000..=60_000)),
+    });
+}
+
+/// Whether any two leaves have a spine in common.
+fn is_meshed(topology: &Topology) -> bool {
+    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let peers = |switch: u32| topology.neighbours(switch).map(|peer| peer.node);
+    let leaves = switches.filter(|&switch| peers(switch).any(|peer| topology.is_host(peer)));
+    let spines = leaves.map(|leaf| peers(leaf).filter(|&peer| !topology.is_host(peer)));
+    let spines: Vec<Vec<u32>> = spines.map(Iterator::collect).collect();
+    let meet = |a: &Vec<u32>, b: &Vec<u32>| a.iter().any(|spine| b.contains(spine));
+    spines.iter().all(|a| spines.iter().all(|b| meet(a, b)))
+}

@@ -1,0 +1,204 @@
+//! Scheduled fabrics: how long a cold virtual output queue takes, how an incast drains, who is
+//! disturbed by a NIC that pauses, and which links cells take.
+
+use crate::trial::Trial;
+use crate::wire::{FIRST_WIRE, MESSAGE, MTU, wire};
+
+/// 400 Gbit/s.
+const BYTE: u64 = 20;
+/// A full packet that is a message of its own: 4,194 bytes on the wire.
+const SLOT: u64 = FIRST_WIRE * BYTE;
+/// A cable of 25 ns and half of a pipeline of 600 ns.
+const HOST: u64 = 325_000;
+/// Half a pipeline, 200 ns of cable, a pipeline, 200 ns of cable, half a pipeline: from leaf to
+/// leaf, and as long for a request or a credit.
+const ACROSS: u64 = 1_600_000;
+
+/// Four leaves with four hosts each, and four spines.
+const FABRIC: &str = "
+fabric:
+  kind: leaf-spine
+  leaves: 4
+  hosts_per_leaf: 4
+  spines: 4
+  switching: {kind: scheduled}
+  switch: {pipeline_latency: 600ns, queue_capacity: none}
+endpoint: {nic: {message_size: 4KiB, acknowledge: {every: 1024}}}
+jobs:
+  - ranks: [0, 4]
+    collectives: [{collective: send-recv, size: 4KiB}, {collective: send-recv, size: 4KiB}]
+    gap: 50us
+observe: {samples: false}
+";
+
+#[test]
+fn a_packet_waits_for_a_request_and_a_credit_unless_there_is_credit_left() {
+    // Leaves take frames whole, so a packet takes its 83,880 ps three times: into its leaf, to the
+    // other leaf through a spine that cuts through, and to its NIC.
+    let sent = HOST + 3 * SLOT + ACROSS + HOST;
+    let trial = Trial::run(
+        FABRIC,
+        &["jobs[0].collectives=[{collective: incast, size: 8KiB}]"],
+    );
+    assert_eq!(trial.flow().fct().ps(), sent + 2 * ACROSS);
+    assert_eq!(sent + 2 * ACROSS, 5_701_640);
+    // Two credits of 4,096 bytes were granted for 4,194; so a second packet does not wait.
+    let two =
+        "jobs[0].collectives=[{collective: incast, size: 8KiB}, {collective: incast, size: 8KiB}]";
+    let trial = Trial::run(FABRIC, &[two]);
+    let times: Vec<u64> = trial.flows.iter().map(|flow| flow.fct().ps()).collect();
+    assert_eq!(times, [sent + 2 * ACROSS, sent]);
+    // Within a leaf a request and a credit take no time.
+    let near = [
+        "jobs[0].ranks=[0, 1]",
+        "jobs[0].collectives=[{collective: incast, size: 8KiB}]",
+    ];
+    let trial = Trial::run(FABRIC, &near);
+    assert_eq!(trial.flow().fct().ps(), 2 * HOST + 2 * SLOT);
+}
+
+#[test]
+fn cells_go_side_by_side() {
+    // 4,174 bytes are 16 cells of 256 + 16 bytes and one of 78 + 16; each of four links carries four
+    // long ones, one after the other, and the spines, which cut through, as many. One link has the
+    // short one behind them: 4 · 272 + 94 = 1,182 bytes.
+    let cells = "fabric.switching.cell={payload: 256B, overhead: 16B}";
+    let one = "jobs[0].collectives=[{collective: incast, size: 8KiB}]";
+    let trial = Trial::run(FABRIC, &[cells, one]);
+    let sent = HOST + 2 * SLOT + 1_182 * BYTE + ACROSS + HOST;
+    assert_eq!(trial.flow().fct().ps(), sent + 2 * ACROSS);
+    // Bundles of four: four of 1,088 bytes, and the short cell behind the first of them.
+    let bundles = "fabric.switching.cell={payload: 256B, overhead: 16B, bundle: 4}";
+    let trial = Trial::run(FABRIC, &[bundles, one]);
+    assert_eq!(trial.flow().fct().ps(), sent + 2 * ACROSS);
+    // The leaf sent as many bytes to its spines in both cases.
+    let wire_bytes = |trial: &Trial| -> u64 {
+        let ports = trial.outcome.counts.ports.iter();
+        let up = ports.filter(|port| port.node_name == "leaf1" && port.peer_name.starts_with("sp"));
+        up.map(|port| port.tx_bytes + 20 * port.tx_frames).sum()
+    };
+    assert_eq!(wire_bytes(&trial), 4_174 + 17 * 16);
+}
+
+#[test]
+fn an_incast_drains_at_the_rate_of_its_port_and_waits_at_its_sources() {
+    // Twelve senders on three leaves, a mebibyte each. The port is busy from the first packet on;
+    // that one came as through a cold queue.
+    let ranks = "jobs[0].ranks=[0, 4-15]";
+    let size = "jobs[0].collectives=[{collective: incast, size: 13MiB}]";
+    let all = 12 * wire(1 << 20, MTU, MESSAGE).iter().sum::<u64>() * BYTE;
+    let set = [ranks, size, "endpoint.nic.message_size=128KiB"];
+    let trial = Trial::run(FABRIC, &set);
+    let first = HOST + SLOT + 3 * ACROSS + SLOT;
+    assert_eq!(trial.completion(0), first + all + HOST);
+    for cells in ["none", "{payload: 256B, overhead: 16B}"] {
+        let cells = format!("fabric.switching.cell={cells}");
+        let trial = Trial::run(FABRIC, &[&set[..], &[&cells]].concat());
+        // Never more than one packet of each source leaf wants the same link at once, and the port
+        // holds back credits when its buffer is full.
+        for port in &trial.outcome.counts.ports {
+            let inside = port.node_name.starts_with("spine") || port.peer_name.starts_with("spine");
+            let most = if inside {
+                3 * FIRST_WIRE
+            } else {
+                (512 << 10) + 200_000
+            };
+            let high = port.queue_high_water_bytes;
+            assert!(
+                high <= most,
+                "{} to {}: {high}",
+                port.node_name,
+                port.peer_name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_nic_that_pauses_stops_nobody_else() {
+    // Hosts 4 and 5 send to hosts 0 and 1 of another leaf; host0 pauses its leaf for a while.
+    let jobs = [
+        "fabric.flow_control=pfc",
+        "fabric.switch={profile: jericho3-ramon3}",
+        "endpoint.nic.message_size=128KiB",
+        "jobs=[{name: stopped, ranks: [0, 4], collectives: [{collective: incast, size: 16MiB}]}, \
+         {name: victim, ranks: [1, 5], collectives: [{collective: incast, size: 16MiB}]}]",
+    ];
+    let storm = ["faults.events=[{nic: host0, pause_storm: 20us, until: 400us}]"];
+    let quiet = Trial::run(FABRIC, &jobs);
+    let trial = Trial::run(FABRIC, &[&jobs[..], &storm].concat());
+    let time = |trial: &Trial, job: u32| trial.flows_of(job)[0].fct().ps();
+    assert!(time(&trial, 0) > time(&quiet, 0) + 370_000_000);
+    assert_eq!(time(&trial, 1), time(&quiet, 1));
+    for port in &trial.outcome.counts.ports {
+        let inside = port.node_name.starts_with("spine") || port.peer_name.starts_with("spine");
+        assert!(!inside || port.tx_xoff_frames == 0);
+        // Two sources.
+        assert!(!inside || port.queue_high_water_bytes <= 2 * FIRST_WIRE);
+    }
+}
+
+#[test]
+fn cells_avoid_links_that_are_down() {
+    let jobs = [
+        "jobs[0].ranks=[0, 4-7, 8-11]",
+        "jobs[0].start=100us",
+        "jobs[0].collectives=[{collective: all-to-all, size: 8MiB}]",
+    ];
+    let whole = Trial::run(FABRIC, &jobs);
+    let down = "faults.events=[{link: leaf1-spine2, down: 10us}]";
+    let trial = Trial::run(
+        FABRIC,
+        &[&jobs[..], &[down, "faults.convergence=20us"]].concat(),
+    );
+    assert!(whole.port("leaf1", "spine2").tx_frames > 0);
+    assert_eq!(trial.port("leaf1", "spine2").tx_frames, 0);
+    assert_eq!(trial.port("spine2", "leaf1").tx_frames, 0);
+    assert!(trial.port("leaf1", "spine1").tx_frames > whole.port("leaf1", "spine1").tx_frames);
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!(
+        (totals.lost_frames, totals.unsent_frames, totals.timeouts),
+        (0, 0, 0)
+    );
+    assert!(trial.outcome.summary.complete);
+}
+
+#[test]
+fn what_is_lost_in_the_fabric_is_given_up_and_sent_again() {
+    // The link fails in the midst of it; until routing knows, spine2 throws away what is for leaf1.
+    let set = [
+        "jobs[0].ranks=[4, 0, 8, 12]",
+        "jobs[0].collectives=[{collective: incast, size: 16MiB}]",
+        "faults.events=[{link: leaf1-spine2, down: 50us}]",
+        "faults.convergence=20us",
+        "endpoint.nic.retransmission_timeout=1ms",
+        "endpoint.nic.acknowledge=per-message",
+    ];
+    let trial = Trial::run(FABRIC, &set);
+    let totals = &trial.outcome.summary.totals;
+    assert!(totals.lost_frames + totals.unsent_frames > 0);
+    assert!(totals.retransmitted_frames > 0);
+    assert!(trial.outcome.summary.complete);
+}
+
+#[test]
+fn an_exchange_of_all_with_all_is_nearly_ideal() {
+    // Sixteen ranks, one packet after the other to each of the others.
+    let set = |cells: &str, uplink: &str| {
+        let overrides = [
+            format!("fabric.switching.cell={cells}"),
+            format!("fabric.uplink_rate={uplink}"),
+            "endpoint.nic.message_size=128KiB".to_owned(),
+            "jobs[0].ranks=16".to_owned(),
+            "jobs[0].collectives=[{collective: all-to-all, size: 16MiB}]".to_owned(),
+        ];
+        let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        Trial::run(FABRIC, &overrides).completion(0) as f64
+    };
+    // 15 of 16 MiB at 400 Gb/s, headers included.
+    let ideal = (15 * wire(1 << 20, MTU, MESSAGE).iter().sum::<u64>() * BYTE) as f64;
+    let packets = set("none", "400Gbps") / ideal;
+    let cells = set("{payload: 256B, overhead: 16B}", "450Gbps") / ideal;
+    assert!(packets < 1.05, "{packets}");
+    assert!(cells < 1.05, "{cells}");
+}
