@@ -102,16 +102,24 @@ fn load(plan: &Plan, job: &Job, bytes: u64) -> Load {
     load
 }
 
-/// How many cells the packets of a request are cut into in a scheduled fabric, less one for each;
-/// the first packets of messages are taken for as long as the others.
+/// How many cells the packets of a request are cut into in a scheduled fabric, less one for each.
 fn cells_beyond(plan: &Plan, cut: MessageCut, bytes: u64, packets: u64) -> f64 {
     let Some(spec) = &plan.scheduled else {
         return 0.0;
     };
     let of = |packet| spec.cells(cut.frame_bytes(bytes, packet, packet + 1) as u16) - 1;
-    let last = packets.saturating_sub(1);
-    let before = last.saturating_sub(1);
-    last as f64 * f64::from(of(before)) + f64::from(of(last))
+    // All packets of a message but the first and the last are alike.
+    let message = |first: u64, count: u64| match count {
+        0 => 0.0,
+        1 => f64::from(of(first)),
+        _ => {
+            let ends = f64::from(of(first)) + f64::from(of(first + count - 1));
+            ends + (count - 2) as f64 * f64::from(of(first + 1))
+        }
+    };
+    let long = cut.packets_per_message();
+    let (full, rest) = (packets / long, packets % long);
+    message(0, long.min(packets)) * full as f64 + message(full * long, rest)
 }
 
 /// Acknowledgements for a request of so many packets: for the last of each message, and for every

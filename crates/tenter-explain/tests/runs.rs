@@ -38,13 +38,16 @@ fn simulated(plan: &Plan) -> (Outcome, Vec<FlowRow>) {
     (outcome, flows.0)
 }
 
-const FABRICS: [&str; 6] = [
+const FABRICS: [&str; 9] = [
     "{kind: single-switch, hosts: 3}",
     "{kind: single-switch, hosts: 3, rate: 100Gbps, switch: {forwarding: store-and-forward}}",
     "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, uplink_rate: 800Gbps}",
     "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, uplink_rate: 200Gbps}",
     "{kind: leaf-spine, leaves: 3, hosts_per_leaf: 2, spines: 2, host_rate: 300Gbps, switch: {forwarding: store-and-forward}}",
     "{kind: fat-tree, hosts_per_leaf: 2, leaves_per_pod: 2, aggs_per_pod: 2, core: {pods: 2, cores_per_agg: 2}}",
+    "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, switching: {kind: scheduled}}",
+    "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 3, links_per_pair: 2, uplink_rate: 100Gbps, switching: {kind: scheduled, cell: {}}}",
+    "{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, switching: {kind: scheduled, credit: 9000B, over_speed: 0, cell: {bundle: 4}}, switch: {forwarding: store-and-forward}}",
 ];
 
 const NICS: [&str; 3] = [
@@ -88,10 +91,12 @@ fn packets_are_counted_to_the_packet() {
         "collective: broadcast, algorithm: ring, size: 3MiB",
         "collective: hypercube, size: 8B",
     ];
-    for acknowledge in acknowledge {
+    let scheduled = ", switching: {kind: scheduled, cell: {bundle: 3}}";
+    let cases = acknowledge.map(|of| (of, "")).into_iter();
+    for (acknowledge, switching) in cases.chain([("per-packet", scheduled)]) {
         for collective in collectives {
             let text = format!(
-                "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}}\n\
+                "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2{switching}}}\n\
                  endpoint: {{nic: {{message_size: 50000B, acknowledge: {acknowledge}, connection_set_up: true}}}}\n\
                  jobs: [{{queue_pairs: 3, iterations: 2, collectives: [{{{collective}}}]}}]\n"
             );
@@ -224,4 +229,32 @@ limits: {{time: {limit}}}
     assert!(outcome.summary.stopped.is_some());
     let ratio = flows.len() as f64 / limited.flows as f64;
     assert!((0.8..1.1).contains(&ratio), "{} flows", flows.len());
+}
+
+#[test]
+fn a_scheduled_fabric_is_told_in_numbers() {
+    let text = "fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2, links_per_pair: 9, \
+                uplink_rate: 100Gbps, switch: {profile: jericho3-ramon3}, switching: {kind: scheduled}}\n\
+                jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
+    let facts = explained(text)
+        .1
+        .scheduled
+        .expect("the fabric is scheduled");
+    // 4,096 bytes at 408 Gb/s.
+    assert!(
+        (facts.credit_ns - 80.3137).abs() < 1e-3,
+        "{}",
+        facts.credit_ns
+    );
+    // 4,174 bytes and 17 cells of 16 more, beside 4,194.
+    assert!((facts.fabric_percent - 100.0 * 4_446.0 / 4_194.0).abs() < 1e-9);
+    // 1,800 to 1,600 Gb/s.
+    assert!((facts.speed_up - 1.125 * 4_194.0 / 4_446.0).abs() < 1e-9);
+    // Pipelines of 300 ns and two cables of 200 ns.
+    assert_eq!(facts.control_ns, Some(1_000.0));
+    let (cold, warm) = (facts.cold_ns.unwrap_or(0.0), facts.warm_ns.unwrap_or(0.0));
+    assert!((cold - warm - 2_000.0).abs() < 1e-9);
+    assert!((3_000.0..4_000.0).contains(&cold), "{cold}");
+    assert!(facts.leaf_bytes.is_some_and(|bytes| bytes > 12 << 30));
+    assert_eq!(facts.voq_bytes, None);
 }

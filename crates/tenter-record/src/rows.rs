@@ -343,6 +343,18 @@ rows! {
         lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
         /// Frames marked with congestion experienced.
         marked_frames: u64 => "marked_frames", "frames";
+        /// Most bytes that ever waited in one virtual output queue of a leaf of a scheduled fabric;
+        /// missing for other switches, as is what follows.
+        voq_high_water_bytes: Option<u64> => "voq_high_water_bytes", "bytes";
+        /// Most bytes that ever waited in all of them.
+        voqs_high_water_bytes: Option<u64> => "voqs_high_water_bytes", "bytes";
+        /// Credits that its ports granted.
+        credits: Option<u64> => "credits", "credits";
+        /// Most packets of one virtual output queue of another leaf that were ever on their way
+        /// here at once, or waited for one that was.
+        reorder_high_water_packets: Option<u64> => "reorder_high_water_packets", "packets";
+        /// Packets given up because a cell of theirs did not come.
+        reassembly_lost_frames: Option<u64> => "reassembly_lost_frames", "frames";
     }
 }
 

@@ -130,6 +130,28 @@ fn the_reference_lists_every_key() {
     );
 }
 
+/// 16 leaves of 32 hosts and 144 uplinks, 9 spines of 256 ports, 16 cables between each pair.
+#[test]
+fn the_study_of_a_scheduled_fabric_has_the_cables_of_its_source() {
+    let path = "studies/scheduled-fabric/test-3/scenario.yaml";
+    let loaded = load(&read(path), path, Format::Yaml, &[], None)
+        .unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let topology = &loaded.plan.topology;
+    assert_eq!((topology.hosts, topology.switches()), (512, 16 + 9));
+    assert_eq!(topology.cables.len(), 512 + 16 * 9 * 16);
+    for leaf in 512..528 {
+        let peers: Vec<u32> = topology.neighbours(leaf).map(|end| end.node).collect();
+        assert_eq!(peers.len(), 32 + 144);
+        for spine in 528..537 {
+            assert_eq!(peers.iter().filter(|&&peer| peer == spine).count(), 16);
+        }
+    }
+    for spine in 528..537 {
+        assert_eq!(topology.neighbours(spine).count(), 256);
+    }
+}
+
 /// 8 leaves of 64 hosts and 32 uplinks, 4 spines of 64 ports, 8 cables between each pair.
 #[test]
 fn the_scheduled_fabric_study_has_the_cables_of_its_source() {

@@ -214,6 +214,13 @@ fn switch_row(switch: &Switch) -> SwitchRow {
         shared_bytes: switch.pools().map(|pool| pool.used_bytes).sum(),
         ..SwitchRow::default()
     };
+    if let Some(leaf) = switch.leaf_record() {
+        row.voq_high_water_bytes = Some(leaf.voq_high_water_bytes);
+        row.voqs_high_water_bytes = Some(leaf.voqs_high_water_bytes);
+        row.credits = Some(leaf.credits);
+        row.reorder_high_water_packets = Some(leaf.reorder_high_water);
+        row.reassembly_lost_frames = Some(leaf.given_up.0);
+    }
     for (number, port) in (0..).zip(switch.ports()) {
         for queue in 0..switch.classes().len() {
             let counters = port.queue_counters(queue);

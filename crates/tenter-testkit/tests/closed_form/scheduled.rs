@@ -59,9 +59,9 @@ fn a_packet_waits_for_a_request_and_a_credit_unless_there_is_credit_left() {
 
 #[test]
 fn cells_go_side_by_side() {
-    // 4,174 bytes are 16 cells of 256 + 16 bytes and one of 78 + 16; each of four links carries four
-    // long ones, one after the other, and the spines, which cut through, as many. One link has the
-    // short one behind them: 4 · 272 + 94 = 1,182 bytes.
+    // 4,174 bytes are 16 cells of 256 + 16 bytes and one of 78 + 16. Each of four links carries
+    // four long ones, one after the other, and the spines, which cut through, as many. One link has
+    // the short one behind them: 4 · 272 + 94 = 1,182 bytes.
     let cells = "fabric.switching.cell={payload: 256B, overhead: 16B}";
     let one = "jobs[0].collectives=[{collective: incast, size: 8KiB}]";
     let trial = Trial::run(FABRIC, &[cells, one]);
@@ -91,6 +91,15 @@ fn an_incast_drains_at_the_rate_of_its_port_and_waits_at_its_sources() {
     let trial = Trial::run(FABRIC, &set);
     let first = HOST + SLOT + 3 * ACROSS + SLOT;
     assert_eq!(trial.completion(0), first + all + HOST);
+    // As many credits as that takes, rounded up for each of the senders' leaves.
+    let rows = &trial.outcome.counts.switches;
+    let credits = |leaf: usize| rows[leaf].credits.unwrap_or(0);
+    assert!((all / BYTE).div_ceil(4_096) <= credits(0) && credits(0) <= (all / BYTE) / 4_096 + 3);
+    assert_eq!(rows[4].credits, None);
+    // Four senders at 400 Gb/s fill one queue, which gets a third of the port.
+    let high = rows[1].voq_high_water_bytes.unwrap_or(0);
+    assert!((3 << 20..4 << 20).contains(&high), "{high}");
+    assert_eq!(rows[1].voqs_high_water_bytes, Some(high));
     for cells in ["none", "{payload: 256B, overhead: 16B}"] {
         let cells = format!("fabric.switching.cell={cells}");
         let trial = Trial::run(FABRIC, &[&set[..], &[&cells]].concat());
