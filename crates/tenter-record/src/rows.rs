@@ -349,7 +349,7 @@ rows! {
         /// Most bytes that ever waited in all of them.
         voqs_high_water_bytes: Option<u64> => "voqs_high_water_bytes", "bytes";
         /// Credits that its ports granted.
-        credits: Option<u64> => "credits", "credits";
+        credits: Option<u64> => "credits", "";
         /// Most packets of one virtual output queue of another leaf that were ever on their way
         /// here at once, or waited for one that was.
         reorder_high_water_packets: Option<u64> => "reorder_high_water_packets", "packets";
