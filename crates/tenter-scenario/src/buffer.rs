@@ -79,7 +79,22 @@ impl Need {
 }
 
 /// A queue that holds no full frame lets nothing through.
-pub(crate) fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
+pub(crate) fn check_capacities(
+    switches: Option<&(SwitchDraft, Vec<TierDraft>)>,
+    endpoint: Option<&Endpoint>,
+    problems: &Problems,
+) {
+    let (Some((usual, tiers)), Some(endpoint)) = (switches, endpoint) else {
+        return;
+    };
+    let frame = u64::from(endpoint.nic.longest_frame_bytes());
+    check_capacity(usual, frame, problems);
+    for of in tiers {
+        check_capacity(&of.switch, frame, problems);
+    }
+}
+
+fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
     let capacity = draft.queue_capacity;
     if draft.buffer.is_none() && capacity < frame {
         let message = format!(

@@ -269,20 +269,12 @@ impl Draft<'_> {
         effective: &mut Node,
     ) -> Option<Plan> {
         let fabric = self.fabric?;
-        if let (Some((switch, tiers)), Some(endpoint)) = (&fabric.switches, &self.endpoint) {
-            let frame = u64::from(endpoint.nic.longest_frame_bytes());
-            buffer::check_capacity(switch, frame, problems);
-            for of in tiers {
-                buffer::check_capacity(&of.switch, frame, problems);
-            }
-        }
+        buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
         let topology = topology_spec.build();
         let topology = topology.map_err(|error| places.report(&error, problems));
         let topology = topology.ok()?;
-        if let Some((_, tiers)) = &fabric.switches {
-            switch_tiers::check(tiers, &topology, problems);
-        }
+        switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let endpoint = self.endpoint.as_ref();
         if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
             draft.check(&endpoint.nic, &topology, (problems, warnings));

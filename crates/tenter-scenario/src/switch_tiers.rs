@@ -123,7 +123,14 @@ fn inherited(usual: &[Entry]) -> Vec<Entry> {
 }
 
 /// A tier that no switch is of is a slip.
-pub(crate) fn check(tiers: &[TierDraft], topology: &Topology, problems: &Problems) {
+pub(crate) fn check(
+    switches: Option<&(SwitchDraft, Vec<TierDraft>)>,
+    topology: &Topology,
+    problems: &Problems,
+) {
+    let Some((_, tiers)) = switches else {
+        return;
+    };
     let switches = topology.hosts as u32..topology.nodes.len() as u32;
     let top = switches.filter_map(|node| topology.tier(node)).max();
     let has = |tier: u8| {

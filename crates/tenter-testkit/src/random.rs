@@ -30,8 +30,8 @@ pub struct RandomScenario {
 /// most. Ties in time are frequent in about half of them (equal rates, delays and frames, no skew)
 /// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
 /// in one of eight a queue pair gives up and its job with it. In four of ten links fail, frames are
-/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on. In some the switches of a
-/// tier are not like the others.
+/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on. In some the
+/// switches of a tier are not like the others.
 ///
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
@@ -338,8 +338,8 @@ mod tests {
             for what in flow_control_of(&plan).into_iter().chain(others) {
                 count(what.to_owned());
             }
-            if matches!(plan.switches.usual.classes[0].limit, Limit::Static(bytes) if bytes < 14_000)
-            {
+            let limit = plan.switches.usual.classes[0].limit;
+            if matches!(limit, Limit::Static(bytes) if bytes < 14_000) {
                 count("small queues".to_owned());
             }
         }

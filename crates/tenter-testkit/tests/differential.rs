@@ -56,10 +56,7 @@ fn run(seeds: Range<u64>) {
             Ok(trials) => {
                 let summary = &trials.reference.outcome.summary;
                 assert_totals(seed, summary);
-                if has_sufficient_headroom(&scenario.plan) {
-                    assert_eq!(summary.totals.lossless_dropped_frames, 0, "seed {seed}");
-                    seen.kept += u64::from(summary.totals.xoff_frames > 0);
-                }
+                seen.kept += u64::from(has_kept_all(&scenario, summary));
                 seen.packet_hops += summary.engine.packet_hops;
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
                 seen.naks += u64::from(summary.totals.nak_frames > 0);
@@ -71,10 +68,7 @@ fn run(seeds: Range<u64>) {
                 seen.notifications += u64::from(summary.totals.cnp_frames > 0);
                 seen.out_of_order += u64::from(summary.totals.out_of_order_frames > 0);
                 seen.given_up += u64::from(summary.totals.given_up_frames > 0);
-                let loaded = summary.jobs.iter().any(|job| {
-                    job.job.background && job.collectives.iter().any(|row| row.complete)
-                });
-                seen.loads += u64::from(loaded && summary.complete);
+                seen.loads += u64::from(is_loaded(summary));
                 seen.lost += u64::from(summary.totals.lost_frames > 0);
                 seen.unsent += u64::from(summary.totals.unsent_frames > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
@@ -120,6 +114,22 @@ fn run(seeds: Range<u64>) {
         seen.packet_hops <= count * 20_000,
         "the scenarios have become too large: {seen:?} in {count}"
     );
+}
+
+/// Whether the trial was completed beside a load that got something done.
+fn is_loaded(summary: &Summary) -> bool {
+    let mut loads = summary.jobs.iter().filter(|job| job.job.background);
+    summary.complete && loads.any(|job| job.collectives.iter().any(|row| row.complete))
+}
+
+/// Whether senders were paused where headroom is sufficient; then nothing may have been dropped.
+fn has_kept_all(scenario: &RandomScenario, summary: &Summary) -> bool {
+    if !has_sufficient_headroom(&scenario.plan) {
+        return false;
+    }
+    let totals = &summary.totals;
+    assert_eq!(totals.lossless_dropped_frames, 0, "seed {}", scenario.seed);
+    totals.xoff_frames > 0
 }
 
 /// Whether no frame of a lossless class may be lost: all headroom is the model's, pauses outlast
