@@ -62,9 +62,10 @@ pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<Schedule
     let way = other.map(|to| Way::between(plan, spec, routing, (0, to)));
     let control = way.as_ref().map(|way| way.control);
     let cold = way.map(|way| way.pass(&[(frame, Time::ZERO)]));
-    let limit = plan.switch.classes.first().map(|class| class.limit);
+    let limit = plan.switches.usual.classes.first().map(|class| class.limit);
     let shared = plan
-        .switch
+        .switches
+        .usual
         .pool_bytes
         .iter()
         .all(|&bytes| bytes != UNLIMITED_POOL);
@@ -73,7 +74,7 @@ pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<Schedule
         _ => None,
     };
     Some(ScheduledFacts {
-        leaf_bytes: shared.then(|| plan.switch.pool_bytes.iter().sum()),
+        leaf_bytes: shared.then(|| plan.switches.usual.pool_bytes.iter().sum()),
         voq_bytes: own,
         credit_bytes: u64::from(spec.credit_bytes),
         credit_ns: interval.as_ns(),

@@ -2,15 +2,14 @@
 
 use tenter_topology::TopologySpec;
 
-use crate::buffer;
 use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
-use crate::endpoint::Endpoint;
+use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::profiles;
 use crate::switch::{self, SwitchDraft};
+use crate::switch_tiers::TierDraft;
 use crate::switching::{self, SwitchingDraft};
 use crate::topologies::{self, Places};
 
@@ -33,7 +32,7 @@ const FABRIC: KeyTable = KeyTable {
             "switch",
             "mapping",
             Default("{}"),
-            "The switch model; all switches share it",
+            "The switch model; all switches share it, but for what `tiers` in it says",
         ),
         key(
             "load_balancing",
@@ -57,19 +56,10 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 pub(crate) struct Fabric {
     /// The topology and where its parts were described.
     pub(crate) topology: Option<(TopologySpec, Places)>,
-    pub(crate) switch: Option<SwitchDraft>,
+    /// The switches, and those of tiers that are not like the others.
+    pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
     pub(crate) switching: Option<SwitchingDraft>,
-}
-
-impl Fabric {
-    /// A queue that holds no full frame lets nothing through.
-    pub(crate) fn check_capacity(&self, endpoint: Option<&Endpoint>, problems: &Problems) {
-        if let (Some(switch), Some(endpoint)) = (&self.switch, endpoint) {
-            let frame = u64::from(endpoint.nic.longest_frame_bytes());
-            buffer::check_capacity(switch, frame, problems);
-        }
-    }
 }
 
 /// Reads `fabric` out of the scenario.
@@ -85,11 +75,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }
-    let switch = switch::read(&mut section, scheduled);
+    let switches = switch::read(&mut section, scheduled);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
-        switch,
+        switches,
         load_balancing,
         switching,
     })

@@ -3,7 +3,7 @@
 
 use tenter_endpoint::NicSpec;
 use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
-use tenter_net::{ClassSpec, PfcTrigger, SwitchSpec};
+use tenter_net::{ClassSpec, PfcTrigger, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 
@@ -211,7 +211,7 @@ pub(crate) fn word_at<'n>(node: Option<&'n Node>, key: &str) -> Option<&'n str> 
 pub(crate) struct Around<'a> {
     pub(crate) topology_spec: &'a TopologySpec,
     pub(crate) topology: &'a Topology,
-    pub(crate) switch: &'a SwitchSpec,
+    pub(crate) switches: &'a Switches,
     pub(crate) nic: &'a NicSpec,
     pub(crate) has_watchdog: bool,
 }
@@ -236,12 +236,13 @@ impl SwitchingDraft {
             return;
         }
         self.check_leaves(around.topology, problems);
-        if around
-            .switch
-            .classes
-            .iter()
-            .any(|class| class.ecn.is_some())
-        {
+        if !around.switches.tiers.is_empty() {
+            refuse(
+                "`fabric.switch.tiers` has no place in a scheduled fabric: spines have one queue without end, and all leaves are alike".to_owned(),
+                "leave it out",
+            );
+        }
+        if around.switches.any_class(|class| class.ecn.is_some()) {
             refuse(
                 "a scheduled fabric marks nothing: what is too much waits at its source, in queues that belong to one destination each".to_owned(),
                 "leave out `ecn`; `fabric.flow_control: pfc` pauses NICs when the memory of their leaf runs out",
@@ -251,7 +252,7 @@ impl SwitchingDraft {
             let lossless = class.lossless.as_ref();
             lossless.is_some_and(|lossless| lossless.trigger == PfcTrigger::Pool)
         };
-        if around.switch.classes.iter().any(by_pool) {
+        if around.switches.any_class(by_pool) {
             refuse(
                 "`trigger: pool` would pause the links of a scheduled fabric too, where nobody may be stopped".to_owned(),
                 "use `trigger: ingress`, which pauses the NICs that fill the memory of their leaf",

@@ -66,9 +66,9 @@ fn defaults_are_those_of_the_table_or_of_the_profile() {
     assert_eq!(scheduled(&[profile, "fabric.switching.cell=none"]), plain);
     // Flow control has the memory of that device behind it unless another is named.
     let plan = good(&["fabric.flow_control=pfc"]).plan;
-    assert!(plan.switch.pool_bytes[0] > 12_000_000_000);
+    assert!(plan.switches.usual.pool_bytes[0] > 12_000_000_000);
     assert_eq!(
-        plan.device.map(|device| device.name),
+        plan.devices.usual.map(|device| device.name),
         Some("jericho3-ramon3".to_owned())
     );
     // Without the kind the profile says nothing of it.

@@ -18,7 +18,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     plan.watchdog = None;
-    for class in &mut plan.switch.classes {
+    for class in &mut plan.switches.usual.classes {
         class.ecn = None;
         if let Some(lossless) = &mut class.lossless {
             lossless.trigger = PfcTrigger::Ingress;
