@@ -17,7 +17,8 @@ pub const CONNECT_FRAME_BYTES: u16 = 326;
 /// Frame bytes of a congestion notification packet: a data packet without payload, with 16 reserved
 /// bytes (InfiniBand Architecture Specification, Annex A17).
 pub const CNP_FRAME_BYTES: u16 = 78;
-/// Frame bytes of a pause frame (IEEE 802.1Qbb): the smallest frame there is.
+/// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
+/// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
 /// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet that waits
 /// longer, in queues of hundreds of megabytes at 10G, has its latency recorded modulo that.
@@ -52,6 +53,9 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
+    /// A switch tells the one before it that a queue is long in which a packet with this hash for
+    /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
+    Notice,
 }
 
 impl PacketKind {
@@ -59,6 +63,12 @@ impl PacketKind {
     #[inline]
     pub fn is_data(self) -> bool {
         self as u8 <= PacketKind::Only as u8
+    }
+
+    /// Whether it is a MAC control frame, which never leaves its link.
+    #[inline]
+    pub fn is_mac_control(self) -> bool {
+        matches!(self, PacketKind::Pause | PacketKind::Notice)
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.

@@ -203,7 +203,7 @@ rows! {
         /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
         /// connection set-up.
         tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes";
-        /// The same of pause frames.
+        /// The same of pause frames and of notices between switches.
         tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes";
         /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames";
@@ -343,6 +343,12 @@ rows! {
         lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
         /// Frames marked with congestion experienced.
         marked_frames: u64 => "marked_frames", "frames";
+        /// Notices of long queues that it sent to other switches, for telemetry-assisted load
+        /// balancing.
+        notice_frames: u64 => "notice_frames", "frames";
+        /// How often such notices made it move a flow, or flows that share a bucket, to another
+        /// link.
+        flow_moves: u64 => "flow_moves", "moves";
     }
 }
 

@@ -2,11 +2,14 @@
 //! [`LoadBalancing`].
 
 mod adaptive;
+mod buckets;
 mod ecmp;
 mod flowlet;
 mod quality;
+mod queue_aware_spray;
 mod random_spray;
 mod round_robin_spray;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod weighted_ecmp;
@@ -15,12 +18,18 @@ pub use adaptive::Adaptive;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
 pub use flowlet::Flowlet;
 pub use quality::QualitySpec;
+pub use queue_aware_spray::QueueAwareSpray;
+pub use telemetry::TelemetryAssisted;
+
+use tenter_topology::Routing;
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
 use flowlet::FlowletTable;
 use quality::Quality;
+use queue_aware_spray::SprayMemory;
 use round_robin_spray::RoundRobinSpray;
+pub(crate) use telemetry::TelemetryTable;
 
 /// Every load balancer there is, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +42,14 @@ pub enum LoadBalancing {
     RandomSpray,
     /// One link after the other, for every packet anew.
     RoundRobinSpray,
+    /// The shortest of a few queues, for every packet anew.
+    QueueAwareSpray(QueueAwareSpray),
     /// The link with the shortest queue, for every packet anew.
     Adaptive(Adaptive),
     /// The link with the shortest queue, for every burst of a flow anew.
     Flowlet(Flowlet),
+    /// A link by the hash, until a switch further on says that it leads to a long queue.
+    Telemetry(TelemetryAssisted),
 }
 
 impl LoadBalancing {
@@ -56,8 +69,15 @@ impl LoadBalancing {
             }
             LoadBalancing::RandomSpray
             | LoadBalancing::RoundRobinSpray
+            | LoadBalancing::QueueAwareSpray(_)
             | LoadBalancing::Adaptive(_) => true,
+            LoadBalancing::Telemetry(spec) => spec.gap.is_none(),
         }
+    }
+
+    /// Whether switches send each other notices.
+    pub fn sends_notices(&self) -> bool {
+        matches!(self, LoadBalancing::Telemetry(_))
     }
 }
 
@@ -72,6 +92,8 @@ pub(crate) struct View<'a> {
     pub(crate) seed: u32,
     /// How busy ports are.
     pub(crate) quality: &'a Quality,
+    /// Where hosts are.
+    pub(crate) routing: &'a Routing,
 }
 
 impl View<'_> {
@@ -81,10 +103,19 @@ impl View<'_> {
         ((draw * count as u64) >> 32) as usize
     }
 
+    /// How busy a port is.
+    pub(crate) fn level(&self, port: u16, now: u64) -> u8 {
+        self.quality.level(self.ports, port, now)
+    }
+
     /// The least busy candidate; of several any, by chance.
     pub(crate) fn best(&self, packet: &Packet) -> usize {
-        let level = |port: &u16| self.quality.level(self.ports, *port, packet.at);
-        let levels = self.candidates.iter().map(level);
+        self.least(packet, |port| self.level(port, packet.at))
+    }
+
+    /// The candidate of the lowest level; of several any, by chance.
+    pub(crate) fn least(&self, packet: &Packet, level: impl Fn(u16) -> u8) -> usize {
+        let levels = self.candidates.iter().map(|&port| level(port));
         let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
             Some(least) if least < level => (best, equal),
             Some(least) if least == level => (best, equal + 1),
@@ -92,7 +123,7 @@ impl View<'_> {
         });
         let chosen = self.any_of(packet, equal);
         let mut places = (0..self.candidates.len())
-            .filter(|&place| Some(level(&self.candidates[place])) == best);
+            .filter(|&place| Some(level(self.candidates[place])) == best);
         places.nth(chosen).unwrap_or(0)
     }
 }
@@ -117,8 +148,10 @@ enum Member {
     WeightedEcmp(weighted_ecmp::WeightedEcmp),
     RandomSpray(random_spray::RandomSpray),
     RoundRobinSpray(RoundRobinSpray),
+    QueueAwareSpray(SprayMemory),
     Adaptive(Adaptive),
     Flowlet(FlowletTable),
+    Telemetry(TelemetryTable),
 }
 
 impl Balancer {
@@ -134,9 +167,17 @@ impl Balancer {
             LoadBalancing::RoundRobinSpray => {
                 (Member::RoundRobinSpray(RoundRobinSpray::default()), None)
             }
+            LoadBalancing::QueueAwareSpray(spec) => (
+                Member::QueueAwareSpray(SprayMemory::new(*spec)),
+                Some(QualitySpec::EXACT),
+            ),
             LoadBalancing::Adaptive(spec) => (Member::Adaptive(*spec), Some(spec.quality)),
             LoadBalancing::Flowlet(spec) => (
                 Member::Flowlet(FlowletTable::new(*spec)),
+                Some(spec.quality),
+            ),
+            LoadBalancing::Telemetry(spec) => (
+                Member::Telemetry(TelemetryTable::new(*spec, ports)),
                 Some(spec.quality),
             ),
         };
@@ -168,6 +209,28 @@ impl Balancer {
         self.quality.refresh(ports, now);
     }
 
+    /// What it remembers where switches tell each other of long queues.
+    #[inline]
+    pub(crate) fn telemetry(&mut self) -> Option<&mut TelemetryTable> {
+        match &mut self.member {
+            Member::Telemetry(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Notices sent through a port and received through it, and how often flows have moved.
+    pub(crate) fn told(&self, port: u16) -> ((u64, u64), u64) {
+        match &self.member {
+            Member::Telemetry(table) => (table.notices(port), table.moves()),
+            _ => ((0, 0), 0),
+        }
+    }
+
+    /// The level of a port at which a frame would wait so long, in ps.
+    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+        self.quality.level_of(backlog)
+    }
+
     /// The place among the candidates (at least one) of the port a packet takes.
     #[inline]
     pub(crate) fn choose(
@@ -175,7 +238,7 @@ impl Balancer {
         packet: &Packet,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> usize {
         if let Member::Ecmp(ecmp) = &self.member {
             if candidates.len() == 1 {
@@ -183,7 +246,7 @@ impl Balancer {
             }
             return ecmp.place(packet.hash, seed, candidates.len() as u32) as usize;
         }
-        self.choose_other(packet, candidates, seed, ports)
+        self.choose_other(packet, candidates, seed, (ports, routing))
     }
 
     /// The place among the candidates of the port that all packets with this hash take; `None`
@@ -193,7 +256,7 @@ impl Balancer {
         hash: u32,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> Option<usize> {
         if candidates.len() == 1 {
             return Some(0);
@@ -203,6 +266,7 @@ impl Balancer {
             ports,
             seed,
             quality: &self.quality,
+            routing,
         };
         match &self.member {
             Member::Ecmp(member) => {
@@ -211,8 +275,10 @@ impl Balancer {
             Member::WeightedEcmp(member) => Some(member.place(hash, &view)),
             Member::RandomSpray(_)
             | Member::RoundRobinSpray(_)
+            | Member::QueueAwareSpray(_)
             | Member::Adaptive(_)
-            | Member::Flowlet(_) => None,
+            | Member::Flowlet(_)
+            | Member::Telemetry(_) => None,
         }
     }
 
@@ -222,7 +288,7 @@ impl Balancer {
         packet: &Packet,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> usize {
         self.quality.watch(packet.at);
         if candidates.len() == 1 {
@@ -233,14 +299,17 @@ impl Balancer {
             ports,
             seed,
             quality: &self.quality,
+            routing,
         };
         match &mut self.member {
             Member::Ecmp(member) => member.choose(packet, &view),
             Member::WeightedEcmp(member) => member.choose(packet, &view),
             Member::RandomSpray(member) => member.choose(packet, &view),
             Member::RoundRobinSpray(member) => member.choose(packet, &view),
+            Member::QueueAwareSpray(member) => member.choose(packet, &view),
             Member::Adaptive(member) => member.choose(packet, &view),
             Member::Flowlet(member) => member.choose(packet, &view),
+            Member::Telemetry(member) => member.choose(packet, &view),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What each member chooses among idle ports, and among ports of which one is busy.
 
 use tenter_engine::Output;
+use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec};
@@ -13,7 +14,7 @@ const PORTS: usize = 4;
 const CANDIDATES: [u16; PORTS] = [0, 1, 2, 3];
 
 /// Nothing comes of what is sent.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 impl Medium for Nowhere {
     const WATCHED: bool = false;
@@ -23,7 +24,7 @@ impl Medium for Nowhere {
     fn note(&mut self, _: Event) {}
 }
 
-fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
+pub(super) fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
     Packet {
         at,
         queue_pair: 0,
@@ -38,7 +39,7 @@ fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
 }
 
 /// Ports of 100G, but for the last, which has 300G.
-fn ports() -> Vec<Port> {
+pub(super) fn ports() -> Vec<Port> {
     let output = Output {
         part: 0,
         input: 0,
@@ -59,6 +60,24 @@ fn ports() -> Vec<Port> {
     CANDIDATES.map(port).into()
 }
 
+/// Routes over two leaves with a host each.
+pub(super) fn routing() -> Routing {
+    let spec = LeafSpine {
+        leaves: 2,
+        hosts_per_leaf: 1,
+        spines: PORTS as u32,
+        links_per_pair: 1,
+        host_rate: Rate::from_gbps(100),
+        uplink_rate: Rate::from_gbps(100),
+        host_delay: Time::from_ns(10),
+        fabric_delay: Time::from_ns(10),
+        overrides: Vec::new(),
+        cabling: None,
+    };
+    let topology = TopologySpec::LeafSpine(spec).build();
+    Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")
+}
+
 /// How often each port is chosen for packets a microsecond apart.
 fn chosen(
     spec: &LoadBalancing,
@@ -67,11 +86,12 @@ fn chosen(
 ) -> [u32; PORTS] {
     let mut balancer = Balancer::new(spec, PORTS);
     let mut counts = [0; PORTS];
+    let routing = routing();
     for packet in packets {
         if balancer.next_refresh().is_some_and(|at| at < packet.at) {
             balancer.refresh(ports, packet.at);
         }
-        counts[balancer.choose(&packet, &CANDIDATES, 7, ports)] += 1;
+        counts[balancer.choose(&packet, &CANDIDATES, 7, (ports, &routing))] += 1;
     }
     counts
 }
@@ -134,11 +154,11 @@ fn flows_with_other_candidates_share_no_entry() {
         gap: Time::from_us(5),
         buckets: 1,
     });
-    let ports = ports();
+    let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
         let mut balancer = Balancer::new(&spec, PORTS);
         let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
-            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, &ports)]
+            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, (&ports, &routing))]
         };
         let first = [choose(1, 0, &[0, 1]), choose(2, 1, &[1, 2, 3])];
         for round in 1..100 {
@@ -210,7 +230,7 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
     let mut balancer = Balancer::new(&adaptive, PORTS);
     assert_eq!(balancer.next_refresh(), None);
     let first = packet(0, 0, 400_001);
-    balancer.choose(&first, &CANDIDATES, 7, &ports);
+    balancer.choose(&first, &CANDIDATES, 7, (&ports, &routing()));
     assert_eq!(balancer.next_refresh(), Some(600_000));
     ports[0].pass(&first, 400_001, &mut Nowhere);
     // Sent from 400 to 734 ns.
@@ -228,7 +248,7 @@ fn marks_are_drawn_apart_from_links() {
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
         let mut balancer = Balancer::new(&LoadBalancing::RandomSpray, PORTS);
-        let place = balancer.choose(&packet, &CANDIDATES, 7, &ports);
+        let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }
     let even = marked[..CANDIDATES.len()]
