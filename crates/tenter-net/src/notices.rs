@@ -23,9 +23,10 @@ impl Switch {
     ) {
         let queue = self.rules.queue(packet);
         let queue_bytes = self.ports[usize::from(port)].bytes_in(queue);
+        let xoffs = self.buffer.xoffs(input);
         let here = (self.index, routing);
         let telemetry = self.balancer.telemetry();
-        if !telemetry.is_some_and(|table| table.tells(packet, (input, port), queue_bytes, here)) {
+        if !telemetry.is_some_and(|table| table.tells(packet, (input, port), (queue_bytes, xoffs), here)) {
             return;
         }
         let now = packet.at;

@@ -56,7 +56,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-2",
     "methodology/cc-3",
     "methodology/cc-4",
-    "scheduled-fabric/test-1"
+    "scheduled-fabric/test-1",
+    "evolved-ethernet/walk-through"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -64,7 +65,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "keysight-trials",
     "load-balancing-egress-qps",
     "isolation",
-    "drivenets-ideal-ratio"
+    "drivenets-ideal-ratio",
+    "cisco-load-balancing"
 ];
 
 /// The text of a published table, by the stem of its file.

@@ -15,7 +15,7 @@ impl Seeds {
     /// # Errors
     /// Those of building a simulation.
     pub(crate) fn meets(&self, plan: &Plan) -> Result<bool, SimulationError> {
-        if self.hottest_uplink.is_none() && self.collisions_per_leaf.is_none() {
+        if self.hottest_uplink.or(self.collisions_per_leaf).is_none() && self.sharing.is_none() {
             return Ok(true);
         }
         let simulation = Simulation::new(plan, Options::default())?;
@@ -32,7 +32,9 @@ impl Seeds {
             let mut found = leaves.iter().map(|leaf| collisions(leaf, &paths));
             found.all(|found| found == wanted)
         });
-        Ok(hottest && collisions)
+        let shared = self.sharing.as_ref();
+        let shared = shared.is_none_or(|groups| shares_as(groups, plan, &paths));
+        Ok(hottest && collisions && shared)
     }
 }
 
@@ -52,6 +54,34 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     };
     let shared = |leaf: &Leaf| users(leaf, false).intersection(&users(leaf, true)).count() as u64;
     Some(leaves(&plan.topology).iter().map(shared).sum())
+}
+
+/// Whether jobs share links between switches with those of their own group, and with no others.
+fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
+    let is_trunk = |&(node, port): &(u32, u16)| {
+        let peer = plan.topology.neighbour(node, port).node;
+        !plan.topology.is_host(peer)
+    };
+    let links = |job: &String| -> BTreeSet<(u32, u16)> {
+        let own = paths
+            .iter()
+            .filter(|path| plan.jobs[usize::from(path.job)].name == *job);
+        own.flat_map(|path| path.ports.iter().copied().filter(is_trunk))
+            .collect()
+    };
+    let mut seen: BTreeSet<(u32, u16)> = BTreeSet::new();
+    for group in groups {
+        let mut waiting: Vec<_> = group.iter().map(links).collect();
+        let mut together = waiting.pop().unwrap_or_default();
+        while let Some(next) = waiting.iter().position(|own| !own.is_disjoint(&together)) {
+            together.extend(waiting.swap_remove(next));
+        }
+        if !waiting.is_empty() || !seen.is_disjoint(&together) {
+            return false;
+        }
+        seen.extend(together);
+    }
+    true
 }
 
 /// The most queue pairs on one uplink of a leaf.

@@ -144,11 +144,16 @@ impl Study {
             if trials.len() == runs {
                 break;
             }
-            let loaded = self.trial(variant, extent, Some(seed))?;
+            let judge = seeds.by.as_deref().and_then(|name| self.variant(name));
+            let loaded = self.trial(judge.unwrap_or(variant), extent, Some(seed))?;
             let meets = seeds.meets(&loaded.plan);
-            if meets.map_err(|error| self.wrong(variant, error.to_string()))? {
-                trials.push(loaded);
+            if !meets.map_err(|error| self.wrong(variant, error.to_string()))? {
+                continue;
             }
+            trials.push(match judge {
+                Some(judge) if judge != variant => self.trial(variant, extent, Some(seed))?,
+                _ => loaded,
+            });
         }
         Ok(trials)
     }
@@ -253,7 +258,8 @@ fn check(description: &Description) -> Result<(), String> {
     let judged = description.judged.iter().map(|judged| &judged.variant);
     let read = description.readings.iter();
     let read = read.flat_map(|row| row.shown.iter().flatten().chain([&row.variant]));
-    for variant in judged.chain(read) {
+    let by = description.seeds.iter().filter_map(|seeds| seeds.by.as_ref());
+    for variant in judged.chain(read).chain(by) {
         if !names.contains(&variant.as_str()) {
             return Err(format!("the judged variant `{variant}` is not listed"));
         }

@@ -37,6 +37,7 @@ struct Seen {
     lost: u64,
     unsent: u64,
     storms: u64,
+    moves: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -70,6 +71,7 @@ fn run(seeds: Range<u64>) {
                 seen.loads += u64::from(loaded && summary.complete);
                 seen.lost += u64::from(summary.totals.lost_frames > 0);
                 seen.unsent += u64::from(summary.totals.unsent_frames > 0);
+                seen.moves += u64::from(summary.totals.flow_moves > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
@@ -104,6 +106,7 @@ fn run(seeds: Range<u64>) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
+            && seen.moves >= count / 50
             && seen.storms >= count / 200,
         "the scenarios have become too tame: {seen:?} in {count}"
     );

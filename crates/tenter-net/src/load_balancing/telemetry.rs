@@ -22,9 +22,14 @@ const NO_PLACE: u16 = u16::MAX;
 pub struct TelemetryAssisted {
     /// What a switch knows of its own ports.
     pub quality: QualitySpec,
-    /// A notice is sent when more frame bytes wait in a queue.
+    /// A queue is long when more frame bytes wait in it.
     pub threshold_bytes: u64,
-    /// A port has at most one notice sent on its account in this time.
+    /// A long queue is told of when it has grown by so many bytes since it was last looked at, or
+    /// when the sender of the packet at hand has been paused since, unless it has become shorter by
+    /// as much. One that only stands, or drains, is none that a move would help.
+    pub growth_bytes: u64,
+    /// How often the queues of a port are looked at. There is at most one notice each time, and
+    /// none at the look after one, for it has not had its effect.
     pub notice_interval: Time,
     /// From the arrival of a notice to the first packet that may take another link.
     pub response: Time,
@@ -53,6 +58,18 @@ struct Bucket {
     place: u16,
 }
 
+/// What is known of a port that queues may become long at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    /// When it is looked at next.
+    next: u64,
+    /// When it was last looked at, and the bytes in the queue at hand then.
+    last: u64,
+    bytes: u64,
+    /// A notice was sent then.
+    told: bool,
+}
+
 /// What one switch remembers.
 #[derive(Clone, Debug)]
 pub(crate) struct TelemetryTable {
@@ -60,10 +77,12 @@ pub(crate) struct TelemetryTable {
     table: Buckets<Bucket>,
     /// By port and then by leaf: until when what was heard counts, and the level.
     heard: Vec<u64>,
+    /// By port: when and how it is looked at.
+    looks: Vec<Look>,
+    /// By port: XOFFs that have gone out through it, and when a packet came that found another.
+    xoffs: Vec<(u64, u64)>,
     /// By port: whether a host is there. Empty until it is first asked for.
     has_host: Vec<bool>,
-    /// By port: before then no further notice is sent on its account.
-    next_notice: Vec<u64>,
     /// By port: notices sent and received.
     notices: Vec<(u64, u64)>,
     moves: u64,
@@ -82,7 +101,8 @@ impl TelemetryTable {
             table: Buckets::new(spec.buckets, empty),
             heard: Vec::new(),
             has_host: Vec::new(),
-            next_notice: vec![0; ports],
+            looks: vec![Look::default(); ports],
+            xoffs: vec![(0, 0); ports],
             notices: vec![(0, 0); ports],
             moves: 0,
         }
@@ -99,17 +119,36 @@ impl TelemetryTable {
     }
 
     /// Whether the switch before shall be told of a packet that came through `input`, when so many
-    /// bytes wait in its queue at `port`; notes that it is. Hosts have no other way, and to a host
-    /// there is none.
+    /// bytes wait in its queue at `port`, and so many XOFFs have gone out through `input`; notes
+    /// that it is. Hosts have no other way, and to a host there is none.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
         (input, port): (u16, u16),
-        queue_bytes: u64,
+        (queue_bytes, xoffs): (u64, u64),
         (switch, routing): (u32, &Routing),
     ) -> bool {
-        let next = &mut self.next_notice[usize::from(port)];
-        if queue_bytes <= self.spec.threshold_bytes || packet.at < *next || !packet.kind.is_data() {
+        let now = packet.at;
+        let paused = &mut self.xoffs[usize::from(input)];
+        if paused.0 != xoffs {
+            *paused = (xoffs, now);
+        }
+        let look = &mut self.looks[usize::from(port)];
+        if now < look.next || !packet.kind.is_data() {
+            return false;
+        }
+        let before = *look;
+        *look = Look {
+            next: now + self.spec.notice_interval.ps(),
+            last: now,
+            bytes: queue_bytes,
+            told: false,
+        };
+        let growth = self.spec.growth_bytes;
+        let grows = queue_bytes >= before.bytes + growth;
+        let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
+        let is_long = queue_bytes > self.spec.threshold_bytes;
+        if before.told || !is_long || !(grows || is_held) {
             return false;
         }
         if self.has_host.is_empty() {
@@ -121,7 +160,7 @@ impl TelemetryTable {
         if self.has_host[usize::from(input)] || self.has_host[usize::from(port)] {
             return false;
         }
-        *next = packet.at + self.spec.notice_interval.ps();
+        self.looks[usize::from(port)].told = true;
         self.notices[usize::from(input)].0 += 1;
         true
     }
@@ -230,6 +269,7 @@ mod tests {
                 step: Time::from_ns(100),
             },
             threshold_bytes: 10_000,
+            growth_bytes: 1_000,
             notice_interval: Time::from_us(10),
             response: Time::from_us(5),
             buckets: 1 << 10,
@@ -345,20 +385,32 @@ mod tests {
         // Leaf 0 has its host at port 0 and four uplinks; the spine (switch 2) has two leaves.
         let routing = routing();
         let mut spine = TelemetryTable::new(spec(), 2);
-        let mut tells = |at_us: u64, ports, bytes| {
+        let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
-            spine.tells(&packet, ports, bytes, (2, &routing))
+            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing))
         };
-        assert!(!tells(0, (0, 1), 10_000));
-        assert!(tells(0, (0, 1), 10_001));
-        assert!(!tells(9, (0, 1), 20_000));
-        assert!(tells(9, (1, 0), 20_000));
-        assert!(tells(10, (0, 1), 20_000));
-        assert_eq!((spine.notices(0), spine.notices(1)), ((2, 0), (1, 0)));
+        assert!(!tells(0, (0, 1), 10_000, 0));
+        assert!(tells(10, (0, 1), 11_000, 0));
+        assert!(!tells(19, (0, 1), 20_000, 0));
+        assert!(tells(19, (1, 0), 20_000, 0));
+        // The notice is to have its effect before the queue is judged again.
+        assert!(!tells(20, (0, 1), 20_000, 0));
+        assert!(tells(30, (0, 1), 21_000, 0));
+        // An XOFF before the look at 40 us counts for nothing, one at 50 us does, and a queue that
+        // only stands does not.
+        assert!(!tells(39, (0, 1), 21_000, 1));
+        assert!(!tells(40, (0, 1), 21_000, 1));
+        assert!(!tells(50, (0, 1), 21_999, 1));
+        assert!(tells(60, (0, 1), 21_999, 2));
+        // One that drains needs no help either.
+        assert!(!tells(70, (0, 1), 21_999, 2));
+        assert!(!tells(80, (0, 1), 20_999, 3));
+        assert!(tells(90, (0, 1), 20_000, 4));
+        assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
         let mut leaf = TelemetryTable::new(spec(), 5);
         let packet = packet(1, 0, 0);
-        assert!(!leaf.tells(&packet, (0, 1), 20_000, (0, &routing)));
-        assert!(!leaf.tells(&packet, (1, 0), 20_000, (0, &routing)));
-        assert!(leaf.tells(&packet, (1, 2), 20_000, (0, &routing)));
+        assert!(!leaf.tells(&packet, (0, 1), (20_000, 0), (0, &routing)));
+        assert!(!leaf.tells(&packet, (1, 0), (20_000, 0), (0, &routing)));
+        assert!(leaf.tells(&packet, (1, 2), (20_000, 0), (0, &routing)));
     }
 }

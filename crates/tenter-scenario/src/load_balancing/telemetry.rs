@@ -15,14 +15,21 @@ pub(super) const TELEMETRY: KeyTable = KeyTable {
             "threshold",
             "size",
             Default("128KiB"),
-            "A switch tells the one before it when more waits in a queue towards another switch",
+            "A queue towards another switch is long when more waits in it; the switch before is then told, if it grows",
         )
         .from("assumed: under three microseconds at 400G, and below the queues at which ECN marks"),
+        key(
+            "growth",
+            "size",
+            Default("16KiB"),
+            "A long queue grows when so much more waits in it than when it was last looked at, or when the sender has been paused since; one that only stands would not be helped by a move",
+        )
+        .from("assumed: 3 % of what a link of 400G carries in `notice_interval`"),
         key(
             "notice_interval",
             "time",
             Default("10us"),
-            "One port gives cause for one notice in this time",
+            "How often a switch looks at a port, at most one notice each time",
         )
         .from("assumed: as long as notice and response take, so that one move is seen before the next is asked for"),
         key(
@@ -86,9 +93,12 @@ const DELTA_MAX: u64 = 14;
 
 pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
     section.extend(&TELEMETRY);
-    let threshold = section.take("threshold");
-    let threshold = threshold
-        .and_then(|field| field.quantity::<Bytes>("a size", &(Bytes::new(0)..=THRESHOLD_MAX)));
+    let mut size = |name| {
+        let sizes = Bytes::new(0)..=THRESHOLD_MAX;
+        section.take(name)?.quantity::<Bytes>("a size", &sizes)
+    };
+    let threshold = size("threshold");
+    let growth = size("growth");
     let mut time = |name| section.time(name, Time::ZERO..=SECOND);
     let notice_interval = time("notice_interval");
     let response = time("response");
@@ -102,6 +112,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
     Some(TelemetryAssisted {
         quality: quality?,
         threshold_bytes: threshold?.count(),
+        growth_bytes: growth?.count(),
         notice_interval: notice_interval?,
         response: response?,
         buckets: buckets?,

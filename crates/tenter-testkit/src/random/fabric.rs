@@ -159,13 +159,14 @@ fn by_packet(draw: &mut Draw) -> String {
 /// Thresholds are mostly so low that queues of small switches pass them.
 fn telemetry(draw: &mut Draw, quality: &str) -> String {
     let threshold = *draw.pick(&[&0, &5_000, &20_000, &200_000]);
+    let growth = *draw.pick(&[&0, &0, &3_000]);
     let moves = if draw.chance(70) {
         "at-once, in_order_nics: allow".to_owned()
     } else {
         format!("at-gap, gap: {}", draw.time(50, 20_000))
     };
     format!(
-        "  load_balancing: {{kind: telemetry, threshold: {threshold}B, notice_interval: {}, response: {}, buckets: {}, \
+        "  load_balancing: {{kind: telemetry, threshold: {threshold}B, growth: {growth}B, notice_interval: {}, response: {}, buckets: {}, \
          hold_down: {}, memory: {}, delta: {}, move: {moves}, {quality}}}\n",
         draw.time(0, 5_000),
         draw.time(0, 5_000),
