@@ -5,14 +5,14 @@
 
 use tenter_topology::Routing;
 
-use crate::load_balancing::TelemetryTable;
+use crate::load_balancing::{TelemetryTable, Told};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
 use crate::switch::Switch;
 
 impl Switch {
-    /// Tells the switch from which a packet came through `input` that the packet's queue at a port
-    /// is long, if that must be.
+    /// Tells the switch from which a packet came through `input`, or this one where a host sent it,
+    /// that the packet's queue at a port is long, if that must be.
     #[inline(never)]
     pub(crate) fn tell<M: Medium>(
         &mut self,
@@ -25,10 +25,24 @@ impl Switch {
         let queue_bytes = self.ports[usize::from(port)].bytes_in(queue);
         let xoffs = self.buffer.xoffs(input);
         let here = (self.index, routing);
-        let telemetry = self.balancer.telemetry();
-        if !telemetry.is_some_and(|table| table.tells(packet, (input, port), (queue_bytes, xoffs), here)) {
+        let Some(table) = self.balancer.telemetry() else {
             return;
+        };
+        match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
+            Told::Nobody => {}
+            Told::Before => self.send_notice(packet, (input, port), medium),
+            Told::Itself => {
+                table.ask(packet, port, routing.candidates(self.index, packet.destination));
+            }
         }
+    }
+
+    fn send_notice<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        (input, port): (u16, u16),
+        medium: &mut M,
+    ) {
         let now = packet.at;
         let backlog = self.ports[usize::from(port)].backlog(now);
         let notice = TelemetryTable::notice(packet, self.balancer.level_of(backlog).max(1));

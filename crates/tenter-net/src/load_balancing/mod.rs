@@ -29,7 +29,7 @@ use flowlet::FlowletTable;
 use quality::Quality;
 use queue_aware_spray::SprayMemory;
 use round_robin_spray::RoundRobinSpray;
-pub(crate) use telemetry::TelemetryTable;
+pub(crate) use telemetry::{TelemetryTable, Told};
 
 /// Every load balancer there is, with its parameters.
 #[derive(Clone, Debug, PartialEq)]

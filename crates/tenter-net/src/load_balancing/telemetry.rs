@@ -16,8 +16,8 @@ const LEVEL_BITS: u32 = 3;
 const NO_PLACE: u16 = u16::MAX;
 
 /// Flows are placed by their hash as in ECMP. A switch whose queue towards another switch is longer
-/// than a threshold tells the switch from which a packet came; that one moves the packet's flow to
-/// the least busy of its links, as far as it knows.
+/// than a threshold tells the switch from which a packet came, and itself where a host sent it; the
+/// packet's flow is then moved to the least busy of its links, as far as is known there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TelemetryAssisted {
     /// What a switch knows of its own ports.
@@ -70,6 +70,17 @@ struct Look {
     told: bool,
 }
 
+/// Who is told of a long queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Nobody.
+    Nobody,
+    /// The switch that the packet came from.
+    Before,
+    /// The switch itself, as a host sent the packet.
+    Itself,
+}
+
 /// What one switch remembers.
 #[derive(Clone, Debug)]
 pub(crate) struct TelemetryTable {
@@ -118,16 +129,16 @@ impl TelemetryTable {
         self.moves
     }
 
-    /// Whether the switch before shall be told of a packet that came through `input`, when so many
-    /// bytes wait in its queue at `port`, and so many XOFFs have gone out through `input`; notes
-    /// that it is. Hosts have no other way, and to a host there is none.
+    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its queue
+    /// at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a host there
+    /// is one way only.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
         (input, port): (u16, u16),
         (queue_bytes, xoffs): (u64, u64),
         (switch, routing): (u32, &Routing),
-    ) -> bool {
+    ) -> Told {
         let now = packet.at;
         let paused = &mut self.xoffs[usize::from(input)];
         if paused.0 != xoffs {
@@ -135,7 +146,7 @@ impl TelemetryTable {
         }
         let look = &mut self.looks[usize::from(port)];
         if now < look.next || !packet.kind.is_data() {
-            return false;
+            return Told::Nobody;
         }
         let before = *look;
         *look = Look {
@@ -149,7 +160,7 @@ impl TelemetryTable {
         let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
         let is_long = queue_bytes > self.spec.threshold_bytes;
         if before.told || !is_long || !(grows || is_held) {
-            return false;
+            return Told::Nobody;
         }
         if self.has_host.is_empty() {
             self.has_host = vec![false; self.notices.len()];
@@ -157,12 +168,15 @@ impl TelemetryTable {
                 self.has_host[usize::from(port)] = true;
             }
         }
-        if self.has_host[usize::from(input)] || self.has_host[usize::from(port)] {
-            return false;
+        if self.has_host[usize::from(port)] {
+            return Told::Nobody;
         }
         self.looks[usize::from(port)].told = true;
+        if self.has_host[usize::from(input)] {
+            return Told::Itself;
+        }
         self.notices[usize::from(input)].0 += 1;
-        true
+        Told::Before
     }
 
     /// The notice about a packet in a queue of this level.
@@ -196,14 +210,20 @@ impl TelemetryTable {
         let way = way(port, notice.destination, routing);
         let until = now + self.spec.memory.ps();
         self.heard[way] = until << LEVEL_BITS | u64::from(notice.sequence);
+        self.ask(notice, port, candidates);
+    }
+
+    /// Lets the flow of a packet that takes `port` look for another link once the response time has
+    /// passed.
+    pub(crate) fn ask(&mut self, packet: &Packet, port: u16, candidates: &[u16]) {
         if candidates.len() < 2 {
             return;
         }
-        let bucket = self.table.of(candidates, notice.hash);
+        let bucket = self.table.of(candidates, packet.hash);
         // A flow that has left the link since is none of the queue's any more.
         let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
-        if is_there && bucket.due == NEVER && bucket.held_until <= now {
-            bucket.due = now + self.spec.response.ps();
+        if is_there && bucket.due == NEVER && bucket.held_until <= packet.at {
+            bucket.due = packet.at + self.spec.response.ps();
         }
     }
 }
@@ -387,7 +407,7 @@ mod tests {
         let mut spine = TelemetryTable::new(spec(), 2);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
-            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing))
+            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == Told::Before
         };
         assert!(!tells(0, (0, 1), 10_000, 0));
         assert!(tells(10, (0, 1), 11_000, 0));
@@ -408,9 +428,12 @@ mod tests {
         assert!(tells(90, (0, 1), 20_000, 4));
         assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
         let mut leaf = TelemetryTable::new(spec(), 5);
-        let packet = packet(1, 0, 0);
-        assert!(!leaf.tells(&packet, (0, 1), (20_000, 0), (0, &routing)));
-        assert!(!leaf.tells(&packet, (1, 0), (20_000, 0), (0, &routing)));
-        assert!(leaf.tells(&packet, (1, 2), (20_000, 0), (0, &routing)));
+        let mut told = |ports| {
+            let packet = packet(1, 0, 0);
+            leaf.tells(&packet, ports, (20_000, 0), (0, &routing))
+        };
+        assert_eq!(told((0, 1)), Told::Itself);
+        assert_eq!(told((1, 0)), Told::Nobody);
+        assert_eq!(told((1, 2)), Told::Before);
     }
 }

@@ -15,7 +15,7 @@ pub(super) const TELEMETRY: KeyTable = KeyTable {
             "threshold",
             "size",
             Default("128KiB"),
-            "A queue towards another switch is long when more waits in it; the switch before is then told, if it grows",
+            "A queue towards another switch is long when more waits in it; the switch before is then told, if it grows, or where a host sent the packet this one",
         )
         .from("assumed: under three microseconds at 400G, and below the queues at which ECN marks"),
         key(
@@ -42,10 +42,10 @@ pub(super) const TELEMETRY: KeyTable = KeyTable {
         key(
             "buckets",
             "whole number",
-            Default("256"),
+            Default("4096"),
             "Entries of a switch's table of flows; flows of one entry count as one",
         )
-        .from("a common default of the flow set size in dynamic load balancing"),
+        .from("assumed: so many that flows of a leaf seldom share one"),
         key(
             "hold_down",
             "time",
