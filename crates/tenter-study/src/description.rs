@@ -89,6 +89,10 @@ pub(crate) struct ReadingOfRow {
     pub(crate) band: [String; 2],
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn band_columns() -> [String; 2] {
     ["band_low", "band_high"].map(str::to_owned)
 }
@@ -191,6 +195,9 @@ pub struct Variant {
     /// Changes of the scenario that make the variant, `PATH=VALUE`, and that nothing was fitted to.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Whether a quick run has it.
+    #[serde(default = "yes")]
+    pub quick: bool,
     /// The constants that were fitted to published values; none in a pure model.
     #[serde(default)]
     pub calibrations: Vec<Calibration>,

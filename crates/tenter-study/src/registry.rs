@@ -57,7 +57,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-3",
     "methodology/cc-4",
     "scheduled-fabric/test-1",
-    "evolved-ethernet/walk-through"
+    "evolved-ethernet/walk-through",
+    "evolved-ethernet/jobs"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -66,7 +67,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "load-balancing-egress-qps",
     "isolation",
     "drivenets-ideal-ratio",
-    "cisco-load-balancing"
+    "cisco-load-balancing",
+    "evolved-ethernet-jobs-fluid"
 ];
 
 /// The text of a published table, by the stem of its file.

@@ -132,6 +132,9 @@ impl Study {
     /// # Errors
     /// When the scenario does not hold, or is not one job with one iteration.
     pub fn trials(&self, variant: &Variant, extent: Extent) -> Result<Vec<Loaded>, StudyError> {
+        if extent == Extent::Quick && !variant.quick {
+            return Ok(Vec::new());
+        }
         let Some(seeds) = &self.seeds else {
             return Ok(vec![self.trial(variant, extent, None)?]);
         };
@@ -219,7 +222,8 @@ impl Study {
                 let mut answers = Vec::new();
                 for row in rows {
                     for (index, variant) in self.variants.iter().enumerate() {
-                        if row.shown.contains(&variant.name) {
+                        let is_run = extent == Extent::Full || variant.quick;
+                        if is_run && row.shown.contains(&variant.name) {
                             let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
                             answers.push(row.judge(&variant.name, trials));
                         }

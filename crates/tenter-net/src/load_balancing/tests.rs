@@ -4,7 +4,7 @@ use tenter_engine::Output;
 use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};
 
-use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec};
+use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec, QueueAwareSpray};
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
 use crate::port::Port;
@@ -217,6 +217,28 @@ fn a_busy_port_is_left_alone() {
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality: rarely });
     let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
     assert!(chosen(&adaptive, &ports, burst)[2] > 0);
+}
+
+#[test]
+fn two_samples_leave_a_busy_port_mostly_alone() {
+    let spray = |samples, remembers| {
+        LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remembers })
+    };
+    let burst = || (0..4_000).map(|sequence| packet(1, sequence, 100_000));
+    let mut ports = ports();
+    // One sample compares nothing: a quarter each, with deviations of 27.
+    let counts = chosen(&spray(1, false), &ports, burst());
+    assert!(
+        counts.iter().all(|count| (850..1_150).contains(count)),
+        "{counts:?}"
+    );
+    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    // Two samples are both the busy port once in sixteen times: 250 with a deviation of 15.
+    let counts = chosen(&spray(2, false), &ports, burst());
+    assert!((170..330).contains(&counts[2]), "{counts:?}");
+    // Once an idle port is remembered it is never worse.
+    let counts = chosen(&spray(2, true), &ports, burst());
+    assert!(counts[2] <= 1, "{counts:?}");
 }
 
 #[test]
