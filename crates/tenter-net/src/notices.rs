@@ -32,7 +32,11 @@ impl Switch {
             Told::Nobody => {}
             Told::Before => self.send_notice(packet, (input, port), medium),
             Told::Itself => {
-                table.ask(packet, port, routing.candidates(self.index, packet.destination));
+                table.ask(
+                    packet,
+                    port,
+                    routing.candidates(self.index, packet.destination),
+                );
             }
         }
     }
@@ -55,7 +59,13 @@ impl Switch {
 
     /// Takes a notice that came through a port.
     #[inline(never)]
-    pub(crate) fn hear<M: Medium>(&mut self, notice: &Packet, port: u16, routing: &Routing, medium: &mut M) {
+    pub(crate) fn hear<M: Medium>(
+        &mut self,
+        notice: &Packet,
+        port: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
         self.note(EventKind::Obeyed, notice, port, medium);
         let candidates = routing.candidates(self.index, notice.destination);
         if let Some(table) = self.balancer.telemetry() {

@@ -173,7 +173,9 @@ impl Switch {
         self.note(EventKind::Arrived, packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let seed = self.rules.seed;
-        let chosen = self.balancer.choose(packet, candidates, seed, (&self.ports, routing));
+        let chosen = self
+            .balancer
+            .choose(packet, candidates, seed, (&self.ports, routing));
         candidates[chosen]
     }
 
@@ -188,7 +190,13 @@ impl Switch {
         candidates.get(place).copied()
     }
 
-    pub(crate) fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
+    pub(crate) fn note<M: Medium>(
+        &self,
+        kind: EventKind,
+        packet: &Packet,
+        input: u16,
+        medium: &mut M,
+    ) {
         if M::WATCHED {
             medium.note(Event {
                 at: packet.at,

@@ -7,7 +7,7 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
-    QueueAwareSpray, TelemetryAssisted,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -283,14 +283,17 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
     };
     match kind {
         Kind::Ecmp => read_ecmp(section).map(LoadBalancing::Ecmp),
-        Kind::WeightedEcmp => read_ecmp(section).map(LoadBalancing::WeightedEcmp),
+        Kind::WeightedEcmp => {
+            let ecmp = read_ecmp(section)?;
+            Some(LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }))
+        }
         Kind::RandomSpray => {
             section.extend(&SPRAY);
-            Some(LoadBalancing::RandomSpray)
+            Some(LoadBalancing::RandomSpray(RandomSpray))
         }
         Kind::RoundRobinSpray => {
             section.extend(&SPRAY);
-            Some(LoadBalancing::RoundRobinSpray)
+            Some(LoadBalancing::RoundRobinSpray(RoundRobinSpray))
         }
         Kind::QueueAwareSpray => {
             section.extend(&QUEUE_AWARE);

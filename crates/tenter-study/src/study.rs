@@ -262,7 +262,10 @@ fn check(description: &Description) -> Result<(), String> {
     let judged = description.judged.iter().map(|judged| &judged.variant);
     let read = description.readings.iter();
     let read = read.flat_map(|row| row.shown.iter().flatten().chain([&row.variant]));
-    let by = description.seeds.iter().filter_map(|seeds| seeds.by.as_ref());
+    let by = description
+        .seeds
+        .iter()
+        .filter_map(|seeds| seeds.by.as_ref());
     for variant in judged.chain(read).chain(by) {
         if !names.contains(&variant.as_str()) {
             return Err(format!("the judged variant `{variant}` is not listed"));

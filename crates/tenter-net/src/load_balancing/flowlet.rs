@@ -4,7 +4,7 @@ use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
 /// A flow keeps its link while its packets follow each other closely. After a gap it takes the
@@ -43,6 +43,22 @@ impl FlowletTable {
             gap: spec.gap.ps(),
             table: Buckets::new(spec.buckets, empty),
         }
+    }
+}
+
+impl Described for Flowlet {
+    type AtWork = FlowletTable;
+
+    fn begin(&self, _: usize) -> FlowletTable {
+        FlowletTable::new(*self)
+    }
+
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(self.quality)
+    }
+
+    fn reorders(&self) -> bool {
+        false
     }
 }
 

@@ -19,29 +19,77 @@ pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
 pub use flowlet::Flowlet;
 pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
+pub use random_spray::RandomSpray;
+pub use round_robin_spray::RoundRobinSpray;
 pub use telemetry::TelemetryAssisted;
+pub(crate) use telemetry::{TelemetryTable, Told};
+pub use weighted_ecmp::WeightedEcmp;
 
 use tenter_topology::Routing;
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
-use flowlet::FlowletTable;
 use quality::Quality;
-use queue_aware_spray::SprayMemory;
-use round_robin_spray::RoundRobinSpray;
-pub(crate) use telemetry::{TelemetryTable, Told};
 
+/// Declares the list of load balancers, and with it all that asks each of them the same.
+macro_rules! members {
+    ($(#[$about:meta])* pub enum $list:ident { $($(#[$of_member:meta])* $name:ident($spec:ty),)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $list {
+            $($(#[$of_member])* $name($spec),)+
+        }
+
+        impl $list {
+            /// Whether packets of a flow take different ways at once, so that they may overtake
+            /// each other.
+            pub fn reorders(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.reorders(),)+
+                }
+            }
+
+            /// What a switch with so many ports remembers, and what it must know of its ports.
+            fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
+                match self {
+                    $($list::$name(spec) => (Member::$name(spec.begin(ports)), spec.quality()),)+
+                }
+            }
+        }
+
+        /// A load balancer at work in one switch, with what it remembers.
+        #[derive(Clone, Debug)]
+        enum Member {
+            $($name(<$spec as Described>::AtWork),)+
+        }
+
+        impl Member {
+            fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+                match self {
+                    $(Member::$name(member) => member.choose(packet, view),)+
+                }
+            }
+
+            fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+                match self {
+                    $(Member::$name(member) => member.fixed(hash, view),)+
+                }
+            }
+        }
+    };
+}
+
+members! {
 /// Every load balancer there is, with its parameters.
-#[derive(Clone, Debug, PartialEq)]
 pub enum LoadBalancing {
     /// A hash of the packet's addresses and ports picks the link, for the whole life of a flow.
     Ecmp(Ecmp),
     /// As ECMP, but a link gets flows in proportion to its rate.
-    WeightedEcmp(Ecmp),
+    WeightedEcmp(WeightedEcmp),
     /// Any link, for every packet anew.
-    RandomSpray,
+    RandomSpray(RandomSpray),
     /// One link after the other, for every packet anew.
-    RoundRobinSpray,
+    RoundRobinSpray(RoundRobinSpray),
     /// The shortest of a few queues, for every packet anew.
     QueueAwareSpray(QueueAwareSpray),
     /// The link with the shortest queue, for every packet anew.
@@ -51,27 +99,16 @@ pub enum LoadBalancing {
     /// A link by the hash, until a switch further on says that it leads to a long queue.
     Telemetry(TelemetryAssisted),
 }
+}
 
 impl LoadBalancing {
     /// The hash a packet with this 5-tuple carries to every switch.
     pub fn hash(&self, tuple: &FiveTuple) -> u32 {
         match self {
-            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => ecmp.hash(tuple),
-            _ => Ecmp::default().hash(tuple),
-        }
-    }
-
-    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
-    pub fn reorders(&self) -> bool {
-        match self {
-            LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Flowlet(_) => {
-                false
+            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
+                ecmp.hash(tuple)
             }
-            LoadBalancing::RandomSpray
-            | LoadBalancing::RoundRobinSpray
-            | LoadBalancing::QueueAwareSpray(_)
-            | LoadBalancing::Adaptive(_) => true,
-            LoadBalancing::Telemetry(spec) => spec.gap.is_none(),
+            _ => Ecmp::default().hash(tuple),
         }
     }
 
@@ -79,6 +116,23 @@ impl LoadBalancing {
     pub fn sends_notices(&self) -> bool {
         matches!(self, LoadBalancing::Telemetry(_))
     }
+}
+
+/// The parameters of a load balancer, which all switches share.
+pub(crate) trait Described {
+    /// What one switch remembers.
+    type AtWork: Balance;
+
+    /// What a switch with so many ports remembers before the first packet.
+    fn begin(&self, ports: usize) -> Self::AtWork;
+
+    /// What a switch must know of how busy its ports are; `None`: nothing.
+    fn quality(&self) -> Option<QualitySpec> {
+        None
+    }
+
+    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
+    fn reorders(&self) -> bool;
 }
 
 /// What a load balancer may look at when it chooses.
@@ -122,8 +176,8 @@ impl View<'_> {
             _ => (Some(level), 1),
         });
         let chosen = self.any_of(packet, equal);
-        let mut places = (0..self.candidates.len())
-            .filter(|&place| Some(level(self.candidates[place])) == best);
+        let mut places =
+            (0..self.candidates.len()).filter(|&place| Some(level(self.candidates[place])) == best);
         places.nth(chosen).unwrap_or(0)
     }
 }
@@ -133,6 +187,12 @@ pub(crate) trait Balance {
     /// The place among the candidates of the port a packet takes. It is asked for packets in the
     /// order in which they arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
+
+    /// The place of the port that all packets with this hash take; `None` where the choice depends
+    /// on anything else.
+    fn fixed(&self, _hash: u32, _view: &View<'_>) -> Option<usize> {
+        None
+    }
 }
 
 /// The load balancer of a switch, with what it remembers.
@@ -142,45 +202,10 @@ pub(crate) struct Balancer {
     quality: Quality,
 }
 
-#[derive(Clone, Debug)]
-enum Member {
-    Ecmp(Ecmp),
-    WeightedEcmp(weighted_ecmp::WeightedEcmp),
-    RandomSpray(random_spray::RandomSpray),
-    RoundRobinSpray(RoundRobinSpray),
-    QueueAwareSpray(SprayMemory),
-    Adaptive(Adaptive),
-    Flowlet(FlowletTable),
-    Telemetry(TelemetryTable),
-}
-
 impl Balancer {
     /// The load balancer of a switch with so many ports.
     pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
-        let (member, quality) = match spec {
-            LoadBalancing::Ecmp(ecmp) => (Member::Ecmp(ecmp.clone()), None),
-            LoadBalancing::WeightedEcmp(ecmp) => {
-                let member = weighted_ecmp::WeightedEcmp { ecmp: ecmp.clone() };
-                (Member::WeightedEcmp(member), None)
-            }
-            LoadBalancing::RandomSpray => (Member::RandomSpray(random_spray::RandomSpray), None),
-            LoadBalancing::RoundRobinSpray => {
-                (Member::RoundRobinSpray(RoundRobinSpray::default()), None)
-            }
-            LoadBalancing::QueueAwareSpray(spec) => (
-                Member::QueueAwareSpray(SprayMemory::new(*spec)),
-                Some(QualitySpec::EXACT),
-            ),
-            LoadBalancing::Adaptive(spec) => (Member::Adaptive(*spec), Some(spec.quality)),
-            LoadBalancing::Flowlet(spec) => (
-                Member::Flowlet(FlowletTable::new(*spec)),
-                Some(spec.quality),
-            ),
-            LoadBalancing::Telemetry(spec) => (
-                Member::Telemetry(TelemetryTable::new(*spec, ports)),
-                Some(spec.quality),
-            ),
-        };
+        let (member, quality) = spec.member(ports);
         Balancer {
             member,
             quality: Quality::new(quality, ports),
@@ -268,18 +293,7 @@ impl Balancer {
             quality: &self.quality,
             routing,
         };
-        match &self.member {
-            Member::Ecmp(member) => {
-                Some(member.place(hash, seed, candidates.len() as u32) as usize)
-            }
-            Member::WeightedEcmp(member) => Some(member.place(hash, &view)),
-            Member::RandomSpray(_)
-            | Member::RoundRobinSpray(_)
-            | Member::QueueAwareSpray(_)
-            | Member::Adaptive(_)
-            | Member::Flowlet(_)
-            | Member::Telemetry(_) => None,
-        }
+        self.member.fixed(hash, &view)
     }
 
     #[inline(never)]
@@ -301,15 +315,6 @@ impl Balancer {
             quality: &self.quality,
             routing,
         };
-        match &mut self.member {
-            Member::Ecmp(member) => member.choose(packet, &view),
-            Member::WeightedEcmp(member) => member.choose(packet, &view),
-            Member::RandomSpray(member) => member.choose(packet, &view),
-            Member::RoundRobinSpray(member) => member.choose(packet, &view),
-            Member::QueueAwareSpray(member) => member.choose(packet, &view),
-            Member::Adaptive(member) => member.choose(packet, &view),
-            Member::Flowlet(member) => member.choose(packet, &view),
-            Member::Telemetry(member) => member.choose(packet, &view),
-        }
+        self.member.choose(packet, &view)
     }
 }

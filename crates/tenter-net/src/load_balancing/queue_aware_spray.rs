@@ -4,7 +4,7 @@
 use tenter_engine::mix64;
 
 use crate::load_balancing::buckets::Buckets;
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::{Balance, Described, QualitySpec, View};
 use crate::packet::{Draw, Packet};
 
 /// How many queues a packet compares. A switch looks at them as they are at that instant.
@@ -23,12 +23,22 @@ pub(crate) struct SprayMemory {
     best: Buckets<Option<u16>>,
 }
 
-impl SprayMemory {
-    pub(crate) fn new(spec: QueueAwareSpray) -> SprayMemory {
+impl Described for QueueAwareSpray {
+    type AtWork = SprayMemory;
+
+    fn begin(&self, _: usize) -> SprayMemory {
         SprayMemory {
-            spec,
+            spec: *self,
             best: Buckets::new(1, None),
         }
+    }
+
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(QualitySpec::EXACT)
+    }
+
+    fn reorders(&self) -> bool {
+        true
     }
 }
 

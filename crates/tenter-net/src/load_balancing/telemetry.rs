@@ -6,7 +6,7 @@ use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::{Balance, Ecmp, View};
+use crate::load_balancing::{Balance, Described, Ecmp, View};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind};
 
 const NEVER: u64 = u64::MAX;
@@ -243,6 +243,22 @@ fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
     }
 }
 
+impl Described for TelemetryAssisted {
+    type AtWork = TelemetryTable;
+
+    fn begin(&self, ports: usize) -> TelemetryTable {
+        TelemetryTable::new(*self, ports)
+    }
+
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(self.quality)
+    }
+
+    fn reorders(&self) -> bool {
+        self.gap.is_none()
+    }
+}
+
 impl Balance for TelemetryTable {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         let now = packet.at;
@@ -355,7 +371,10 @@ mod tests {
         assert_eq!(bench.port(120_999), second);
         assert_ne!(bench.port(121_000), second);
         assert_eq!(bench.table.moves(), 2);
-        assert_eq!(bench.table.notices(first).1 + bench.table.notices(second).1, 3);
+        assert_eq!(
+            bench.table.notices(first).1 + bench.table.notices(second).1,
+            3
+        );
     }
 
     #[test]

@@ -4,7 +4,10 @@ use tenter_engine::Output;
 use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};
 
-use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec, QueueAwareSpray};
+use super::{
+    Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec, QueueAwareSpray, RandomSpray,
+    RoundRobinSpray, WeightedEcmp,
+};
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
 use crate::port::Port;
@@ -120,7 +123,9 @@ fn one_flow_keeps_its_link_or_uses_all() {
     };
     let keeping = [
         LoadBalancing::Ecmp(Ecmp::default()),
-        LoadBalancing::WeightedEcmp(Ecmp::default()),
+        LoadBalancing::WeightedEcmp(WeightedEcmp {
+            ecmp: Ecmp::default(),
+        }),
         gap(Time::from_us(2)),
     ];
     for spec in keeping {
@@ -130,7 +135,7 @@ fn one_flow_keeps_its_link_or_uses_all() {
     }
     // 250 with a standard deviation of 14.
     let spreading = [
-        LoadBalancing::RandomSpray,
+        LoadBalancing::RandomSpray(RandomSpray),
         LoadBalancing::Adaptive(Adaptive { quality: QUALITY }),
         gap(Time::from_us(1)),
     ];
@@ -141,7 +146,11 @@ fn one_flow_keeps_its_link_or_uses_all() {
             "{spec:?}: {counts:?}"
         );
     }
-    let counts = chosen(&LoadBalancing::RoundRobinSpray, &ports(), one_flow(1_000));
+    let counts = chosen(
+        &LoadBalancing::RoundRobinSpray(RoundRobinSpray),
+        &ports(),
+        one_flow(1_000),
+    );
     assert_eq!(counts, [250; PORTS]);
 }
 
@@ -173,7 +182,9 @@ fn flows_with_other_candidates_share_no_entry() {
 fn weights_are_rates() {
     // 6,000 flows over 100 + 100 + 100 + 300: 1,000 each and 3,000, with deviations of 29 and 39.
     let counts = chosen(
-        &LoadBalancing::WeightedEcmp(Ecmp::default()),
+        &LoadBalancing::WeightedEcmp(WeightedEcmp {
+            ecmp: Ecmp::default(),
+        }),
         &ports(),
         flows(6_000),
     );
@@ -196,7 +207,11 @@ fn raw_weights_are_reduced_to_small_numbers() {
         hash,
         ..packet(0, 0, 0)
     });
-    let counts = chosen(&LoadBalancing::WeightedEcmp(crc16), &ports(), hashes);
+    let counts = chosen(
+        &LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp: crc16 }),
+        &ports(),
+        hashes,
+    );
     assert_eq!(counts, [1_000, 1_000, 1_000, 3_000]);
 }
 
@@ -221,9 +236,8 @@ fn a_busy_port_is_left_alone() {
 
 #[test]
 fn two_samples_leave_a_busy_port_mostly_alone() {
-    let spray = |samples, remembers| {
-        LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remembers })
-    };
+    let spray =
+        |samples, remembers| LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remembers });
     let burst = || (0..4_000).map(|sequence| packet(1, sequence, 100_000));
     let mut ports = ports();
     // One sample compares nothing: a quarter each, with deviations of 27.
@@ -269,7 +283,7 @@ fn marks_are_drawn_apart_from_links() {
     let ports = ports();
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
-        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray, PORTS);
+        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray(RandomSpray), PORTS);
         let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }
