@@ -58,7 +58,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-4",
     "scheduled-fabric/test-1",
     "evolved-ethernet/walk-through",
-    "evolved-ethernet/jobs"
+    "evolved-ethernet/jobs",
+    "evolved-ethernet/degraded"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -68,7 +69,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "isolation",
     "drivenets-ideal-ratio",
     "cisco-load-balancing",
-    "evolved-ethernet-jobs-fluid"
+    "evolved-ethernet-jobs-fluid",
+    "evolved-ethernet-degraded-fluid"
 ];
 
 /// The text of a published table, by the stem of its file.

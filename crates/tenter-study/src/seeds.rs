@@ -123,6 +123,8 @@ fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u
 
 #[cfg(test)]
 mod tests {
+    use tenter_scenario::{Format, load};
+
     use super::*;
 
     fn leaf() -> Leaf {
@@ -156,6 +158,35 @@ mod tests {
         ];
         assert_eq!(hottest_uplink(&leaf(), &paths), 2);
         assert_eq!(hottest_uplink(&leaf(), &[]), 0);
+    }
+
+    #[test]
+    fn jobs_share_links_within_their_groups_only() {
+        let text = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 3, spines: 2}
+jobs:
+  - {name: a, ranks: [0, 3], collectives: [{collective: gather, size: 1MiB}]}
+  - {name: b, ranks: [1, 4], collectives: [{collective: gather, size: 1MiB}]}
+  - {name: c, ranks: [2, 5], collectives: [{collective: gather, size: 1MiB}]}
+";
+        let loaded = load(text, "x.yaml", Format::Yaml, &[], None).expect("it holds");
+        // Leaves are nodes 6 and 7, spines 8 and 9; port 3 of a leaf leads to the first spine.
+        let over = |job: u16, spine: u16| HashPath {
+            job,
+            ports: vec![(6, 3 + spine), (8 + u32::from(spine), 1), (7, job)],
+            ..path(u32::from(job) + 3, 0, 0, 0)
+        };
+        let groups = |names: &[&[&str]]| -> Vec<Vec<String>> {
+            let group = |names: &&[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            names.iter().map(group).collect()
+        };
+        let shares =
+            |paths: &[HashPath], names: &[&[&str]]| shares_as(&groups(names), &loaded.plan, paths);
+        let paths = [over(0, 0), over(1, 1), over(2, 1)];
+        assert!(shares(&paths, &[&["a"], &["b", "c"]]));
+        assert!(!shares(&paths, &[&["a"], &["b"], &["c"]]));
+        assert!(!shares(&paths, &[&["a", "b"], &["c"]]));
+        assert!(!shares(&paths, &[&["a", "b", "c"]]));
     }
 
     #[test]
