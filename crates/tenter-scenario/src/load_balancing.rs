@@ -295,15 +295,7 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
             section.extend(&SPRAY);
             Some(LoadBalancing::RoundRobinSpray(RoundRobinSpray))
         }
-        Kind::QueueAwareSpray => {
-            section.extend(&QUEUE_AWARE);
-            let samples = section.integer("samples", 1..=SAMPLES_MAX);
-            let remembers = section.boolean("remember");
-            Some(LoadBalancing::QueueAwareSpray(QueueAwareSpray {
-                samples: samples?,
-                remembers: remembers?,
-            }))
-        }
+        Kind::QueueAwareSpray => read_queue_aware(section).map(LoadBalancing::QueueAwareSpray),
         Kind::Adaptive => {
             section.extend(&ADAPTIVE);
             let quality = read_quality(section)?;
@@ -332,6 +324,16 @@ fn read_ecmp(section: &mut Section<'_>) -> Option<Ecmp> {
         function: function?,
         fields: fields?,
         seeding: seeding?,
+    })
+}
+
+fn read_queue_aware(section: &mut Section<'_>) -> Option<QueueAwareSpray> {
+    section.extend(&QUEUE_AWARE);
+    let samples = section.integer("samples", 1..=SAMPLES_MAX);
+    let remembers = section.boolean("remember");
+    Some(QueueAwareSpray {
+        samples: samples?,
+        remembers: remembers?,
     })
 }
 

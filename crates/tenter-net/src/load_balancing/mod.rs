@@ -33,7 +33,10 @@ use quality::Quality;
 
 /// Declares the list of load balancers, and with it all that asks each of them the same.
 macro_rules! members {
-    ($(#[$about:meta])* pub enum $list:ident { $($(#[$of_member:meta])* $name:ident($spec:ty),)+ }) => {
+    (
+        $(#[$about:meta])*
+        pub enum $list:ident { $($(#[$of_member:meta])* $name:ident($spec:ty),)+ }
+    ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {

@@ -129,9 +129,9 @@ impl TelemetryTable {
         self.moves
     }
 
-    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its queue
-    /// at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a host there
-    /// is one way only.
+    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its
+    /// queue at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a
+    /// host there is one way only.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
