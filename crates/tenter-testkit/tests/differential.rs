@@ -89,6 +89,11 @@ fn run(seeds: Range<u64>) {
         failures.len(),
         failures[..failures.len().min(SHOWN)].join("\n\n")
     );
+    assert_wild(&seen, count);
+}
+
+/// The scenarios put the engines to the test, and no longer than anyone waits.
+fn assert_wild(seen: &Seen, count: u64) {
     let often = seen.drops.min(seen.naks).min(seen.timeouts);
     let at_times = seen
         .queue_pair_errors

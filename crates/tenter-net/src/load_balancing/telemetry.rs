@@ -244,10 +244,10 @@ fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
 }
 
 impl Described for TelemetryAssisted {
-    type AtWork = TelemetryTable;
+    type AtWork = Box<TelemetryTable>;
 
-    fn begin(&self, ports: usize) -> TelemetryTable {
-        TelemetryTable::new(*self, ports)
+    fn begin(&self, ports: usize) -> Box<TelemetryTable> {
+        Box::new(TelemetryTable::new(*self, ports))
     }
 
     fn quality(&self) -> Option<QualitySpec> {
@@ -259,7 +259,7 @@ impl Described for TelemetryAssisted {
     }
 }
 
-impl Balance for TelemetryTable {
+impl Balance for Box<TelemetryTable> {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         let now = packet.at;
         let bucket = self.table.of(view.candidates, packet.hash);
@@ -318,14 +318,14 @@ mod tests {
 
     /// Flow 1 at a switch whose ports are all idle, and what it is told.
     struct Bench {
-        table: TelemetryTable,
+        table: Box<TelemetryTable>,
         routing: Routing,
     }
 
     impl Bench {
         fn new(spec: TelemetryAssisted) -> Bench {
             Bench {
-                table: TelemetryTable::new(spec, 4),
+                table: spec.begin(4),
                 routing: routing(),
             }
         }
