@@ -217,8 +217,8 @@ impl LoadBalancingDraft {
     /// in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
         let gap = match self.spec {
-            LoadBalancing::Flowlet(Flowlet { gap, .. }) => gap,
-            LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. }) => gap,
+            LoadBalancing::Flowlet(Flowlet { gap, .. })
+            | LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. }) => gap,
             _ => return,
         };
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {

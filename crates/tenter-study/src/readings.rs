@@ -178,6 +178,8 @@ fn spread(values: &[Value]) -> Option<String> {
     let text = |value: f64| {
         if value.fract() == 0.0 {
             format!("{value:.0}")
+        } else if value < 10.0 {
+            format!("{value:.2}")
         } else {
             format!("{value:.1}")
         }
