@@ -216,10 +216,10 @@ impl LoadBalancingDraft {
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
     /// in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
-        let gap = match self.spec {
-            LoadBalancing::Flowlet(Flowlet { gap, .. })
-            | LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. }) => gap,
-            _ => return,
+        let (LoadBalancing::Flowlet(Flowlet { gap, .. })
+        | LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. })) = self.spec
+        else {
+            return;
         };
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
             return;
