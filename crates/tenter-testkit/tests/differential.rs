@@ -111,7 +111,7 @@ fn assert_wild(seen: &Seen, count: u64) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
-            && seen.moves >= count / 50
+            && seen.moves >= count / 125
             && seen.storms >= count / 200,
         "the scenarios have become too tame: {seen:?} in {count}"
     );

@@ -156,24 +156,24 @@ fn by_packet(draw: &mut Draw) -> String {
     format!("  load_balancing: {{{keys}}}\n")
 }
 
-/// Thresholds are mostly so low that queues of small switches pass them.
+/// Mostly so eager that flows move in runs of a few microseconds.
 fn telemetry(draw: &mut Draw, quality: &str) -> String {
-    let threshold = *draw.pick(&[&0, &5_000, &20_000, &200_000]);
+    let threshold = *draw.pick(&[&0, &0, &5_000, &20_000]);
     let growth = *draw.pick(&[&0, &0, &3_000]);
-    let moves = if draw.chance(70) {
+    let most = *draw.pick(&[&200, &200, &5_000]);
+    let moves = if draw.chance(80) {
         "at-once, in_order_nics: allow".to_owned()
     } else {
-        format!("at-gap, gap: {}", draw.time(50, 20_000))
+        format!("at-gap, gap: {}", draw.time(50, 2_000))
     };
     format!(
-        "  load_balancing: {{kind: telemetry, threshold: {threshold}B, growth: {growth}B, notice_interval: {}, response: {}, buckets: {}, \
-         hold_down: {}, memory: {}, delta: {}, move: {moves}, {quality}}}\n",
-        draw.time(0, 5_000),
-        draw.time(0, 5_000),
+        "  load_balancing: {{kind: telemetry, threshold: {threshold}B, growth: {growth}B, notice_interval: {}, response: {}, \
+         buckets: {}, hold_down: {}, memory: {}, delta: 1, move: {moves}, {quality}}}\n",
+        draw.time(0, most),
+        draw.time(0, most),
         draw.within(1..=40),
+        draw.time(0, 4 * most),
         draw.time(0, 20_000),
-        draw.time(0, 20_000),
-        draw.within(1..=3),
     )
 }
 
