@@ -6,7 +6,7 @@ use tenter_topology::{Routing, RoutingError};
 use tenter_workload::WorkloadError;
 
 use crate::bill::{Bill, bill};
-use crate::buffers::{SwitchFacts, switch_facts};
+use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::cost::{Cost, cost};
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::ideal::{JobFacts, job_facts};
@@ -26,6 +26,9 @@ pub struct Explanation {
     pub paths: Vec<PathClass>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
+    /// Those of tiers that have a model of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tier_switches: Vec<TierSwitchFacts>,
     /// What the collectives would take if nothing ever waited.
     pub jobs: Vec<JobFacts>,
     /// What a run costs.
@@ -61,6 +64,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         fabric: fabric_facts(plan),
         paths: path_classes(plan, &routing),
         switch: switch_facts(plan),
+        tier_switches: tier_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),

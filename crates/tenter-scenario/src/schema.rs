@@ -19,7 +19,9 @@ use tenter_workload::collective::CollectiveKind;
 
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
-use crate::{faults, impairments, jobs, load_balancing, scenario, switch, topologies};
+use crate::{
+    faults, impairments, jobs, load_balancing, scenario, switch, switch_tiers, topologies,
+};
 use object::{Object, list, one_of};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -113,10 +115,16 @@ fn switch() -> Value {
     let class = Object::of(&[class])
         .with("lossless", Object::of(&[lossless]).schema())
         .with("ecn", Object::of(&[ecn]).schema());
+    let (buffer, class) = (buffer.schema(), class.schema());
+    let [tier] = switch_tiers::TABLES;
+    let tier = Object::of(&[tier])
+        .with("buffer", buffer.clone())
+        .with("classes", class.clone());
     Object::of(&[own])
-        .with("buffer", buffer.schema())
-        .with("classes", class.schema())
+        .with("buffer", buffer)
+        .with("classes", class)
         .with("pfc_watchdog", Object::of(&[watchdog]).schema())
+        .with("tiers", tier.schema())
         .schema()
 }
 

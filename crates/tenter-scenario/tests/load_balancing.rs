@@ -22,7 +22,7 @@ fn good(overrides: &[&str]) -> LoadBalancing {
     let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
     let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
     assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    loaded.plan.switch.load_balancing
+    loaded.plan.switches.usual.load_balancing
 }
 
 fn refused(overrides: &[&str], expected: &[&str]) {
