@@ -148,6 +148,9 @@ fn describe(packet: &Packet, destination: &str) -> String {
         (PacketKind::Pause, quanta) => {
             format!("XOFF class {class} for {quanta} quanta ({bytes} B)")
         }
+        (PacketKind::Notice, level) => {
+            format!("Notice of level {level} on the way to {destination} ({bytes} B)")
+        }
         (kind, sequence) => {
             format!("{kind:?} #{sequence} to {destination} ({bytes} B)")
         }

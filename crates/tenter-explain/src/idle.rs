@@ -4,7 +4,7 @@
 //! is not among them: that it was not needed is a result. Here stand settings that nothing in the
 //! plan could ever ask for.
 
-use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::load_balancing::{LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::{Plan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
@@ -218,7 +218,7 @@ fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
 
 fn reads_addresses(switch: &SwitchSpec) -> bool {
     match &switch.load_balancing {
-        LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => {
+        LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
             ecmp.fields.source_address || ecmp.fields.destination_address
         }
         // The hash of all fields picks the entry of a table, or enters what is drawn by chance.

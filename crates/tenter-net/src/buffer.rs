@@ -297,6 +297,13 @@ impl SharedBuffer {
         usize::from(port) * self.classes.len() + queue
     }
 
+    /// Pause frames that have told the sender at a port to pause any class.
+    pub(crate) fn xoffs(&self, port: u16) -> u64 {
+        let groups = self.groups.iter().skip(self.group(port, 0));
+        let own = groups.take(self.classes.len());
+        own.map(|group| u64::from(group.xoff_frames)).sum()
+    }
+
     /// Whether a class is lossless.
     pub(crate) fn is_lossless(&self, queue: usize) -> bool {
         self.classes[queue].lossless.is_some()

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tenter_engine::{Output, Stream};
 
-use crate::packet::{Packet, PacketKind};
+use crate::packet::Packet;
 
 /// A probability in units of 2⁻⁶⁴; the largest value stands for 1.
 pub type Probability = u64;
@@ -120,7 +120,7 @@ impl Impairment {
         if self.strikes(frame_loss) | self.strikes(wrong) {
             return Fate::Lost;
         }
-        if packet.kind == PacketKind::Pause {
+        if packet.kind.is_mac_control() {
             return Fate::Passes;
         }
         for index in 0..self.spec.rules.len() {

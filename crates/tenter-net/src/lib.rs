@@ -23,6 +23,7 @@ pub mod impairment;
 mod journal;
 pub mod load_balancing;
 mod medium;
+mod notices;
 mod packet;
 mod port;
 mod queue;

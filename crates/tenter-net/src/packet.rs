@@ -17,7 +17,8 @@ pub const CONNECT_FRAME_BYTES: u16 = 326;
 /// Frame bytes of a congestion notification packet: a data packet without payload, with 16 reserved
 /// bytes (InfiniBand Architecture Specification, Annex A17).
 pub const CNP_FRAME_BYTES: u16 = 78;
-/// Frame bytes of a pause frame (IEEE 802.1Qbb): the smallest frame there is.
+/// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
+/// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
 /// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
 /// smallest frame there is. It occupies no wire of the model.
@@ -60,6 +61,9 @@ pub enum PacketKind {
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
+    /// A switch tells the one before it that a queue is long in which a packet with this hash for
+    /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
+    Notice,
 }
 
 impl PacketKind {
@@ -72,6 +76,12 @@ impl PacketKind {
     /// Whether it is a request or a credit of a scheduled fabric.
     pub fn is_of_scheduler(self) -> bool {
         matches!(self, PacketKind::CreditRequest | PacketKind::Credit)
+    }
+
+    /// Whether it is a MAC control frame, which never leaves its link.
+    #[inline]
+    pub fn is_mac_control(self) -> bool {
+        matches!(self, PacketKind::Pause | PacketKind::Notice)
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.

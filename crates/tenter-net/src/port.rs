@@ -520,6 +520,11 @@ impl Port {
         self.transmitter.pause(class, quanta, now, medium);
     }
 
+    /// Sends a MAC control frame that is no pause as soon as the wire is free.
+    pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+        self.transmitter.send_control(packet, now, medium);
+    }
+
     /// How long a frame that came at `now`, to which the port has been brought, would wait if
     /// frames left in the order of arrival, in ps; gaps and preambles are left out, and what is
     /// more than 16 MB is not told apart.

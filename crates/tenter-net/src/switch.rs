@@ -26,7 +26,7 @@ pub type Headrooms = Vec<u64>;
 pub struct Switch {
     node: u32,
     /// Its number among the switches.
-    index: u32,
+    pub(crate) index: u32,
     pub(crate) balancer: Balancer,
     pub(crate) ports: Vec<Port>,
     /// Frames and frame bytes that arrived, per port, without pause frames.
@@ -196,13 +196,21 @@ impl Switch {
         if let Some(mut leaf) = self.at_work() {
             leaf.arrive(packet, input, routing, medium);
         } else if usize::from(input) >= self.ports.len() {
-            self.obey(packet, input - self.ports.len() as u16, medium);
+            let port = input - self.ports.len() as u16;
+            if packet.kind == PacketKind::Notice {
+                self.hear(packet, port, routing, medium);
+            } else {
+                self.obey(packet, port, medium);
+            }
         } else {
             if self.balancer.is_exact() && !self.buffer.is_armed() {
                 self.bring_to(packet.at, medium);
             }
             let port = self.route(packet, input, routing, medium);
             self.offer(packet, input, port, medium);
+            if self.balancer.telemetry().is_some() {
+                self.tell(packet, (input, port), routing, medium);
+            }
         }
     }
 
@@ -221,7 +229,9 @@ impl Switch {
         self.note(EventKind::Arrived, packet, input, medium);
         let candidates = routing.candidates(self.index, packet.destination);
         let seed = self.rules.seed;
-        let chosen = self.balancer.choose(packet, candidates, seed, &self.ports);
+        let chosen = self
+            .balancer
+            .choose(packet, candidates, seed, (&self.ports, routing));
         candidates[chosen]
     }
 
@@ -230,11 +240,19 @@ impl Switch {
     pub fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
         let candidates = routing.candidates(self.index, host);
         let seed = self.rules.seed;
-        let place = self.balancer.fixed(hash, candidates, seed, &self.ports)?;
+        let place = self
+            .balancer
+            .fixed(hash, candidates, seed, (&self.ports, routing))?;
         candidates.get(place).copied()
     }
 
-    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, input: u16, medium: &mut M) {
+    pub(crate) fn note<M: Medium>(
+        &self,
+        kind: EventKind,
+        packet: &Packet,
+        input: u16,
+        medium: &mut M,
+    ) {
         if M::WATCHED {
             medium.note(Event {
                 at: packet.at,
@@ -343,7 +361,7 @@ impl Switch {
         }
     }
 
-    fn enter_departure(&mut self, number: u16) {
+    pub(crate) fn enter_departure(&mut self, number: u16) {
         self.departures
             .enter(number, &self.ports[usize::from(number)]);
     }

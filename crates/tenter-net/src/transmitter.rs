@@ -59,7 +59,7 @@ pub struct WireLosses {
     pub frames: u64,
     /// Their frame bytes.
     pub bytes: u64,
-    /// Pause frames.
+    /// MAC control frames: pause frames, and notices of load balancers.
     pub pauses: u64,
 }
 
@@ -308,8 +308,8 @@ impl Transmitter {
         }
     }
 
-    /// Whether a pause frame is lost on its way; counted if so.
-    fn loses_pause(&mut self, packet: &Packet) -> bool {
+    /// Whether a MAC control frame is lost on its way; counted if so.
+    fn loses_control(&mut self, packet: &Packet) -> bool {
         let Some(trouble) = &mut self.trouble else {
             return false;
         };
@@ -327,14 +327,8 @@ impl Transmitter {
         } else {
             self.mac.xoff_frames += 1;
         }
-        if self.is_dark() {
-            self.trouble.get_or_insert_default().losses.pauses += 1;
-            return;
-        }
-        let start = self.free_at.max(now);
-        self.occupy(PAUSE_FRAME_BYTES, start);
         let packet = Packet {
-            at: self.free_at + self.mac.latency,
+            at: 0,
             queue_pair: 0,
             sequence: u32::from(quanta),
             destination: u32::MAX,
@@ -344,9 +338,22 @@ impl Transmitter {
             kind: PacketKind::Pause,
             flags: Packet::class_flags(class),
         };
+        self.send_control(packet, now, medium);
+    }
+
+    /// Sends a MAC control frame as soon as the wire is free: before everything that waits.
+    pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+        if self.is_dark() {
+            self.trouble.get_or_insert_default().losses.pauses += 1;
+            return;
+        }
+        let start = self.free_at.max(now);
+        self.occupy(packet.frame_bytes, start);
+        let at = self.free_at + self.mac.latency;
+        let packet = Packet { at, ..packet };
         self.note(EventKind::Sent, start, &packet, medium);
-        if !self.loses_pause(&packet) {
-            medium.send(self.mac.output, packet.at, &packet);
+        if !self.loses_control(&packet) {
+            medium.send(self.mac.output, at, &packet);
         }
     }
 

@@ -203,7 +203,7 @@ rows! {
         /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
         /// connection set-up.
         tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes";
-        /// The same of pause frames.
+        /// The same of pause frames and of notices between switches.
         tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes";
         /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames";
@@ -355,6 +355,12 @@ rows! {
         reorder_high_water_packets: Option<u64> => "reorder_high_water_packets", "packets";
         /// Packets given up because a cell of theirs did not come.
         reassembly_lost_frames: Option<u64> => "reassembly_lost_frames", "frames";
+        /// Notices of long queues that it sent to other switches, for telemetry-assisted load
+        /// balancing.
+        notice_frames: u64 => "notice_frames", "frames";
+        /// How often such notices made it move a flow, or flows that share a bucket, to another
+        /// link.
+        flow_moves: u64 => "flow_moves", "moves";
     }
 }
 

@@ -94,12 +94,16 @@ rows! {
         given_up_frames: u64 => "given_up_frames", "frames";
         /// Data frames the NICs accepted before one that had been sent earlier.
         out_of_order_frames: u64 => "out_of_order_frames", "frames";
+        /// Notices of long queues that switches sent to other switches.
+        notice_frames: u64 => "notice_frames", "frames";
+        /// How often such notices made a switch move a flow to another link.
+        flow_moves: u64 => "flow_moves", "moves";
         /// Bytes of all frames on all links, preamble and inter-frame gap included.
         wire_bytes: u64 => "wire_bytes", "bytes";
         /// Of them, those of frames without payload: acknowledgements, NAKs, congestion
         /// notifications and connection set-up.
         control_wire: f64 => "control_wire_percent", "%";
-        /// Of them, those of pause frames.
+        /// Of them, those of pause frames and of notices between switches.
         pause_wire: f64 => "pause_wire_percent", "%";
         /// Pause frames that stopped a class.
         xoff_frames: u64 => "xoff_frames", "frames";

@@ -318,6 +318,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
         let stuck = counted(totals.watchdog_storms, "queue");
         writeln!(out, "watchdog {stuck} found stuck")?;
     }
+    write_notices(totals, out)?;
     write_marks(totals, out)
 }
 
@@ -381,6 +382,18 @@ fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         write!(out, ", longest {port} for {}", ms(totals.most_paused))?;
     }
     writeln!(out)
+}
+
+fn write_notices(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.notice_frames == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "notices  {} of long queues sent to the switch before, {} of flows to another link",
+        count(totals.notice_frames),
+        counted(totals.flow_moves, "move"),
+    )
 }
 
 fn write_marks(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {

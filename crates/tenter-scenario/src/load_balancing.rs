@@ -1,10 +1,13 @@
 //! The `fabric.load_balancing` section.
 
+mod telemetry;
+
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -18,7 +21,7 @@ const LOAD_BALANCING: KeyTable = KeyTable {
     title: "`fabric.load_balancing`",
     keys: &[key(
         "kind",
-        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `adaptive` or `flowlet`",
+        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `queue-aware-spray`, `adaptive`, `flowlet` or `telemetry`",
         Default("ecmp"),
         "Which load balancer; the further keys depend on it",
     )],
@@ -82,6 +85,27 @@ const SPRAY: KeyTable = KeyTable {
     keys: &[IN_ORDER_NICS],
 };
 
+const QUEUE_AWARE: KeyTable = KeyTable {
+    title: "`fabric.load_balancing` with `kind: queue-aware-spray`",
+    keys: &[
+        key(
+            "samples",
+            "whole number",
+            Default("2"),
+            "Links drawn by chance for each packet; it takes the one with the shortest queue",
+        )
+        .from("DRILL: two random choices, the first of its two parameters"),
+        key(
+            "remember",
+            "`true` or `false`",
+            Default("true"),
+            "Whether the link that the packet before found best is compared with them",
+        )
+        .from("DRILL: one unit of memory, the second of its two parameters"),
+        IN_ORDER_NICS,
+    ],
+};
+
 const IN_ORDER_NICS: Key = key(
     "in_order_nics",
     "`refuse` or `allow`",
@@ -106,7 +130,15 @@ const STEP: Key = key(
 .from("eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G");
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] = [&LOAD_BALANCING, &ECMP, &SPRAY, &ADAPTIVE, &FLOWLET];
+pub(crate) const TABLES: [&KeyTable; 7] = [
+    &LOAD_BALANCING,
+    &ECMP,
+    &SPRAY,
+    &ADAPTIVE,
+    &FLOWLET,
+    &telemetry::TELEMETRY,
+    &QUEUE_AWARE,
+];
 
 /// No refresh is more frequent, unless levels are exact: a switch looks at all its ports each time.
 const REFRESH_MIN: Time = Time::from_ns(10);
@@ -114,6 +146,8 @@ const REFRESH_MIN: Time = Time::from_ns(10);
 const REFRESH_MAX: Time = Time::from_us(100);
 /// No gap or step is longer.
 const SECOND: Time = Time::from_us(1_000_000);
+/// No packet compares more queues.
+const SAMPLES_MAX: u64 = 64;
 /// A table of flows is no larger.
 const BUCKETS_MAX: u64 = 1 << 20;
 
@@ -123,8 +157,10 @@ enum Kind {
     WeightedEcmp,
     RandomSpray,
     RoundRobinSpray,
+    QueueAwareSpray,
     Adaptive,
     Flowlet,
+    Telemetry,
 }
 
 /// The load balancer, read.
@@ -163,8 +199,15 @@ impl LoadBalancingDraft {
             }
             LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
                 let message = "`fabric.load_balancing` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost";
-                let help = "set `endpoint.nic.loss_recovery` to `{kind: selective-repeat, reorder: 64}`; or set `in_order_nics: allow` here to see what comes of it";
-                problems.push(self.at, message.to_owned(), Some(help.to_owned()));
+                let wait = if self.spec.sends_notices() {
+                    ", or `move: at-gap` here, so that a flow moves only when it has paused"
+                } else {
+                    ""
+                };
+                let help = format!(
+                    "set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`{wait}; or set `in_order_nics: allow` here to see what comes of it"
+                );
+                problems.push(self.at, message.to_owned(), Some(help));
             }
             _ => {}
         }
@@ -173,7 +216,9 @@ impl LoadBalancingDraft {
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
     /// in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
-        let LoadBalancing::Flowlet(Flowlet { gap, .. }) = self.spec else {
+        let (LoadBalancing::Flowlet(Flowlet { gap, .. })
+        | LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. })) = self.spec
+        else {
             return;
         };
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
@@ -205,7 +250,8 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<LoadBalancingDraft> {
     let at = own.at().filter(|_| given);
     let read = read_kind(&mut own);
     let in_order_nics = match &read {
-        Some(spec) if spec.reorders() => {
+        // Whether it reorders is said by another of its keys.
+        Some(spec) if spec.reorders() || spec.sends_notices() => {
             own.choice("in_order_nics", &[("refuse", false), ("allow", true)])
         }
         _ => Some(false),
@@ -224,8 +270,10 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
         ("weighted-ecmp", Kind::WeightedEcmp),
         ("random-spray", Kind::RandomSpray),
         ("round-robin-spray", Kind::RoundRobinSpray),
+        ("queue-aware-spray", Kind::QueueAwareSpray),
         ("adaptive", Kind::Adaptive),
         ("flowlet", Kind::Flowlet),
+        ("telemetry", Kind::Telemetry),
     ];
     let Some(kind) = section.choice("kind", &kinds) else {
         for table in &TABLES[1..] {
@@ -235,21 +283,26 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
     };
     match kind {
         Kind::Ecmp => read_ecmp(section).map(LoadBalancing::Ecmp),
-        Kind::WeightedEcmp => read_ecmp(section).map(LoadBalancing::WeightedEcmp),
+        Kind::WeightedEcmp => {
+            let ecmp = read_ecmp(section)?;
+            Some(LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }))
+        }
         Kind::RandomSpray => {
             section.extend(&SPRAY);
-            Some(LoadBalancing::RandomSpray)
+            Some(LoadBalancing::RandomSpray(RandomSpray))
         }
         Kind::RoundRobinSpray => {
             section.extend(&SPRAY);
-            Some(LoadBalancing::RoundRobinSpray)
+            Some(LoadBalancing::RoundRobinSpray(RoundRobinSpray))
         }
+        Kind::QueueAwareSpray => read_queue_aware(section).map(LoadBalancing::QueueAwareSpray),
         Kind::Adaptive => {
             section.extend(&ADAPTIVE);
             let quality = read_quality(section)?;
             Some(LoadBalancing::Adaptive(Adaptive { quality }))
         }
         Kind::Flowlet => read_flowlet(section).map(LoadBalancing::Flowlet),
+        Kind::Telemetry => telemetry::read(section).map(LoadBalancing::Telemetry),
     }
 }
 
@@ -271,6 +324,16 @@ fn read_ecmp(section: &mut Section<'_>) -> Option<Ecmp> {
         function: function?,
         fields: fields?,
         seeding: seeding?,
+    })
+}
+
+fn read_queue_aware(section: &mut Section<'_>) -> Option<QueueAwareSpray> {
+    section.extend(&QUEUE_AWARE);
+    let samples = section.integer("samples", 1..=SAMPLES_MAX);
+    let remembers = section.boolean("remember");
+    Some(QueueAwareSpray {
+        samples: samples?,
+        remembers: remembers?,
     })
 }
 

@@ -96,7 +96,7 @@ fn fabric() -> Value {
 }
 
 fn load_balancing() -> Value {
-    let [own, ecmp, spray, adaptive, flowlet] = load_balancing::TABLES;
+    let [own, ecmp, spray, adaptive, flowlet, telemetry, queue_aware] = load_balancing::TABLES;
     let kind = |word, table| Object::of(&[own, table]).fixed("kind", word).schema();
     let usual = Object::of(&[own, ecmp]).fixed_or_left_out("kind", "ecmp");
     one_of([
@@ -104,8 +104,10 @@ fn load_balancing() -> Value {
         kind("weighted-ecmp", ecmp),
         kind("random-spray", spray),
         kind("round-robin-spray", spray),
+        kind("queue-aware-spray", queue_aware),
         kind("adaptive", adaptive),
         kind("flowlet", flowlet),
+        kind("telemetry", telemetry),
     ])
 }
 

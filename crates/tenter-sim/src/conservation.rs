@@ -51,12 +51,14 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                     "{link} sent {sent} pause frames, but {of_classes} for its classes"
                 ));
             }
-            let arrived = pauses_received(driver, node, port) + under_way.count() as u64;
+            let sent = sent + notices(driver, peer.node, peer.port).0;
+            let obeyed = pauses_received(driver, node, port) + notices(driver, node, port).1;
+            let arrived = obeyed + under_way.count() as u64;
             let found = arrived + lost.pauses;
             if sent != found {
                 let link = topology.port_name(peer.node, peer.port);
                 return Err(format!(
-                    "{link} sent {sent} pause frames, but {found} arrived, were lost or are under way"
+                    "{link} sent {sent} MAC control frames, but {found} arrived, were lost or are under way"
                 ));
             }
         }
@@ -87,6 +89,14 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
             (counters.received_frames, counters.received_bytes)
         }
         NodeModel::Switch(switch) => switch.received(port),
+    }
+}
+
+/// Notices sent and received through a port.
+fn notices<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+    match model(driver, node) {
+        NodeModel::Host(_) => (0, 0),
+        NodeModel::Switch(switch) => switch.notices(port),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::build::Context;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::hash_paths;
+use crate::notices;
 use crate::summary::nodes;
 
 /// The rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
@@ -33,7 +34,11 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Host(host) => host.nic().transmitter(),
                 NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
             };
-            add_wire_bytes(&mut row, transmitter);
+            let notices = match model {
+                NodeModel::Host(_) => 0,
+                NodeModel::Switch(switch) => switch.notices(port).0,
+            };
+            add_wire_bytes(&mut row, transmitter, notices);
             let losses = transmitter.losses();
             row.lost_frames = losses.frames;
             row.lost_bytes = losses.bytes;
@@ -163,12 +168,12 @@ fn obeyed((record, paused): (PauseRecord, u64)) -> QueueRow {
 }
 
 /// What frames of each kind took on the wire.
-fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter) {
+fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
     let (frames, bytes) = transmitter.sent();
     let (control_frames, control_bytes) = transmitter.sent_control();
     let mac = transmitter.mac();
-    let pauses = mac.xoff_frames + mac.xon_frames;
+    let pauses = mac.xoff_frames + mac.xon_frames + notices;
     port.tx_data_wire_bytes = on_wire(frames - control_frames, bytes - control_bytes);
     port.tx_control_wire_bytes = on_wire(control_frames, control_bytes);
     port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES));
@@ -212,6 +217,8 @@ fn switch_row(switch: &Switch) -> SwitchRow {
         fullest_pool: fullest.map(|pool| pool.0),
         fullest_pool_percent: fullest.map(percent),
         shared_bytes: switch.pools().map(|pool| pool.used_bytes).sum(),
+        notice_frames: notices::of_switch(switch).0,
+        flow_moves: switch.moves(),
         ..SwitchRow::default()
     };
     if let Some(leaf) = switch.leaf_record() {

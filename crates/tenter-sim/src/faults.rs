@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tenter_net::{PacketKind, WatchdogSpec, WireLosses};
+use tenter_net::{WatchdogSpec, WireLosses};
 use tenter_scenario::{Fault, FaultEvent, Plan};
 use tenter_topology::CableEnd;
 use tenter_units::{Rate, SerialisationTime};
@@ -207,7 +207,7 @@ fn take_down<D: Driver>(driver: &mut D, cable: u32, now: u64) {
         let mut losses = WireLosses::default();
         for input in [receiver.port, ports + receiver.port] {
             for packet in driver.lose(usize::from(part), local, input) {
-                if packet.kind == PacketKind::Pause {
+                if packet.kind.is_mac_control() {
                     losses.pauses += 1;
                 } else {
                     losses.frames += 1;

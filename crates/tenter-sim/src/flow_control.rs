@@ -7,11 +7,12 @@ use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use crate::build::Context;
 
 impl Context {
-    /// Whether any node of the fabric may send pause frames.
-    pub(crate) fn may_pause(&self) -> bool {
+    /// Whether any node of the fabric may send MAC control frames.
+    fn may_send_control(&self) -> bool {
         let lossless = self.switches.any_class(|class| class.lossless.is_some());
         let nic = self.nic.receive_buffer.as_ref();
-        lossless || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+        let notices = self.switches.usual.load_balancing.sends_notices();
+        notices || lossless || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
     }
 
     /// The classes of what a NIC sends.
@@ -58,7 +59,7 @@ impl Context {
         cable.delay.ps() + response_time(cable.rate).ps()
     }
 
-    /// The shortest time in which a pause frame acts on another node, if there are any.
+    /// The shortest time in which a MAC control frame acts on another node, if there are any.
     pub(crate) fn pause_lookahead(&self) -> Option<u64> {
         let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         let nodes = (0..).zip(&self.topology.nodes);
@@ -67,7 +68,7 @@ impl Context {
         let times = ports.map(|(node, port)| {
             self.serialisation(node, port).of(wire_bytes, 0).0.ps() + self.mac_latency(node, port)
         });
-        times.min().filter(|_| self.may_pause())
+        times.min().filter(|_| self.may_send_control())
     }
 
     /// The headroom of each port and class of a switch.

@@ -27,6 +27,7 @@ mod host;
 mod interference;
 mod jobs;
 mod ledger;
+mod notices;
 mod run;
 mod sampler;
 mod scheduled;

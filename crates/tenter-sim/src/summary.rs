@@ -16,6 +16,7 @@ use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::jobs::JobPlan;
+use crate::notices;
 use crate::run::Outcome;
 
 /// How a trial ended.
@@ -41,10 +42,11 @@ const LEAF: u64 = 11;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
-    transmitters(driver, |transmitter| {
+    let frames = transmitters(driver, |transmitter| {
         let mac = transmitter.mac();
         transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
-    })
+    });
+    frames + notices::sent(driver)
 }
 
 /// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
@@ -197,6 +199,7 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                 }
                 add_pauses(switch, node, ended, digest);
                 add_leaf(switch, node, digest);
+                notices::add(switch, node, digest);
             }
         }
     }
@@ -447,6 +450,8 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
         totals.dropped_bytes += switch.dropped_bytes;
         totals.lossless_dropped_frames += switch.lossless_dropped_frames;
         totals.marked_frames += switch.marked_frames;
+        totals.notice_frames += switch.notice_frames;
+        totals.flow_moves += switch.flow_moves;
     }
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
@@ -541,7 +546,7 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
             EngineKind::Windowed
         },
         packet_hops,
-        data_packet_hops: packet_hops - control,
+        data_packet_hops: packet_hops - control - notices::sent(driver),
         threads: u32::from(threads),
         digest: digest.to_hex(),
         windows: stats.windows,

@@ -73,6 +73,11 @@ pub(crate) struct ReadingOfRow {
     pub(crate) reading: Reading,
     /// The leaf that it is read at, where it is read at one.
     pub(crate) leaf: Option<String>,
+    /// The job that it is read of, where it is read of one.
+    pub(crate) job: Option<String>,
+    /// What is made of the values of several seeds.
+    #[serde(default)]
+    pub(crate) statistic: Statistic,
     /// The variant that is judged.
     pub(crate) variant: String,
     /// Variants that are shown beside it; all where it is missing.
@@ -84,8 +89,23 @@ pub(crate) struct ReadingOfRow {
     pub(crate) band: [String; 2],
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn band_columns() -> [String; 2] {
     ["band_low", "band_high"].map(str::to_owned)
+}
+
+/// What is made of the values of several seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The one in the middle.
+    #[default]
+    Median,
+    /// The arithmetic mean.
+    Mean,
 }
 
 /// What is read from a trial.
@@ -105,6 +125,13 @@ pub enum Reading {
     Completes,
     /// The time of the job under test alone over its time beside the others, in percent.
     PercentOfUndisturbed,
+    /// What the job has had of the bandwidth that one flow alone would have, in percent.
+    PercentOfLineRate,
+    /// The time of the slowest job under test over the ideal: its packets, headers and gaps
+    /// included, at the rate of the ports.
+    WorstJobOverIdeal,
+    /// The mean over the jobs under test of the same.
+    MeanJobOverIdeal,
     /// Jobs under test of which some collective has a flow that takes more than one and a half
     /// times the median.
     JobsWithALongTail,
@@ -137,6 +164,12 @@ pub struct Seeds {
     pub hottest_uplink: Option<u64>,
     /// On each leaf, flows of the same step meet on an uplink so many times.
     pub collisions_per_leaf: Option<u64>,
+    /// Names of jobs in groups: those of a group share a link between switches, directly or by
+    /// way of others of the group, and those of different groups share none.
+    pub sharing: Option<Vec<Vec<String>>>,
+    /// The variant whose paths must meet the conditions, for all variants alike; each variant's own
+    /// where this is missing.
+    pub by: Option<String>,
 }
 
 /// What the gate of a published row judges.
@@ -162,6 +195,9 @@ pub struct Variant {
     /// Changes of the scenario that make the variant, `PATH=VALUE`, and that nothing was fitted to.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Whether a quick run has it.
+    #[serde(default = "yes")]
+    pub quick: bool,
     /// The constants that were fitted to published values; none in a pure model.
     #[serde(default)]
     pub calibrations: Vec<Calibration>,

@@ -38,7 +38,7 @@ mod study;
 mod trial;
 
 pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Value, Verdict};
-pub use description::{Calibration, Condition, Judged, Reading, Seeds, Variant};
+pub use description::{Calibration, Condition, Judged, Reading, Seeds, Statistic, Variant};
 pub use error::{StudyError, UnknownStudy};
 pub use pauses::Pauses;
 pub use published::{Case, Gate};

@@ -285,6 +285,8 @@ impl Row<'_> {
             reading: reading.reading,
             metric: self.text(column("metric")?).to_owned(),
             leaf: reading.leaf.clone(),
+            job: reading.job.clone(),
+            statistic: reading.statistic,
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
             seeds: reading.seeds,

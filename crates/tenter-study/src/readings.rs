@@ -4,7 +4,7 @@ use tenter_record::PortRow;
 use tenter_topology::Topology;
 
 use crate::answer::{CaseAnswer, Value, Verdict};
-use crate::description::{Condition, Reading};
+use crate::description::{Condition, Reading, Statistic};
 use crate::published::Gate;
 use crate::trial::{Leaf, Trial, leaves};
 
@@ -19,6 +19,10 @@ pub struct ReadingRow {
     pub metric: String,
     /// The leaf that it is read at, where it is read at one.
     pub leaf: Option<String>,
+    /// The job that it is read of, where it is read of one.
+    pub job: Option<String>,
+    /// What is made of the values of several seeds.
+    pub statistic: Statistic,
     /// The variant that is judged.
     pub variant: String,
     /// The variants that are shown, the judged one among them.
@@ -46,7 +50,10 @@ impl ReadingRow {
         let counted = trials.iter().filter(|trial| self.counts(trial));
         let values: Vec<Value> = counted.filter_map(|trial| self.read(trial)).collect();
         let spread = spread(&values);
-        let (measured, statistic) = middle(values, trials.len());
+        let (measured, statistic) = match self.statistic {
+            Statistic::Median => middle(values, trials.len()),
+            Statistic::Mean => mean(&values, trials.len()),
+        };
         let statistic = statistic.map(|statistic| statistic + &spread.unwrap_or_default());
         let judged = variant == self.variant;
         let (gate, band) = if judged {
@@ -99,8 +106,24 @@ impl ReadingRow {
             Reading::FramesDelta => Some(Value::Number(frames_delta(leaf()?, trial))),
             Reading::Completes => Some(Value::Number(f64::from(u8::from(completes(trial))))),
             Reading::PercentOfUndisturbed => undisturbed_percent(trial).map(Value::Number),
+            Reading::PercentOfLineRate => self.line_rate_percent(trial).map(Value::Number),
+            Reading::WorstJobOverIdeal => {
+                let jobs = over_ideal(trial)?.into_iter();
+                jobs.max_by(f64::total_cmp).map(Value::Number)
+            }
+            Reading::MeanJobOverIdeal => {
+                let jobs = over_ideal(trial)?;
+                let sum: f64 = jobs.iter().sum();
+                (!jobs.is_empty()).then(|| Value::Number(sum / jobs.len() as f64))
+            }
             Reading::JobsWithALongTail => long_tails(trial).map(Value::Number),
         }
+    }
+
+    fn line_rate_percent(&self, trial: &Trial) -> Option<f64> {
+        let mut jobs = trial.summary.jobs.iter();
+        let job = jobs.find(|job| Some(&job.job.name) == self.job.as_ref())?;
+        job.collectives.first()?.ideal_percent
     }
 
     /// Whether the leaf is one of the topology.
@@ -129,6 +152,24 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
     }
 }
 
+/// The arithmetic mean of numbers; with what it is called.
+fn mean(values: &[Value], trials: usize) -> (Option<Value>, Option<String>) {
+    let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
+    if numbers.is_empty() {
+        return (None, None);
+    }
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let statistic = (trials > 1).then(|| format!("mean of {trials} seeds"));
+    (Some(Value::Number(mean)), statistic)
+}
+
+/// For each job under test its time over the ideal; `None` where one did not end.
+fn over_ideal(trial: &Trial) -> Option<Vec<f64>> {
+    let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
+    let ratios = jobs.map(|job| Some(100.0 / job.collectives.first()?.ideal_percent?));
+    ratios.collect()
+}
+
 /// Of several numbers the number, the least and the greatest, to follow the name of a statistic.
 fn spread(values: &[Value]) -> Option<String> {
     let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
@@ -137,6 +178,8 @@ fn spread(values: &[Value]) -> Option<String> {
     let text = |value: f64| {
         if value.fract() == 0.0 {
             format!("{value:.0}")
+        } else if value < 10.0 {
+            format!("{value:.2}")
         } else {
             format!("{value:.1}")
         }
@@ -266,6 +309,8 @@ mod tests {
             reading,
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),
+            job: Some("job".to_owned()),
+            statistic: Statistic::Median,
             variant: "pure".to_owned(),
             shown: vec!["pure".to_owned()],
             seeds: None,

@@ -57,7 +57,10 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-3",
     "methodology/cc-4",
     "scheduled-fabric/test-1",
-    "scheduled-fabric/test-3"
+    "scheduled-fabric/test-3",
+    "evolved-ethernet/walk-through",
+    "evolved-ethernet/jobs",
+    "evolved-ethernet/degraded"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -65,7 +68,10 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "keysight-trials",
     "load-balancing-egress-qps",
     "isolation",
-    "drivenets-ideal-ratio"
+    "drivenets-ideal-ratio",
+    "cisco-load-balancing",
+    "evolved-ethernet-jobs-fluid",
+    "evolved-ethernet-degraded-fluid"
 ];
 
 /// The text of a published table, by the stem of its file.

@@ -15,7 +15,7 @@ impl Seeds {
     /// # Errors
     /// Those of building a simulation.
     pub(crate) fn meets(&self, plan: &Plan) -> Result<bool, SimulationError> {
-        if self.hottest_uplink.is_none() && self.collisions_per_leaf.is_none() {
+        if self.hottest_uplink.or(self.collisions_per_leaf).is_none() && self.sharing.is_none() {
             return Ok(true);
         }
         let simulation = Simulation::new(plan, Options::default())?;
@@ -32,7 +32,9 @@ impl Seeds {
             let mut found = leaves.iter().map(|leaf| collisions(leaf, &paths));
             found.all(|found| found == wanted)
         });
-        Ok(hottest && collisions)
+        let shared = self.sharing.as_ref();
+        let shared = shared.is_none_or(|groups| shares_as(groups, plan, &paths));
+        Ok(hottest && collisions && shared)
     }
 }
 
@@ -52,6 +54,34 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     };
     let shared = |leaf: &Leaf| users(leaf, false).intersection(&users(leaf, true)).count() as u64;
     Some(leaves(&plan.topology).iter().map(shared).sum())
+}
+
+/// Whether jobs share links between switches with those of their own group, and with no others.
+fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
+    let is_trunk = |&(node, port): &(u32, u16)| {
+        let peer = plan.topology.neighbour(node, port).node;
+        !plan.topology.is_host(peer)
+    };
+    let links = |job: &String| -> BTreeSet<(u32, u16)> {
+        let own = paths
+            .iter()
+            .filter(|path| plan.jobs[usize::from(path.job)].name == *job);
+        own.flat_map(|path| path.ports.iter().copied().filter(is_trunk))
+            .collect()
+    };
+    let mut seen: BTreeSet<(u32, u16)> = BTreeSet::new();
+    for group in groups {
+        let mut waiting: Vec<_> = group.iter().map(links).collect();
+        let mut together = waiting.pop().unwrap_or_default();
+        while let Some(next) = waiting.iter().position(|own| !own.is_disjoint(&together)) {
+            together.extend(waiting.swap_remove(next));
+        }
+        if !waiting.is_empty() || !seen.is_disjoint(&together) {
+            return false;
+        }
+        seen.extend(together);
+    }
+    true
 }
 
 /// The most queue pairs on one uplink of a leaf.
@@ -93,6 +123,8 @@ fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u
 
 #[cfg(test)]
 mod tests {
+    use tenter_scenario::{Format, load};
+
     use super::*;
 
     fn leaf() -> Leaf {
@@ -126,6 +158,35 @@ mod tests {
         ];
         assert_eq!(hottest_uplink(&leaf(), &paths), 2);
         assert_eq!(hottest_uplink(&leaf(), &[]), 0);
+    }
+
+    #[test]
+    fn jobs_share_links_within_their_groups_only() {
+        let text = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 3, spines: 2}
+jobs:
+  - {name: a, ranks: [0, 3], collectives: [{collective: gather, size: 1MiB}]}
+  - {name: b, ranks: [1, 4], collectives: [{collective: gather, size: 1MiB}]}
+  - {name: c, ranks: [2, 5], collectives: [{collective: gather, size: 1MiB}]}
+";
+        let loaded = load(text, "x.yaml", Format::Yaml, &[], None).expect("it holds");
+        // Leaves are nodes 6 and 7, spines 8 and 9; port 3 of a leaf leads to the first spine.
+        let over = |job: u16, spine: u16| HashPath {
+            job,
+            ports: vec![(6, 3 + spine), (8 + u32::from(spine), 1), (7, job)],
+            ..path(u32::from(job) + 3, 0, 0, 0)
+        };
+        let groups = |names: &[&[&str]]| -> Vec<Vec<String>> {
+            let group = |names: &&[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            names.iter().map(group).collect()
+        };
+        let shares =
+            |paths: &[HashPath], names: &[&[&str]]| shares_as(&groups(names), &loaded.plan, paths);
+        let paths = [over(0, 0), over(1, 1), over(2, 1)];
+        assert!(shares(&paths, &[&["a"], &["b", "c"]]));
+        assert!(!shares(&paths, &[&["a"], &["b"], &["c"]]));
+        assert!(!shares(&paths, &[&["a", "b"], &["c"]]));
+        assert!(!shares(&paths, &[&["a", "b", "c"]]));
     }
 
     #[test]

@@ -133,6 +133,9 @@ impl Study {
     /// # Errors
     /// When the scenario does not hold, or is not one job with one iteration.
     pub fn trials(&self, variant: &Variant, extent: Extent) -> Result<Vec<Loaded>, StudyError> {
+        if extent == Extent::Quick && !variant.quick {
+            return Ok(Vec::new());
+        }
         let Some(seeds) = &self.seeds else {
             return Ok(vec![self.trial(variant, extent, None)?]);
         };
@@ -145,11 +148,16 @@ impl Study {
             if trials.len() == runs {
                 break;
             }
-            let loaded = self.trial(variant, extent, Some(seed))?;
+            let judge = seeds.by.as_deref().and_then(|name| self.variant(name));
+            let loaded = self.trial(judge.unwrap_or(variant), extent, Some(seed))?;
             let meets = seeds.meets(&loaded.plan);
-            if meets.map_err(|error| self.wrong(variant, error.to_string()))? {
-                trials.push(loaded);
+            if !meets.map_err(|error| self.wrong(variant, error.to_string()))? {
+                continue;
             }
+            trials.push(match judge {
+                Some(judge) if judge != variant => self.trial(variant, extent, Some(seed))?,
+                _ => loaded,
+            });
         }
         Ok(trials)
     }
@@ -215,7 +223,8 @@ impl Study {
                 let mut answers = Vec::new();
                 for row in rows {
                     for (index, variant) in self.variants.iter().enumerate() {
-                        if row.shown.contains(&variant.name) {
+                        let is_run = extent == Extent::Full || variant.quick;
+                        if is_run && row.shown.contains(&variant.name) {
                             let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
                             answers.push(row.judge(&variant.name, trials));
                         }
@@ -262,7 +271,11 @@ fn check(description: &Description) -> Result<(), String> {
     let judged = description.judged.iter().map(|judged| &judged.variant);
     let read = description.readings.iter();
     let read = read.flat_map(|row| row.shown.iter().flatten().chain([&row.variant]));
-    for variant in judged.chain(read) {
+    let by = description
+        .seeds
+        .iter()
+        .filter_map(|seeds| seeds.by.as_ref());
+    for variant in judged.chain(read).chain(by) {
         if !names.contains(&variant.as_str()) {
             return Err(format!("the judged variant `{variant}` is not listed"));
         }

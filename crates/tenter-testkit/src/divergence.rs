@@ -216,6 +216,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::EndOfData => "end of data",
         PacketKind::CreditRequest => "request for credit",
         PacketKind::Credit => "credit",
+        PacketKind::Notice => "notice of level",
     };
     // A pause frame goes no further than the other end of its link.
     let destination = topology.nodes.get(packet.destination as usize);

@@ -39,6 +39,7 @@ struct Seen {
     lost: u64,
     unsent: u64,
     storms: u64,
+    moves: u64,
     kept: u64,
 }
 
@@ -71,6 +72,7 @@ fn run(seeds: Range<u64>) {
                 seen.loads += u64::from(is_loaded(summary));
                 seen.lost += u64::from(summary.totals.lost_frames > 0);
                 seen.unsent += u64::from(summary.totals.unsent_frames > 0);
+                seen.moves += u64::from(summary.totals.flow_moves > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = is_deadlocked(summary);
@@ -88,6 +90,11 @@ fn run(seeds: Range<u64>) {
         failures.len(),
         failures[..failures.len().min(SHOWN)].join("\n\n")
     );
+    assert_wild(&seen, count);
+}
+
+/// The scenarios put the engines to the test, and no longer than anyone waits.
+fn assert_wild(seen: &Seen, count: u64) {
     let often = seen.drops.min(seen.naks).min(seen.timeouts);
     let at_times = seen
         .queue_pair_errors
@@ -105,6 +112,7 @@ fn run(seeds: Range<u64>) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
+            && seen.moves >= count / 125
             && seen.storms >= count / 200
             && seen.kept >= count / 100,
         "the scenarios have become too tame: {seen:?} in {count}"

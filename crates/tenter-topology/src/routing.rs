@@ -312,8 +312,21 @@ impl Routing {
             .get(self.table[switch as usize * self.groups + host.group as usize])
     }
 
-    fn group(&self, host: u32) -> usize {
+    /// The number of the switch a host is on among the switches that have hosts: densely from 0.
+    #[inline]
+    pub fn group(&self, host: u32) -> usize {
         self.hosts[host as usize].group as usize
+    }
+
+    /// How many switches have hosts.
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// The ports of a switch (an index into the switches) at which hosts are.
+    pub fn host_ports(&self, switch: u32) -> impl Iterator<Item = u16> + '_ {
+        let here = move |place: &&HostPlace| place.switch == switch;
+        self.hosts.iter().filter(here).map(|place| place.port)
     }
 
     /// How many switches a path from host `a` to host `b` passes: 1 on one leaf, 3 over a spine. Of

@@ -5,7 +5,7 @@
 //! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
 //! why the default sends the hash through a non-linear mix per switch.
 
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
 /// The hash function of the switch.
@@ -100,9 +100,25 @@ impl Default for Ecmp {
     }
 }
 
+impl Described for Ecmp {
+    type AtWork = Ecmp;
+
+    fn begin(&self, _: usize) -> Ecmp {
+        self.clone()
+    }
+
+    fn reorders(&self) -> bool {
+        false
+    }
+}
+
 impl Balance for Ecmp {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         self.place(packet.hash, view.seed, view.candidates.len() as u32) as usize
+    }
+
+    fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+        Some(self.place(hash, view.seed, view.candidates.len() as u32) as usize)
     }
 }
 

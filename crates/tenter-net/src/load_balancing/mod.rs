@@ -2,11 +2,14 @@
 //! [`LoadBalancing`].
 
 mod adaptive;
+mod buckets;
 mod ecmp;
 mod flowlet;
 mod quality;
+mod queue_aware_spray;
 mod random_spray;
 mod round_robin_spray;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod weighted_ecmp;
@@ -15,51 +18,129 @@ pub use adaptive::Adaptive;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
 pub use flowlet::Flowlet;
 pub use quality::QualitySpec;
+pub use queue_aware_spray::QueueAwareSpray;
+pub use random_spray::RandomSpray;
+pub use round_robin_spray::RoundRobinSpray;
+pub use telemetry::TelemetryAssisted;
+pub(crate) use telemetry::{TelemetryTable, Told};
+pub use weighted_ecmp::WeightedEcmp;
+
+use tenter_topology::Routing;
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
 use crate::scheduled::Spray;
-use flowlet::FlowletTable;
 use quality::Quality;
-use round_robin_spray::RoundRobinSpray;
 
+/// Declares the list of load balancers, and with it all that asks each of them the same.
+macro_rules! members {
+    (
+        $(#[$about:meta])*
+        pub enum $list:ident { $($(#[$of_member:meta])* $name:ident($spec:ty),)+ }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $list {
+            $($(#[$of_member])* $name($spec),)+
+        }
+
+        impl $list {
+            /// Whether packets of a flow take different ways at once, so that they may overtake
+            /// each other.
+            pub fn reorders(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.reorders(),)+
+                }
+            }
+
+            /// What a switch with so many ports remembers, and what it must know of its ports.
+            fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
+                match self {
+                    $($list::$name(spec) => (Member::$name(spec.begin(ports)), spec.quality()),)+
+                }
+            }
+        }
+
+        /// A load balancer at work in one switch, with what it remembers.
+        #[derive(Clone, Debug)]
+        enum Member {
+            $($name(<$spec as Described>::AtWork),)+
+            /// Of a spine of a scheduled fabric, which nobody chooses.
+            Spine(Box<Spray>),
+        }
+
+        impl Member {
+            fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+                match self {
+                    $(Member::$name(member) => member.choose(packet, view),)+
+                    Member::Spine(spray) => spray.choose(packet, view),
+                }
+            }
+
+            fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+                match self {
+                    $(Member::$name(member) => member.fixed(hash, view),)+
+                    Member::Spine(spray) => spray.fixed(hash, view),
+                }
+            }
+        }
+    };
+}
+
+members! {
 /// Every load balancer there is, with its parameters.
-#[derive(Clone, Debug, PartialEq)]
 pub enum LoadBalancing {
     /// A hash of the packet's addresses and ports picks the link, for the whole life of a flow.
     Ecmp(Ecmp),
     /// As ECMP, but a link gets flows in proportion to its rate.
-    WeightedEcmp(Ecmp),
+    WeightedEcmp(WeightedEcmp),
     /// Any link, for every packet anew.
-    RandomSpray,
+    RandomSpray(RandomSpray),
     /// One link after the other, for every packet anew.
-    RoundRobinSpray,
+    RoundRobinSpray(RoundRobinSpray),
+    /// The shortest of a few queues, for every packet anew.
+    QueueAwareSpray(QueueAwareSpray),
     /// The link with the shortest queue, for every packet anew.
     Adaptive(Adaptive),
     /// The link with the shortest queue, for every burst of a flow anew.
     Flowlet(Flowlet),
+    /// A link by the hash, until a switch further on says that it leads to a long queue.
+    Telemetry(TelemetryAssisted),
+}
 }
 
 impl LoadBalancing {
     /// The hash a packet with this 5-tuple carries to every switch.
     pub fn hash(&self, tuple: &FiveTuple) -> u32 {
         match self {
-            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(ecmp) => ecmp.hash(tuple),
+            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
+                ecmp.hash(tuple)
+            }
             _ => Ecmp::default().hash(tuple),
         }
     }
 
-    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
-    pub fn reorders(&self) -> bool {
-        match self {
-            LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Flowlet(_) => {
-                false
-            }
-            LoadBalancing::RandomSpray
-            | LoadBalancing::RoundRobinSpray
-            | LoadBalancing::Adaptive(_) => true,
-        }
+    /// Whether switches send each other notices.
+    pub fn sends_notices(&self) -> bool {
+        matches!(self, LoadBalancing::Telemetry(_))
     }
+}
+
+/// The parameters of a load balancer, which all switches share.
+pub(crate) trait Described {
+    /// What one switch remembers.
+    type AtWork: Balance;
+
+    /// What a switch with so many ports remembers before the first packet.
+    fn begin(&self, ports: usize) -> Self::AtWork;
+
+    /// What a switch must know of how busy its ports are; `None`: nothing.
+    fn quality(&self) -> Option<QualitySpec> {
+        None
+    }
+
+    /// Whether packets of a flow take different ways at once, so that they may overtake each other.
+    fn reorders(&self) -> bool;
 }
 
 /// What a load balancer may look at when it chooses.
@@ -73,6 +154,8 @@ pub(crate) struct View<'a> {
     pub(crate) seed: u32,
     /// How busy ports are.
     pub(crate) quality: &'a Quality,
+    /// Where hosts are.
+    pub(crate) routing: &'a Routing,
 }
 
 impl View<'_> {
@@ -82,18 +165,27 @@ impl View<'_> {
         ((draw * count as u64) >> 32) as usize
     }
 
+    /// How busy a port is.
+    pub(crate) fn level(&self, port: u16, now: u64) -> u8 {
+        self.quality.level(self.ports, port, now)
+    }
+
     /// The least busy candidate; of several any, by chance.
     pub(crate) fn best(&self, packet: &Packet) -> usize {
-        let level = |port: &u16| self.quality.level(self.ports, *port, packet.at);
-        let levels = self.candidates.iter().map(level);
+        self.least(packet, |port| self.level(port, packet.at))
+    }
+
+    /// The candidate of the lowest level; of several any, by chance.
+    pub(crate) fn least(&self, packet: &Packet, level: impl Fn(u16) -> u8) -> usize {
+        let levels = self.candidates.iter().map(|&port| level(port));
         let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
             Some(least) if least < level => (best, equal),
             Some(least) if least == level => (best, equal + 1),
             _ => (Some(level), 1),
         });
         let chosen = self.any_of(packet, equal);
-        let mut places = (0..self.candidates.len())
-            .filter(|&place| Some(level(&self.candidates[place])) == best);
+        let mut places =
+            (0..self.candidates.len()).filter(|&place| Some(level(self.candidates[place])) == best);
         places.nth(chosen).unwrap_or(0)
     }
 }
@@ -103,6 +195,12 @@ pub(crate) trait Balance {
     /// The place among the candidates of the port a packet takes. It is asked for packets in the
     /// order in which they arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
+
+    /// The place of the port that all packets with this hash take; `None` where the choice depends
+    /// on anything else.
+    fn fixed(&self, _hash: u32, _view: &View<'_>) -> Option<usize> {
+        None
+    }
 }
 
 /// The load balancer of a switch, with what it remembers.
@@ -112,37 +210,10 @@ pub(crate) struct Balancer {
     quality: Quality,
 }
 
-#[derive(Clone, Debug)]
-enum Member {
-    Ecmp(Ecmp),
-    WeightedEcmp(weighted_ecmp::WeightedEcmp),
-    RandomSpray(random_spray::RandomSpray),
-    RoundRobinSpray(RoundRobinSpray),
-    Adaptive(Adaptive),
-    Flowlet(FlowletTable),
-    /// Of a spine of a scheduled fabric.
-    Spine(Box<Spray>),
-}
-
 impl Balancer {
     /// The load balancer of a switch with so many ports.
     pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
-        let (member, quality) = match spec {
-            LoadBalancing::Ecmp(ecmp) => (Member::Ecmp(ecmp.clone()), None),
-            LoadBalancing::WeightedEcmp(ecmp) => {
-                let member = weighted_ecmp::WeightedEcmp { ecmp: ecmp.clone() };
-                (Member::WeightedEcmp(member), None)
-            }
-            LoadBalancing::RandomSpray => (Member::RandomSpray(random_spray::RandomSpray), None),
-            LoadBalancing::RoundRobinSpray => {
-                (Member::RoundRobinSpray(RoundRobinSpray::default()), None)
-            }
-            LoadBalancing::Adaptive(spec) => (Member::Adaptive(*spec), Some(spec.quality)),
-            LoadBalancing::Flowlet(spec) => (
-                Member::Flowlet(FlowletTable::new(*spec)),
-                Some(spec.quality),
-            ),
-        };
+        let (member, quality) = spec.member(ports);
         Balancer {
             member,
             quality: Quality::new(quality, ports),
@@ -180,6 +251,28 @@ impl Balancer {
         self.quality.refresh(ports, now);
     }
 
+    /// What it remembers where switches tell each other of long queues.
+    #[inline]
+    pub(crate) fn telemetry(&mut self) -> Option<&mut TelemetryTable> {
+        match &mut self.member {
+            Member::Telemetry(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Notices sent through a port and received through it, and how often flows have moved.
+    pub(crate) fn told(&self, port: u16) -> ((u64, u64), u64) {
+        match &self.member {
+            Member::Telemetry(table) => (table.notices(port), table.moves()),
+            _ => ((0, 0), 0),
+        }
+    }
+
+    /// The level of a port at which a frame would wait so long, in ps.
+    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+        self.quality.level_of(backlog)
+    }
+
     /// The place among the candidates (at least one) of the port a packet takes.
     #[inline]
     pub(crate) fn choose(
@@ -187,7 +280,7 @@ impl Balancer {
         packet: &Packet,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> usize {
         if let Member::Ecmp(ecmp) = &self.member {
             if candidates.len() == 1 {
@@ -195,7 +288,7 @@ impl Balancer {
             }
             return ecmp.place(packet.hash, seed, candidates.len() as u32) as usize;
         }
-        self.choose_other(packet, candidates, seed, ports)
+        self.choose_other(packet, candidates, seed, (ports, routing))
     }
 
     /// The place among the candidates of the port that all packets with this hash take; `None`
@@ -205,7 +298,7 @@ impl Balancer {
         hash: u32,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> Option<usize> {
         if candidates.len() == 1 {
             return Some(0);
@@ -215,18 +308,9 @@ impl Balancer {
             ports,
             seed,
             quality: &self.quality,
+            routing,
         };
-        match &self.member {
-            Member::Ecmp(member) => {
-                Some(member.place(hash, seed, candidates.len() as u32) as usize)
-            }
-            Member::WeightedEcmp(member) => Some(member.place(hash, &view)),
-            Member::RandomSpray(_)
-            | Member::RoundRobinSpray(_)
-            | Member::Adaptive(_)
-            | Member::Flowlet(_)
-            | Member::Spine(_) => None,
-        }
+        self.member.fixed(hash, &view)
     }
 
     #[inline(never)]
@@ -235,7 +319,7 @@ impl Balancer {
         packet: &Packet,
         candidates: &[u16],
         seed: u32,
-        ports: &[Port],
+        (ports, routing): (&[Port], &Routing),
     ) -> usize {
         self.quality.watch(packet.at);
         if candidates.len() == 1 {
@@ -246,15 +330,8 @@ impl Balancer {
             ports,
             seed,
             quality: &self.quality,
+            routing,
         };
-        match &mut self.member {
-            Member::Ecmp(member) => member.choose(packet, &view),
-            Member::WeightedEcmp(member) => member.choose(packet, &view),
-            Member::RandomSpray(member) => member.choose(packet, &view),
-            Member::RoundRobinSpray(member) => member.choose(packet, &view),
-            Member::Adaptive(member) => member.choose(packet, &view),
-            Member::Flowlet(member) => member.choose(packet, &view),
-            Member::Spine(spray) => spray.next(usize::from(candidates[0]), candidates.len()),
-        }
+        self.member.choose(packet, &view)
     }
 }

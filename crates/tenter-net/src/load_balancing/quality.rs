@@ -19,6 +19,14 @@ pub struct QualitySpec {
     pub step: Time,
 }
 
+impl QualitySpec {
+    /// For who looks at the queues themselves, as they are at every instant.
+    pub(crate) const EXACT: QualitySpec = QualitySpec {
+        refresh: Time::ZERO,
+        step: Time::from_ps(1),
+    };
+}
+
 /// The levels of the ports of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Quality {
@@ -73,6 +81,11 @@ impl Quality {
             *level = level_of(backlog, self.step);
         }
         self.next = if idle { NEVER } else { now + self.refresh };
+    }
+
+    /// The level of a port at which a frame would wait so long, in ps.
+    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+        level_of(backlog, self.step)
     }
 
     /// The level of a port: 0 for one that is idle or nearly so.

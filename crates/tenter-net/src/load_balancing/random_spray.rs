@@ -1,11 +1,23 @@
 //! Random packet spray: every packet takes any of the links.
 
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
 /// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RandomSpray;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomSpray;
+
+impl Described for RandomSpray {
+    type AtWork = RandomSpray;
+
+    fn begin(&self, _: usize) -> RandomSpray {
+        *self
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+}
 
 impl Balance for RandomSpray {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {

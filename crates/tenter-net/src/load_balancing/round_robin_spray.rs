@@ -1,16 +1,32 @@
 //! Round-robin packet spray: one link after the other.
 
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
-/// The links in turn, one packet each; where the turn stands is all it remembers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RoundRobinSpray {
+/// The links in turn, one packet each. It has no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundRobinSpray;
+
+/// Where the turn stands in one switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
     /// Packets that had a choice so far; none before the first.
     turn: Option<u64>,
 }
 
-impl Balance for RoundRobinSpray {
+impl Described for RoundRobinSpray {
+    type AtWork = Turn;
+
+    fn begin(&self, _: usize) -> Turn {
+        Turn { turn: None }
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+}
+
+impl Balance for Turn {
     fn choose(&mut self, _: &Packet, view: &View<'_>) -> usize {
         // Switches begin their turns at different links, or all leaves would send to one spine at a
         // time.

@@ -1,9 +1,13 @@
 //! What each member chooses among idle ports, and among ports of which one is busy.
 
 use tenter_engine::Output;
+use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};
 
-use super::{Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec};
+use super::{
+    Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec, QueueAwareSpray, RandomSpray,
+    RoundRobinSpray, WeightedEcmp,
+};
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
 use crate::port::Port;
@@ -13,7 +17,7 @@ const PORTS: usize = 4;
 const CANDIDATES: [u16; PORTS] = [0, 1, 2, 3];
 
 /// Nothing comes of what is sent.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 impl Medium for Nowhere {
     const WATCHED: bool = false;
@@ -23,7 +27,7 @@ impl Medium for Nowhere {
     fn note(&mut self, _: Event) {}
 }
 
-fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
+pub(super) fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
     Packet {
         at,
         queue_pair: 0,
@@ -38,7 +42,7 @@ fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
 }
 
 /// Ports of 100G, but for the last, which has 300G.
-fn ports() -> Vec<Port> {
+pub(super) fn ports() -> Vec<Port> {
     let output = Output {
         part: 0,
         input: 0,
@@ -59,6 +63,24 @@ fn ports() -> Vec<Port> {
     CANDIDATES.map(port).into()
 }
 
+/// Routes over two leaves with a host each.
+pub(super) fn routing() -> Routing {
+    let spec = LeafSpine {
+        leaves: 2,
+        hosts_per_leaf: 1,
+        spines: PORTS as u32,
+        links_per_pair: 1,
+        host_rate: Rate::from_gbps(100),
+        uplink_rate: Rate::from_gbps(100),
+        host_delay: Time::from_ns(10),
+        fabric_delay: Time::from_ns(10),
+        overrides: Vec::new(),
+        cabling: None,
+    };
+    let topology = TopologySpec::LeafSpine(spec).build();
+    Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")
+}
+
 /// How often each port is chosen for packets a microsecond apart.
 fn chosen(
     spec: &LoadBalancing,
@@ -67,11 +89,12 @@ fn chosen(
 ) -> [u32; PORTS] {
     let mut balancer = Balancer::new(spec, PORTS);
     let mut counts = [0; PORTS];
+    let routing = routing();
     for packet in packets {
         if balancer.next_refresh().is_some_and(|at| at < packet.at) {
             balancer.refresh(ports, packet.at);
         }
-        counts[balancer.choose(&packet, &CANDIDATES, 7, ports)] += 1;
+        counts[balancer.choose(&packet, &CANDIDATES, 7, (ports, &routing))] += 1;
     }
     counts
 }
@@ -100,7 +123,9 @@ fn one_flow_keeps_its_link_or_uses_all() {
     };
     let keeping = [
         LoadBalancing::Ecmp(Ecmp::default()),
-        LoadBalancing::WeightedEcmp(Ecmp::default()),
+        LoadBalancing::WeightedEcmp(WeightedEcmp {
+            ecmp: Ecmp::default(),
+        }),
         gap(Time::from_us(2)),
     ];
     for spec in keeping {
@@ -110,7 +135,7 @@ fn one_flow_keeps_its_link_or_uses_all() {
     }
     // 250 with a standard deviation of 14.
     let spreading = [
-        LoadBalancing::RandomSpray,
+        LoadBalancing::RandomSpray(RandomSpray),
         LoadBalancing::Adaptive(Adaptive { quality: QUALITY }),
         gap(Time::from_us(1)),
     ];
@@ -121,7 +146,11 @@ fn one_flow_keeps_its_link_or_uses_all() {
             "{spec:?}: {counts:?}"
         );
     }
-    let counts = chosen(&LoadBalancing::RoundRobinSpray, &ports(), one_flow(1_000));
+    let counts = chosen(
+        &LoadBalancing::RoundRobinSpray(RoundRobinSpray),
+        &ports(),
+        one_flow(1_000),
+    );
     assert_eq!(counts, [250; PORTS]);
 }
 
@@ -134,11 +163,11 @@ fn flows_with_other_candidates_share_no_entry() {
         gap: Time::from_us(5),
         buckets: 1,
     });
-    let ports = ports();
+    let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
         let mut balancer = Balancer::new(&spec, PORTS);
         let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
-            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, &ports)]
+            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, (&ports, &routing))]
         };
         let first = [choose(1, 0, &[0, 1]), choose(2, 1, &[1, 2, 3])];
         for round in 1..100 {
@@ -153,7 +182,9 @@ fn flows_with_other_candidates_share_no_entry() {
 fn weights_are_rates() {
     // 6,000 flows over 100 + 100 + 100 + 300: 1,000 each and 3,000, with deviations of 29 and 39.
     let counts = chosen(
-        &LoadBalancing::WeightedEcmp(Ecmp::default()),
+        &LoadBalancing::WeightedEcmp(WeightedEcmp {
+            ecmp: Ecmp::default(),
+        }),
         &ports(),
         flows(6_000),
     );
@@ -176,7 +207,11 @@ fn raw_weights_are_reduced_to_small_numbers() {
         hash,
         ..packet(0, 0, 0)
     });
-    let counts = chosen(&LoadBalancing::WeightedEcmp(crc16), &ports(), hashes);
+    let counts = chosen(
+        &LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp: crc16 }),
+        &ports(),
+        hashes,
+    );
     assert_eq!(counts, [1_000, 1_000, 1_000, 3_000]);
 }
 
@@ -200,6 +235,27 @@ fn a_busy_port_is_left_alone() {
 }
 
 #[test]
+fn two_samples_leave_a_busy_port_mostly_alone() {
+    let spray =
+        |samples, remembers| LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remembers });
+    let burst = || (0..4_000).map(|sequence| packet(1, sequence, 100_000));
+    let mut ports = ports();
+    // One sample compares nothing: a quarter each, with deviations of 27.
+    let counts = chosen(&spray(1, false), &ports, burst());
+    assert!(
+        counts.iter().all(|count| (850..1_150).contains(count)),
+        "{counts:?}"
+    );
+    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    // Two samples are both the busy port once in sixteen times: 250 with a deviation of 15.
+    let counts = chosen(&spray(2, false), &ports, burst());
+    assert!((170..330).contains(&counts[2]), "{counts:?}");
+    // Once an idle port is remembered it is never worse.
+    let counts = chosen(&spray(2, true), &ports, burst());
+    assert!(counts[2] <= 1, "{counts:?}");
+}
+
+#[test]
 fn levels_are_refreshed_until_all_ports_are_idle() {
     let mut ports = ports();
     let quality = QualitySpec {
@@ -210,7 +266,7 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
     let mut balancer = Balancer::new(&adaptive, PORTS);
     assert_eq!(balancer.next_refresh(), None);
     let first = packet(0, 0, 400_001);
-    balancer.choose(&first, &CANDIDATES, 7, &ports);
+    balancer.choose(&first, &CANDIDATES, 7, (&ports, &routing()));
     assert_eq!(balancer.next_refresh(), Some(600_000));
     ports[0].pass(&first, 400_001, &mut Nowhere);
     // Sent from 400 to 734 ns.
@@ -227,8 +283,8 @@ fn marks_are_drawn_apart_from_links() {
     let ports = ports();
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
-        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray, PORTS);
-        let place = balancer.choose(&packet, &CANDIDATES, 7, &ports);
+        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray(RandomSpray), PORTS);
+        let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }
     let even = marked[..CANDIDATES.len()]

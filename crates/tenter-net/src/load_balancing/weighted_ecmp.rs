@@ -1,12 +1,13 @@
 //! Weighted ECMP: the hash picks a link in proportion to its rate.
 
-use crate::load_balancing::{Balance, Ecmp, HashSeeding, View};
+use crate::load_balancing::{Balance, Described, Ecmp, HashSeeding, View};
 use crate::packet::Packet;
 
 /// As [`Ecmp`], with a weight for each link: its rate.
-#[derive(Clone, Debug)]
-pub(crate) struct WeightedEcmp {
-    pub(crate) ecmp: Ecmp,
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedEcmp {
+    /// The hash.
+    pub ecmp: Ecmp,
 }
 
 /// The greatest common divisor.
@@ -14,9 +15,25 @@ fn common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
+impl Described for WeightedEcmp {
+    type AtWork = WeightedEcmp;
+
+    fn begin(&self, _: usize) -> WeightedEcmp {
+        self.clone()
+    }
+
+    fn reorders(&self) -> bool {
+        false
+    }
+}
+
 impl Balance for WeightedEcmp {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         self.place(packet.hash, view)
+    }
+
+    fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+        Some(self.place(hash, view))
     }
 }
 

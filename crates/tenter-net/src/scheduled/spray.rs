@@ -2,6 +2,9 @@
 
 use tenter_engine::{Stream, mix64};
 
+use crate::load_balancing::{Balance, View};
+use crate::packet::Packet;
+
 /// How the next link is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprayKind {
@@ -45,6 +48,13 @@ impl Spray {
             }
             SprayKind::Random => self.stream.below(count as u64) as usize,
         }
+    }
+}
+
+impl Balance for Spray {
+    /// Destinations go by the first port that leads there.
+    fn choose(&mut self, _packet: &Packet, view: &View<'_>) -> usize {
+        self.next(usize::from(view.candidates[0]), view.candidates.len())
     }
 }
 

@@ -138,7 +138,13 @@ fn by_packet(draw: &mut Draw) -> String {
         _ => draw.time(300, 5_000),
     };
     let quality = format!("refresh: {refresh}, step: {}", draw.time(1, 400));
-    let keys = match draw.below(6) {
+    let keys = match draw.below(10) {
+        9 => format!(
+            "kind: queue-aware-spray, in_order_nics: allow, samples: {}, remember: {}",
+            draw.within(1..=3),
+            draw.chance(70)
+        ),
+        6.. => return telemetry(draw, &quality),
         0 => "kind: random-spray, in_order_nics: allow".to_owned(),
         1 => "kind: round-robin-spray, in_order_nics: allow".to_owned(),
         2 | 3 => format!("kind: adaptive, in_order_nics: allow, {quality}"),
@@ -148,6 +154,27 @@ fn by_packet(draw: &mut Draw) -> String {
         }
     };
     format!("  load_balancing: {{{keys}}}\n")
+}
+
+/// Mostly so eager that flows move in runs of a few microseconds.
+fn telemetry(draw: &mut Draw, quality: &str) -> String {
+    let threshold = *draw.pick(&[&0, &0, &5_000, &20_000]);
+    let growth = *draw.pick(&[&0, &0, &3_000]);
+    let most = *draw.pick(&[&200, &200, &5_000]);
+    let moves = if draw.chance(80) {
+        "at-once, in_order_nics: allow".to_owned()
+    } else {
+        format!("at-gap, gap: {}", draw.time(50, 2_000))
+    };
+    format!(
+        "  load_balancing: {{kind: telemetry, threshold: {threshold}B, growth: {growth}B, notice_interval: {}, response: {}, \
+         buckets: {}, hold_down: {}, memory: {}, delta: 1, move: {moves}, {quality}}}\n",
+        draw.time(0, most),
+        draw.time(0, most),
+        draw.within(1..=40),
+        draw.time(0, 4 * most),
+        draw.time(0, 20_000),
+    )
 }
 
 fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {

@@ -1,0 +1,46 @@
+//! What a switch remembers of flows: tables of buckets, which flows share by their hash.
+
+/// One table for each list of equal-cost ports that flows have been sent to. Flows with other
+/// candidates never share a bucket: they would take it from each other again and again.
+#[derive(Clone, Debug)]
+pub(crate) struct Buckets<B> {
+    entries: usize,
+    empty: B,
+    groups: Vec<Group<B>>,
+}
+
+#[derive(Clone, Debug)]
+struct Group<B> {
+    candidates: Vec<u16>,
+    buckets: Vec<B>,
+}
+
+impl<B: Clone> Buckets<B> {
+    /// Tables with so many entries, all of them `empty`.
+    pub(crate) fn new(entries: u32, empty: B) -> Buckets<B> {
+        Buckets {
+            entries: entries as usize,
+            empty,
+            groups: Vec::new(),
+        }
+    }
+
+    /// The bucket of the flows with this hash among these candidates; its table is made when it is
+    /// first used. A switch has few.
+    #[inline]
+    pub(crate) fn of(&mut self, candidates: &[u16], hash: u32) -> &mut B {
+        let known = self
+            .groups
+            .iter()
+            .position(|group| group.candidates == candidates);
+        let place = known.unwrap_or_else(|| {
+            self.groups.push(Group {
+                candidates: candidates.to_vec(),
+                buckets: vec![self.empty.clone(); self.entries],
+            });
+            self.groups.len() - 1
+        });
+        let bucket = (u64::from(hash) * self.entries as u64) >> 32;
+        &mut self.groups[place].buckets[bucket as usize]
+    }
+}

@@ -1,0 +1,74 @@
+//! Queue-aware packet spray: every packet takes the shortest of a few queues drawn by chance, and
+//! of the one that was shortest last time (DRILL).
+
+use tenter_engine::mix64;
+
+use crate::load_balancing::buckets::Buckets;
+use crate::load_balancing::{Balance, Described, QualitySpec, View};
+use crate::packet::{Draw, Packet};
+
+/// How many queues a packet compares. A switch looks at them as they are at that instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueAwareSpray {
+    /// Links drawn by chance for each packet, at least one; one may be drawn twice.
+    pub samples: u8,
+    /// Whether the least busy link of the packet before is compared with them.
+    pub remembers: bool,
+}
+
+/// What one switch remembers: for each list of equal-cost ports the place of the best one.
+#[derive(Clone, Debug)]
+pub(crate) struct SprayMemory {
+    spec: QueueAwareSpray,
+    best: Buckets<Option<u16>>,
+}
+
+impl Described for QueueAwareSpray {
+    type AtWork = SprayMemory;
+
+    fn begin(&self, _: usize) -> SprayMemory {
+        SprayMemory {
+            spec: *self,
+            best: Buckets::new(1, None),
+        }
+    }
+
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(QualitySpec::EXACT)
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+}
+
+impl Balance for SprayMemory {
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        let count = view.candidates.len() as u64;
+        let backlog = |place: u16| {
+            let port = view.candidates[usize::from(place)];
+            view.ports[usize::from(port)].backlog(packet.at)
+        };
+        let remembered = self.best.of(view.candidates, 0);
+        let mut draw = packet.draw(view.seed, Draw::Link);
+        let mut sample = || {
+            let place = (((draw >> 32) * count) >> 32) as u16;
+            draw = mix64(draw);
+            place
+        };
+        let mut chosen = sample();
+        for _ in 1..self.spec.samples {
+            let other = sample();
+            if backlog(other) < backlog(chosen) {
+                chosen = other;
+            }
+        }
+        // Of equals not the one that was taken before: the next would take it again.
+        let before = remembered.filter(|_| self.spec.remembers);
+        if let Some(before) = before.filter(|&before| backlog(before) < backlog(chosen)) {
+            chosen = before;
+        }
+        *remembered = Some(chosen);
+        usize::from(chosen)
+    }
+}

@@ -1,0 +1,458 @@
+//! Telemetry-assisted load balancing: a flow keeps its link until a switch further on says that its
+//! queue is long.
+
+use tenter_topology::Routing;
+use tenter_units::Time;
+
+use crate::load_balancing::buckets::Buckets;
+use crate::load_balancing::quality::QualitySpec;
+use crate::load_balancing::{Balance, Described, Ecmp, View};
+use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind};
+
+const NEVER: u64 = u64::MAX;
+/// Levels take so many bits of what has been heard of a way.
+const LEVEL_BITS: u32 = 3;
+/// A bucket that has no link yet.
+const NO_PLACE: u16 = u16::MAX;
+
+/// Flows are placed by their hash as in ECMP. A switch whose queue towards another switch is longer
+/// than a threshold tells the switch from which a packet came, and itself where a host sent it; the
+/// packet's flow is then moved to the least busy of its links, as far as is known there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TelemetryAssisted {
+    /// What a switch knows of its own ports.
+    pub quality: QualitySpec,
+    /// A queue is long when more frame bytes wait in it.
+    pub threshold_bytes: u64,
+    /// A long queue is told of when it has grown by so many bytes since it was last looked at, or
+    /// when the sender of the packet at hand has been paused since, unless it has become shorter by
+    /// as much. One that only stands, or drains, is none that a move would help.
+    pub growth_bytes: u64,
+    /// How often the queues of a port are looked at. There is at most one notice each time, and
+    /// none at the look after one, for it has not had its effect.
+    pub notice_interval: Time,
+    /// From the arrival of a notice to the first packet that may take another link.
+    pub response: Time,
+    /// Entries of each table of flows; flows of one entry count as one.
+    pub buckets: u32,
+    /// So long a flow that has moved stays where it is.
+    pub hold_down: Time,
+    /// So long a switch remembers what it has been told of a way.
+    pub memory: Time,
+    /// By so many levels the other link must be better.
+    pub delta: u8,
+    /// So long a flow must have sent nothing before it moves; `None`: it moves at once, and its
+    /// packets may overtake each other.
+    pub gap: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// When its last packet arrived.
+    last: u64,
+    /// From then on it is to move; `NEVER` while nobody has asked for it.
+    due: u64,
+    /// Until then notices do not move it.
+    held_until: u64,
+    /// The place of its link among the candidates; `NO_PLACE` before the first packet.
+    place: u16,
+}
+
+/// What is known of a port that queues may become long at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    /// When it is looked at next.
+    next: u64,
+    /// When it was last looked at, and the bytes in the queue at hand then.
+    last: u64,
+    bytes: u64,
+    /// A notice was sent then.
+    told: bool,
+}
+
+/// Who is told of a long queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Nobody.
+    Nobody,
+    /// The switch that the packet came from.
+    Before,
+    /// The switch itself, as a host sent the packet.
+    Itself,
+}
+
+/// What one switch remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct TelemetryTable {
+    spec: TelemetryAssisted,
+    table: Buckets<Bucket>,
+    /// By port and then by leaf: until when what was heard counts, and the level.
+    heard: Vec<u64>,
+    /// By port: when and how it is looked at.
+    looks: Vec<Look>,
+    /// By port: XOFFs that have gone out through it, and when a packet came that found another.
+    xoffs: Vec<(u64, u64)>,
+    /// By port: whether a host is there. Empty until it is first asked for.
+    has_host: Vec<bool>,
+    /// By port: notices sent and received.
+    notices: Vec<(u64, u64)>,
+    moves: u64,
+}
+
+impl TelemetryTable {
+    pub(crate) fn new(spec: TelemetryAssisted, ports: usize) -> TelemetryTable {
+        let empty = Bucket {
+            last: 0,
+            due: NEVER,
+            held_until: 0,
+            place: NO_PLACE,
+        };
+        TelemetryTable {
+            spec,
+            table: Buckets::new(spec.buckets, empty),
+            heard: Vec::new(),
+            has_host: Vec::new(),
+            looks: vec![Look::default(); ports],
+            xoffs: vec![(0, 0); ports],
+            notices: vec![(0, 0); ports],
+            moves: 0,
+        }
+    }
+
+    /// Notices sent through a port, and received through it.
+    pub(crate) fn notices(&self, port: u16) -> (u64, u64) {
+        self.notices[usize::from(port)]
+    }
+
+    /// How often a bucket has moved to another link.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its
+    /// queue at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a
+    /// host there is one way only.
+    pub(crate) fn tells(
+        &mut self,
+        packet: &Packet,
+        (input, port): (u16, u16),
+        (queue_bytes, xoffs): (u64, u64),
+        (switch, routing): (u32, &Routing),
+    ) -> Told {
+        let now = packet.at;
+        let paused = &mut self.xoffs[usize::from(input)];
+        if paused.0 != xoffs {
+            *paused = (xoffs, now);
+        }
+        let look = &mut self.looks[usize::from(port)];
+        if now < look.next || !packet.kind.is_data() {
+            return Told::Nobody;
+        }
+        let before = *look;
+        *look = Look {
+            next: now + self.spec.notice_interval.ps(),
+            last: now,
+            bytes: queue_bytes,
+            told: false,
+        };
+        let growth = self.spec.growth_bytes;
+        let grows = queue_bytes >= before.bytes + growth;
+        let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
+        let is_long = queue_bytes > self.spec.threshold_bytes;
+        if before.told || !is_long || !(grows || is_held) {
+            return Told::Nobody;
+        }
+        if self.has_host.is_empty() {
+            self.has_host = vec![false; self.notices.len()];
+            for port in routing.host_ports(switch) {
+                self.has_host[usize::from(port)] = true;
+            }
+        }
+        if self.has_host[usize::from(port)] {
+            return Told::Nobody;
+        }
+        self.looks[usize::from(port)].told = true;
+        if self.has_host[usize::from(input)] {
+            return Told::Itself;
+        }
+        self.notices[usize::from(input)].0 += 1;
+        Told::Before
+    }
+
+    /// The notice about a packet in a queue of this level.
+    pub(crate) fn notice(packet: &Packet, level: u8) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 0,
+            sequence: u32::from(level),
+            destination: packet.destination,
+            hash: packet.hash,
+            sent: 0,
+            frame_bytes: PAUSE_FRAME_BYTES,
+            kind: PacketKind::Notice,
+            flags: Packet::class_flags(packet.class()),
+        }
+    }
+
+    /// Takes a notice that came through `port`.
+    pub(crate) fn hear(
+        &mut self,
+        notice: &Packet,
+        port: u16,
+        candidates: &[u16],
+        routing: &Routing,
+    ) {
+        let now = notice.at;
+        self.notices[usize::from(port)].1 += 1;
+        if self.heard.is_empty() {
+            self.heard = vec![0; self.notices.len() * routing.groups()];
+        }
+        let way = way(port, notice.destination, routing);
+        let until = now + self.spec.memory.ps();
+        self.heard[way] = until << LEVEL_BITS | u64::from(notice.sequence);
+        self.ask(notice, port, candidates);
+    }
+
+    /// Lets the flow of a packet that takes `port` look for another link once the response time has
+    /// passed.
+    pub(crate) fn ask(&mut self, packet: &Packet, port: u16, candidates: &[u16]) {
+        if candidates.len() < 2 {
+            return;
+        }
+        let bucket = self.table.of(candidates, packet.hash);
+        // A flow that has left the link since is none of the queue's any more.
+        let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
+        if is_there && bucket.due == NEVER && bucket.held_until <= packet.at {
+            bucket.due = packet.at + self.spec.response.ps();
+        }
+    }
+}
+
+/// The place of what was heard of the way through a port to a host's leaf.
+fn way(port: u16, host: u32, routing: &Routing) -> usize {
+    usize::from(port) * routing.groups() + routing.group(host)
+}
+
+/// The level that was heard of a way, if it still counts.
+fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
+    let entry = heard.get(way).copied().unwrap_or(0);
+    if entry >> LEVEL_BITS > now {
+        (entry & ((1 << LEVEL_BITS) - 1)) as u8
+    } else {
+        0
+    }
+}
+
+impl Described for TelemetryAssisted {
+    type AtWork = Box<TelemetryTable>;
+
+    fn begin(&self, ports: usize) -> Box<TelemetryTable> {
+        Box::new(TelemetryTable::new(*self, ports))
+    }
+
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(self.quality)
+    }
+
+    fn reorders(&self) -> bool {
+        self.gap.is_none()
+    }
+}
+
+impl Balance for Box<TelemetryTable> {
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        let now = packet.at;
+        let bucket = self.table.of(view.candidates, packet.hash);
+        let idle = now - bucket.last;
+        bucket.last = now;
+        if bucket.place == NO_PLACE {
+            bucket.place = Ecmp::default().choose(packet, view) as u16;
+        }
+        let kept = usize::from(bucket.place);
+        let gap = self.spec.gap.map_or(0, Time::ps);
+        if bucket.due > now || idle < gap {
+            return kept;
+        }
+        bucket.due = NEVER;
+        let heard = &self.heard;
+        let level = |port: u16| {
+            let way = way(port, packet.destination, view.routing);
+            view.level(port, now) + level_of(heard, way, now)
+        };
+        let best = view.least(packet, level);
+        if level(view.candidates[best]) + self.spec.delta > level(view.candidates[kept]) {
+            return kept;
+        }
+        bucket.place = best as u16;
+        bucket.held_until = now + self.spec.hold_down.ps();
+        self.moves += 1;
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_balancing::quality::Quality;
+    use crate::load_balancing::tests::{packet, ports, routing};
+
+    const CANDIDATES: [u16; 4] = [0, 1, 2, 3];
+
+    fn spec() -> TelemetryAssisted {
+        TelemetryAssisted {
+            quality: QualitySpec {
+                refresh: Time::ZERO,
+                step: Time::from_ns(100),
+            },
+            threshold_bytes: 10_000,
+            growth_bytes: 1_000,
+            notice_interval: Time::from_us(10),
+            response: Time::from_us(5),
+            buckets: 1 << 10,
+            hold_down: Time::from_us(100),
+            memory: Time::from_us(50),
+            delta: 1,
+            gap: None,
+        }
+    }
+
+    /// Flow 1 at a switch whose ports are all idle, and what it is told.
+    struct Bench {
+        table: Box<TelemetryTable>,
+        routing: Routing,
+    }
+
+    impl Bench {
+        fn new(spec: TelemetryAssisted) -> Bench {
+            Bench {
+                table: spec.begin(4),
+                routing: routing(),
+            }
+        }
+
+        /// The port of a packet of flow 1 at a time in ns.
+        fn port(&mut self, at_ns: u64) -> u16 {
+            let quality = Quality::new(Some(self.table.spec.quality), 4);
+            let view = View {
+                candidates: &CANDIDATES,
+                ports: &ports(),
+                seed: 7,
+                quality: &quality,
+                routing: &self.routing,
+            };
+            let packet = packet(1, at_ns as u32, at_ns * 1_000);
+            CANDIDATES[self.table.choose(&packet, &view)]
+        }
+
+        fn tell(&mut self, port: u16, at_ns: u64) {
+            let queued = packet(1, 0, 0);
+            let notice = Packet {
+                at: at_ns * 1_000,
+                ..TelemetryTable::notice(&queued, 3)
+            };
+            self.table.hear(&notice, port, &CANDIDATES, &self.routing);
+        }
+    }
+
+    #[test]
+    fn a_flow_moves_once_the_response_has_passed_and_stays_for_the_hold_down() {
+        let mut bench = Bench::new(spec());
+        let first = bench.port(0);
+        bench.tell(first, 1_000);
+        // The notice acts from 6 us on.
+        assert_eq!(bench.port(5_999), first);
+        let second = bench.port(6_000);
+        assert_ne!(second, first);
+        // Held until 106 us: a notice at 105 us counts for nothing, one at 106 us moves it. By then
+        // nothing is remembered of the first link, but of the second it is.
+        bench.tell(second, 105_000);
+        assert_eq!(bench.port(115_000), second);
+        bench.tell(second, 116_000);
+        assert_eq!(bench.port(120_999), second);
+        assert_ne!(bench.port(121_000), second);
+        assert_eq!(bench.table.moves(), 2);
+        assert_eq!(
+            bench.table.notices(first).1 + bench.table.notices(second).1,
+            3
+        );
+    }
+
+    #[test]
+    fn a_notice_about_a_link_that_the_flow_has_left_moves_nothing() {
+        let mut bench = Bench::new(spec());
+        let first = bench.port(0);
+        let other = (first + 1) % 4;
+        bench.tell(other, 1_000);
+        assert_eq!(bench.port(20_000), first);
+        // What was said of the other is remembered all the same, until 51 us.
+        bench.tell(first, 30_000);
+        let second = bench.port(35_000);
+        assert!(second != first && second != other);
+    }
+
+    #[test]
+    fn nothing_moves_where_every_link_is_as_bad() {
+        let mut bench = Bench::new(spec());
+        let first = bench.port(0);
+        for port in CANDIDATES {
+            bench.tell(port, 1_000);
+        }
+        assert_eq!(bench.port(10_000), first);
+        assert_eq!(bench.table.moves(), 0);
+        // Three levels are not better by four.
+        let mut bench = Bench::new(TelemetryAssisted { delta: 4, ..spec() });
+        let first = bench.port(0);
+        bench.tell(first, 1_000);
+        assert_eq!(bench.port(10_000), first);
+    }
+
+    #[test]
+    fn a_flow_that_must_keep_its_order_waits_for_a_gap() {
+        let gap = Some(Time::from_us(2));
+        let mut bench = Bench::new(TelemetryAssisted { gap, ..spec() });
+        let first = bench.port(0);
+        bench.tell(first, 1_000);
+        for at in (2_000..20_000).step_by(1_999) {
+            assert_eq!(bench.port(at), first);
+        }
+        // The last packet came at 19,991 ns.
+        assert_ne!(bench.port(21_991), first);
+    }
+
+    #[test]
+    fn a_queue_is_told_of_once_in_an_interval_and_never_to_or_about_hosts() {
+        // Leaf 0 has its host at port 0 and four uplinks; the spine (switch 2) has two leaves.
+        let routing = routing();
+        let mut spine = TelemetryTable::new(spec(), 2);
+        let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
+            let packet = packet(1, 0, at_us * 1_000_000);
+            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == Told::Before
+        };
+        assert!(!tells(0, (0, 1), 10_000, 0));
+        assert!(tells(10, (0, 1), 11_000, 0));
+        assert!(!tells(19, (0, 1), 20_000, 0));
+        assert!(tells(19, (1, 0), 20_000, 0));
+        // The notice is to have its effect before the queue is judged again.
+        assert!(!tells(20, (0, 1), 20_000, 0));
+        assert!(tells(30, (0, 1), 21_000, 0));
+        // An XOFF before the look at 40 us counts for nothing, one at 50 us does, and a queue that
+        // only stands does not.
+        assert!(!tells(39, (0, 1), 21_000, 1));
+        assert!(!tells(40, (0, 1), 21_000, 1));
+        assert!(!tells(50, (0, 1), 21_999, 1));
+        assert!(tells(60, (0, 1), 21_999, 2));
+        // One that drains needs no help either.
+        assert!(!tells(70, (0, 1), 21_999, 2));
+        assert!(!tells(80, (0, 1), 20_999, 3));
+        assert!(tells(90, (0, 1), 20_000, 4));
+        assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
+        let mut leaf = TelemetryTable::new(spec(), 5);
+        let mut told = |ports| {
+            let packet = packet(1, 0, 0);
+            leaf.tells(&packet, ports, (20_000, 0), (0, &routing))
+        };
+        assert_eq!(told((0, 1)), Told::Itself);
+        assert_eq!(told((1, 0)), Told::Nobody);
+        assert_eq!(told((1, 2)), Told::Before);
+    }
+}

@@ -1,0 +1,85 @@
+//! What switches tell each other of long queues, where their load balancer goes by it.
+//!
+//! A notice is a MAC control frame: it goes out through the port that a packet came through, before
+//! everything that waits there, and acts when a pause frame would.
+
+use tenter_topology::Routing;
+
+use crate::load_balancing::{TelemetryTable, Told};
+use crate::medium::{EventKind, Medium};
+use crate::packet::Packet;
+use crate::switch::Switch;
+
+impl Switch {
+    /// Tells the switch from which a packet came through `input`, or this one where a host sent it,
+    /// that the packet's queue at a port is long, if that must be.
+    #[inline(never)]
+    pub(crate) fn tell<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        (input, port): (u16, u16),
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let queue = self.rules.queue(packet);
+        let queue_bytes = self.ports[usize::from(port)].bytes_in(queue);
+        let xoffs = self.buffer.xoffs(input);
+        let here = (self.index, routing);
+        let Some(table) = self.balancer.telemetry() else {
+            return;
+        };
+        match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
+            Told::Nobody => {}
+            Told::Before => self.send_notice(packet, (input, port), medium),
+            Told::Itself => {
+                table.ask(
+                    packet,
+                    port,
+                    routing.candidates(self.index, packet.destination),
+                );
+            }
+        }
+    }
+
+    fn send_notice<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        (input, port): (u16, u16),
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        let backlog = self.ports[usize::from(port)].backlog(now);
+        let notice = TelemetryTable::notice(packet, self.balancer.level_of(backlog).max(1));
+        self.advance_port(input, now, medium);
+        self.ports[usize::from(input)].send_control(notice, now, medium);
+        if self.buffer.is_armed() {
+            self.enter_departure(input);
+        }
+    }
+
+    /// Takes a notice that came through a port.
+    #[inline(never)]
+    pub(crate) fn hear<M: Medium>(
+        &mut self,
+        notice: &Packet,
+        port: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        self.note(EventKind::Obeyed, notice, port, medium);
+        let candidates = routing.candidates(self.index, notice.destination);
+        if let Some(table) = self.balancer.telemetry() {
+            table.hear(notice, port, candidates, routing);
+        }
+    }
+
+    /// Notices of long queues sent through a port, and received through it.
+    pub fn notices(&self, port: u16) -> (u64, u64) {
+        self.balancer.told(port).0
+    }
+
+    /// How often flows have been moved to another link because of notices.
+    pub fn moves(&self) -> u64 {
+        self.balancer.told(0).1
+    }
+}

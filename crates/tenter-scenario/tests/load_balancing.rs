@@ -1,0 +1,76 @@
+//! What scenarios say of load balancers, and what they must not.
+
+use tenter_net::load_balancing::{LoadBalancing, QueueAwareSpray};
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_units::Time;
+
+const SMALL: &str = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
+jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
+";
+const PATIENT: &str = "endpoint.nic.loss_recovery={kind: selective-repeat, reorder: 64}";
+
+fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
+}
+
+/// The load balancer, whose effective form says the same.
+fn good(overrides: &[&str]) -> LoadBalancing {
+    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
+    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
+    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+    loaded.plan.switches.usual.load_balancing
+}
+
+fn refused(overrides: &[&str], expected: &[&str]) {
+    let text = set(overrides).expect_err("it is wrong").render();
+    for part in expected {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn telemetry_moves_at_once_or_at_a_gap() {
+    let kind = "fabric.load_balancing.kind=telemetry";
+    let LoadBalancing::Telemetry(spec) = good(&[kind, PATIENT]) else {
+        panic!("it is telemetry");
+    };
+    assert_eq!(
+        (spec.threshold_bytes, spec.growth_bytes),
+        (128 << 10, 16 << 10)
+    );
+    assert_eq!((spec.response, spec.gap), (Time::from_us(5), None));
+    // A NIC that needs order is refused, and told of both ways out.
+    refused(
+        &[kind],
+        &["overtake each other", "selective-repeat", "move: at-gap"],
+    );
+    let moves = "fabric.load_balancing.move=at-gap";
+    let LoadBalancing::Telemetry(spec) = good(&[kind, moves]) else {
+        panic!("it is telemetry");
+    };
+    assert_eq!(spec.gap, Some(Time::from_us(256)));
+    // Zero levels would let flows change places with their equals for ever.
+    let delta = "fabric.load_balancing.delta=0";
+    refused(&[kind, PATIENT, delta], &["fabric.load_balancing.delta"]);
+}
+
+#[test]
+fn queue_aware_spray_has_the_numbers_of_drill() {
+    let kind = "fabric.load_balancing.kind=queue-aware-spray";
+    let drill = QueueAwareSpray {
+        samples: 2,
+        remembers: true,
+    };
+    let spec = good(&[kind, PATIENT]);
+    assert_eq!(spec, LoadBalancing::QueueAwareSpray(drill));
+    refused(&[kind], &["overtake each other", "selective-repeat"]);
+    let samples = "fabric.load_balancing.samples=0";
+    refused(
+        &[kind, PATIENT, samples],
+        &["fabric.load_balancing.samples"],
+    );
+}

@@ -1,0 +1,37 @@
+//! What load balancers' notices add to counters and digest: nothing where none are sent.
+
+use tenter_net::Switch;
+use tenter_record::Digest;
+
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+use crate::summary::nodes;
+
+/// Marks its records in the digest.
+const NOTICES: u64 = 11;
+
+/// Notices that a switch has sent and received, over all its ports.
+pub(crate) fn of_switch(switch: &Switch) -> (u64, u64) {
+    let ports = 0..switch.ports().len() as u16;
+    ports.fold((0, 0), |sum, port| {
+        let (sent, received) = switch.notices(port);
+        (sum.0 + sent, sum.1 + received)
+    })
+}
+
+/// Notices that all switches have sent.
+pub(crate) fn sent(driver: &impl Driver) -> u64 {
+    let switches = nodes(driver).filter_map(|(_, model)| match model {
+        NodeModel::Host(_) => None,
+        NodeModel::Switch(switch) => Some(of_switch(switch).0),
+    });
+    switches.sum()
+}
+
+/// Adds a switch's to the digest.
+pub(crate) fn add(switch: &Switch, node: u64, digest: &mut Digest) {
+    let ((sent, received), moves) = (of_switch(switch), switch.moves());
+    if sent + received > 0 {
+        digest.add(&[NOTICES, node, sent, received, moves]);
+    }
+}
