@@ -1,6 +1,7 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
 mod in_band;
+mod host_memory;
 mod limited;
 mod out_of_turn;
 mod trouble;
@@ -19,7 +20,7 @@ use crate::message::MessageCut;
 use crate::nic::limited::Limits;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
-use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
+use crate::receive_buffer::{Drain, ReceiveBuffer, ReceiveBufferCounters};
 use crate::send::{
     Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, Turn, WorkRequest,
 };
@@ -157,9 +158,10 @@ impl Nic {
         slots: (usize, usize),
     ) -> Nic {
         let quantum_ps = transmitter.pause_time(1);
-        let receive_buffer = spec.receive_buffer.as_ref();
-        let receive_buffer =
-            receive_buffer.map(|spec| Box::new(ReceiveBuffer::new(spec, quantum_ps)));
+        let receive_buffer = spec.receive_buffer.as_ref().and_then(|spec| {
+            let drain = Drain::Frames(spec.drain_rate?.serialisation(0));
+            Some(Box::new(ReceiveBuffer::new(spec, drain, quantum_ps)))
+        });
         Nic {
             host,
             classes,

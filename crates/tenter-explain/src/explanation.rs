@@ -9,6 +9,7 @@ use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, switch_facts};
 use crate::cost::{Cost, cost};
 use crate::fabric::{FabricFacts, fabric_facts};
+use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
 use crate::idle::idle;
 use crate::paths::{PathClass, path_classes};
@@ -26,6 +27,8 @@ pub struct Explanation {
     pub paths: Vec<PathClass>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
+    /// PCIe between NICs and host memory, where there is any.
+    pub pcie: Option<PcieFacts>,
     /// What the collectives would take if nothing ever waited.
     pub jobs: Vec<JobFacts>,
     /// What a run costs.
@@ -61,6 +64,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         fabric: fabric_facts(plan),
         paths: path_classes(plan, &routing),
         switch: switch_facts(plan),
+        pcie: pcie_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),

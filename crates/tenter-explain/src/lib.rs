@@ -4,6 +4,7 @@
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
+//!        ─▶ host_memory  PCIe, and NICs that it slows down
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
 //!        ─▶ bill     what is to be bought, and its power
@@ -21,6 +22,7 @@ mod buffers;
 mod cost;
 mod explanation;
 mod fabric;
+mod host_memory;
 mod ideal;
 mod idle;
 mod latency;
@@ -35,6 +37,7 @@ pub use buffers::{ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, T
 pub use cost::{Cost, MemoryParts};
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
+pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
 pub use idle::idle_settings;
 pub use memory::memory_bytes;

@@ -53,6 +53,7 @@ mod links;
 mod load;
 mod load_balancing;
 mod overrides;
+mod pcie;
 mod plan;
 mod presets;
 mod profiles;

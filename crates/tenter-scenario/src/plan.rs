@@ -1,6 +1,6 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
-use tenter_endpoint::{NicAddress, NicSpec};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_net::{SwitchSpec, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
@@ -38,6 +38,8 @@ pub struct Plan {
     pub device: Option<Device>,
     /// The model of all NICs.
     pub nic: NicSpec,
+    /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
+    pub dma: Vec<DmaRates>,
     /// The addresses of each NIC, in the order of the hosts.
     pub addresses: Vec<NicAddress>,
     /// The jobs, with names all different and every rank on a host of its own within its job. Gaps

@@ -14,6 +14,7 @@ use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
+use crate::pcie;
 use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
@@ -155,6 +156,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
         .into_iter()
+        .chain(pcie::TABLES)
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
@@ -291,6 +293,9 @@ impl Draft<'_> {
         let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
+        let of_jobs = jobs.as_deref().unwrap_or_default();
+        let pcie = endpoint.nic.pcie.as_ref();
+        let dma = pcie::bind(&endpoint.nic_impairments, pcie, of_jobs, (&names, problems));
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
@@ -316,6 +321,7 @@ impl Draft<'_> {
             switch: switch?,
             device,
             nic: endpoint.nic,
+            dma: dma?,
             addresses,
             jobs: jobs?,
             faults: faults?,

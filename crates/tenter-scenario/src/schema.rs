@@ -19,7 +19,7 @@ use tenter_workload::collective::CollectiveKind;
 
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
-use crate::{faults, impairments, jobs, load_balancing, scenario, switch, topologies};
+use crate::{faults, impairments, jobs, load_balancing, pcie, scenario, switch, topologies};
 use object::{Object, list, one_of};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -122,9 +122,11 @@ fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
     let [addresses, of_nic] = addresses::TABLES;
     let [repeat, ..] = congestion::TABLES;
+    let [pcie, impairment] = pcie::TABLES;
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
+        .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());
     let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
@@ -132,6 +134,7 @@ fn endpoint() -> Value {
         .with("nic", nic.schema())
         .with("host", Object::of(&[host]).schema())
         .with("addresses", addresses.schema())
+        .with("nic_impairments", Object::of(&[impairment]).schema())
         .schema()
 }
 

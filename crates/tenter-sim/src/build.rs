@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
@@ -39,6 +39,8 @@ pub struct Context {
     pub(crate) impairments: Vec<LinkImpairment>,
     pub(crate) switch: SwitchSpec,
     pub(crate) nic: NicSpec,
+    /// The DMA rates of each NIC; empty without PCIe.
+    dma: Vec<DmaRates>,
     /// In-band telemetry, if packets carry any.
     telemetry: Option<Arc<Telemetry>>,
     pub(crate) addresses: Vec<NicAddress>,
@@ -101,6 +103,14 @@ impl Context {
     pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
         let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
+    }
+
+    /// The line rates of the NICs of a job, rank by rank.
+    pub(crate) fn nic_rates(&self, job: usize) -> Vec<Rate> {
+        let hosts = self.jobs[job].job.hosts.iter();
+        hosts
+            .map(|&host| self.topology.cable(host, 0).rate)
+            .collect()
     }
 
     /// Hash of the 5-tuple of packets from one rank to another.
@@ -280,6 +290,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         impairments: plan.impairments.clone(),
         switch: plan.switch.clone(),
         nic: plan.nic.clone(),
+        dma: plan.dma.clone(),
         telemetry: telemetry(plan),
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
@@ -571,6 +582,9 @@ impl Context {
         let classes = self.nic_classes(node);
         let line = self.topology.cable(node, 0).rate;
         let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        if let Some(rates) = self.dma.get(node as usize) {
+            nic.limit_dma(&self.nic, rates, line);
+        }
         if let Some(telemetry) = &self.telemetry {
             nic.carry_telemetry(telemetry.clone());
         }

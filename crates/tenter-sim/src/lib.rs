@@ -24,6 +24,7 @@ mod faults;
 mod flow_control;
 mod hash_paths;
 mod host;
+mod ideal_ratio;
 mod interference;
 mod jobs;
 mod ledger;

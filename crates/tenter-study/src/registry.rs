@@ -56,7 +56,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-2",
     "methodology/cc-3",
     "methodology/cc-4",
-    "scheduled-fabric/test-1"
+    "scheduled-fabric/test-1",
+    "scheduled-fabric/test-5"
 ];
 
 /// The published tables that studies read, with their texts.

@@ -94,6 +94,7 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use tenter_endpoint::DmaRates;
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_net::impairment::TesterAction;
@@ -115,6 +116,7 @@ mod tests {
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
         };
+        let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
         let strict = any(&|class| class.scheduling == Scheduling::Strict);
         let weighted = any(&|class| class.scheduling != Scheduling::Strict);
         let has = [
@@ -162,6 +164,11 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+            (
+                "slow DMA writes",
+                dma(&|rates| rates.write < rates.read) && buffer.is_some(),
+            ),
+            ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -360,6 +367,8 @@ mod tests {
             "storms",
             "drops",
             "reordering",
+            "slow DMA writes",
+            "slow DMA reads",
         ] {
             at_least(what, 5);
         }

@@ -5,6 +5,7 @@ use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Hop, Medium, Packet, PacketKind, SENT_UNIT_PS};
 use tenter_units::Rate;
 
+use super::host_memory::DmaReads;
 use super::in_band::InBand;
 use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
@@ -29,6 +30,8 @@ pub(super) struct Limits {
     pub(super) gaps: Gaps,
     /// In-band telemetry, if packets carry any.
     pub(super) in_band: Option<Box<InBand>>,
+    /// Host memory that is slower than the wire.
+    pub(super) reads: Option<DmaReads>,
 }
 
 impl Limits {
@@ -43,12 +46,18 @@ impl Limits {
         if control.is_none() && spec.notification.is_none() && goes_back && !mixed {
             return None;
         }
+        Some(Limits::of(spec, line, slots))
+    }
+
+    /// Of any NIC.
+    pub(super) fn of(spec: &NicSpec, line: Rate, slots: usize) -> Box<Limits> {
+        let control = spec.congestion_control.as_ref();
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
             let own = repeat.window_packets;
             window = Some(window.map_or(own, |window| window.min(own)));
         }
-        Some(Box::new(Limits {
+        Box::new(Limits {
             window,
             congestion: control.map(|control| Congestion::new(control, line, slots)),
             paced: Timers::new(),
@@ -56,7 +65,13 @@ impl Limits {
             repairs: Repairs::default(),
             gaps: Gaps::default(),
             in_band: None,
-        }))
+            reads: None,
+        })
+    }
+
+    /// When host memory has the next data packet ready.
+    fn read_at(&self) -> u64 {
+        self.reads.as_ref().map_or(0, DmaReads::ready_at)
     }
 
     /// Packets that a queue pair may have unacknowledged.
@@ -109,6 +124,7 @@ impl Nic {
         } else {
             paused(self.classes.data)
         };
+        let data = data.max(limits.read_at());
         let waits = !self.round.is_empty() || limits.paced.next_at() != u64::MAX;
         let data = waits.then_some(data);
         let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
@@ -193,6 +209,10 @@ impl Nic {
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
         self.transmitter.transmit(&sent.packet, now, medium);
+        let reads = self.limits.as_mut().and_then(|own| own.reads.as_mut());
+        if let Some(reads) = reads {
+            reads.sent(&sent.packet, now);
+        }
         self.take_turn(slot, (sent.packet.frame_bytes, now));
         if !armed {
             self.arm(spec, slot, now);

@@ -26,6 +26,7 @@ fn spec() -> NicSpec {
         clock_offset_max_ppm: 0,
         control_class: None,
         receive_buffer: None,
+        pcie: None,
         loss_recovery: LossRecovery::GoBackN,
         congestion_control: None,
         notification: None,

@@ -12,6 +12,7 @@ mod ecn;
 mod endpoint_delays;
 mod faults;
 mod headroom;
+mod host_memory;
 mod incast;
 mod jobs;
 mod load_balancing;
