@@ -29,5 +29,5 @@ pub use receive::{Delivery, ReplyPath};
 pub use receive_buffer::ReceiveBufferCounters;
 pub use send::{Acknowledged, SendPeer, WorkRequest};
 pub use spec::{
-    AckPolicy, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
+    AckPolicy, Interleave, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
 };

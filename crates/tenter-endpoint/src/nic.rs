@@ -1,7 +1,7 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
-mod in_band;
 mod host_memory;
+mod in_band;
 mod limited;
 mod out_of_turn;
 mod trouble;
@@ -24,7 +24,7 @@ use crate::receive_buffer::{Drain, ReceiveBuffer, ReceiveBufferCounters};
 use crate::send::{
     Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, Turn, WorkRequest,
 };
-use crate::spec::NicSpec;
+use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
 
 /// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
@@ -295,7 +295,9 @@ impl Nic {
         let departures = (sent - self.sent_before).max(1) as usize;
         self.sent_before = sent;
         let mut seen = 0;
-        for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
+        let kinds =
+            |packet: &&Packet| !matches!(packet.kind, PacketKind::Pause | PacketKind::ScaleUp);
+        for packet in arrivals.filter(kinds) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_for_receiver() {
                 self.receive[slot].expected
@@ -346,7 +348,9 @@ impl Nic {
         if !stays {
             queue_pair.turn = Turn::Out;
             self.round.pop();
-        } else if self.round.len() > 1 {
+        } else if self.round.len() > 1
+            && (sent.ends_message || spec.interleave == Interleave::Packet)
+        {
             self.round.pop();
             self.round.push(slot);
         }

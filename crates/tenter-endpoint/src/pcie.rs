@@ -144,7 +144,11 @@ mod tests {
 
     #[test]
     fn only_payload_takes_time() {
-        let dma = Dma::new(&GEN5, (Rate::from_gbps(250), Rate::from_gbps(400)), (4_096, 0));
+        let dma = Dma::new(
+            &GEN5,
+            (Rate::from_gbps(250), Rate::from_gbps(400)),
+            (4_096, 0),
+        );
         let dma = dma.expect("half of the peak is slower than the wire");
         // 4,480 bytes at 32 ps.
         for (kind, frame) in [(PacketKind::Middle, 4_158), (PacketKind::First, 4_174)] {

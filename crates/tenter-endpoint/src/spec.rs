@@ -17,6 +17,15 @@ pub enum AckPolicy {
     EveryPackets(u32),
 }
 
+/// When the turn of a QP is over, where several have something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interleave {
+    /// After each packet.
+    Packet,
+    /// After each message.
+    Message,
+}
+
 /// One NIC model; all NICs of a trial share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NicSpec {
@@ -24,6 +33,8 @@ pub struct NicSpec {
     pub mtu_bytes: u32,
     /// Payload bytes of one RDMA write message.
     pub message_bytes: u64,
+    /// When the next QP has its turn.
+    pub interleave: Interleave,
     /// When the receiver acknowledges.
     pub acknowledge: AckPolicy,
     /// Packets a QP may have unacknowledged; `None` for no limit.

@@ -120,7 +120,10 @@ jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
             panic!("two kinds of NICs: {facts:?}");
         };
         assert_eq!((slow.count, whole.count), (2, 2));
-        assert_eq!((slow.example.as_str(), whole.example.as_str()), ("host2", "host0"));
+        assert_eq!(
+            (slow.example.as_str(), whole.example.as_str()),
+            ("host2", "host0")
+        );
         // 250 · 4096/4480 and 400 · 4096/4178 Gb/s.
         let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
         assert!(near(slow.write.payload_gbps, 228.571_428_571));

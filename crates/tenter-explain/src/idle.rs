@@ -177,7 +177,7 @@ impl<'a> Facts<'a> {
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
-            || kinds.any(|kind| matches!(kind, CollectiveKind::Permutation { .. }))
+            || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
             || self.plan.switch.classes.iter().any(marks)
     }
 }

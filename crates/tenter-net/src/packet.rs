@@ -52,6 +52,8 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
+    /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
+    ScaleUp,
 }
 
 impl PacketKind {

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts, SwitchFacts, SwitchLine,
+    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts, SwitchFacts,
+    SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};

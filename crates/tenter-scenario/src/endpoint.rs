@@ -2,8 +2,9 @@
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_endpoint::{AckPolicy, NicSpec, ReceiveBufferSpec};
+use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
+use tenter_workload::collective::ScaleUp;
 
 use crate::addresses::{self, AddressPlan};
 use crate::congestion;
@@ -12,6 +13,7 @@ use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
+use crate::scale_up;
 use crate::tree::{Entry, Node};
 
 const ENDPOINT: KeyTable = KeyTable {
@@ -67,6 +69,13 @@ const NIC: KeyTable = KeyTable {
             "Payload of one RDMA write message",
         )
         .from("AI Fabric Test Methodology (Keysight), every case with RoCEv2"),
+        key(
+            "interleave",
+            "`packet` or `message`",
+            Default("packet"),
+            "When the next QP has its turn, where several have something to send: after each packet, or after each message",
+        )
+        .from("the fairest there is; schedulers of NICs are not published"),
         key(
             "acknowledge",
             "`per-message`, `per-packet` or `{every: N}`",
@@ -232,6 +241,12 @@ const HOST: KeyTable = KeyTable {
             Default("0ns"),
             "From the start of a collective to its first sends",
         ),
+        key(
+            "scale_up",
+            "mapping or `none`",
+            Default("none"),
+            "NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs",
+        ),
     ],
 };
 
@@ -262,6 +277,8 @@ pub(crate) struct Endpoint {
     pub(crate) addresses: AddressPlan,
     /// NICs that cannot use their PCIe to the full.
     pub(crate) nic_impairments: Vec<pcie::Impairment>,
+    /// What connects the NPUs of a host.
+    pub(crate) scale_up: Option<ScaleUp>,
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
@@ -284,8 +301,9 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let host = endpoint.section("host", &HOST).map(|mut section| {
         let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
         let start_up = section.time("start_up", Time::ZERO..=SECOND);
+        let scale_up = scale_up::read(&mut section);
         endpoint.put("host", section.finish());
-        step_delay.zip(start_up)
+        Some((step_delay?, start_up?, scale_up?))
     });
     let nic = nic.flatten();
     let pcie = nic.as_ref().and_then(|nic| nic.pcie);
@@ -295,7 +313,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     };
     let addresses = addresses::read(&mut endpoint);
     scenario.put("endpoint", endpoint.finish());
-    let (step_delay, start_up) = host??;
+    let (step_delay, start_up, scale_up) = host??;
     Some(Endpoint {
         nic: NicSpec {
             step_delay,
@@ -306,6 +324,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         congestion_control_at,
         addresses: addresses?,
         nic_impairments: nic_impairments?,
+        scale_up,
     })
 }
 
@@ -316,6 +335,11 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let message_bytes = message
         .as_ref()
         .and_then(|field| field.size(&(1..=MESSAGE_MAX)));
+    let turns = [
+        ("packet", Interleave::Packet),
+        ("message", Interleave::Message),
+    ];
+    let interleave = section.choice("interleave", &turns);
     let acknowledge = read_acknowledge(section);
     let window_field = section.take("window");
     let window_packets = window_field
@@ -346,6 +370,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let nic = NicSpec {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
+        interleave: interleave?,
         acknowledge: acknowledge?,
         window_packets: window_packets?,
         retransmission_timeout: retransmission_timeout?,
@@ -406,7 +431,11 @@ fn read_receive_buffer(
     has_pcie: bool,
 ) -> Read<Option<ReceiveBufferSpec>> {
     if !section.has("receive_buffer") {
-        let usual = if has_pcie { Node::mapping([]) } else { Node::plain("none") };
+        let usual = if has_pcie {
+            Node::mapping([])
+        } else {
+            Node::plain("none")
+        };
         section.fill(&[Entry {
             key: "receive_buffer".to_owned(),
             key_at: None,
@@ -450,7 +479,10 @@ fn read_drain_rate(own: &mut Section<'_>, has_pcie: bool) -> Read<Option<Rate>> 
         }
         Some(field) if has_pcie => {
             let help = "leave it out, or leave `pcie` out";
-            field.problem("and `pcie` both say how fast the buffer drains", help.to_owned());
+            field.problem(
+                "and `pcie` both say how fast the buffer drains",
+                help.to_owned(),
+            );
             None
         }
         Some(field) => {

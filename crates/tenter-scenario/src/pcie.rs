@@ -187,12 +187,18 @@ pub(crate) fn read_impairments(
     let count = field.count().unwrap_or(0);
     if count > ENTRIES_MAX {
         let help = "name stretches of hosts, or jobs";
-        field.problem(&format!("has more than {ENTRIES_MAX} entries"), help.to_owned());
+        field.problem(
+            &format!("has more than {ENTRIES_MAX} entries"),
+            help.to_owned(),
+        );
         return None;
     }
     if count > 0 && pcie.is_none() {
         let help = "say what NICs have, for example `endpoint.nic.pcie: {generation: 5}`";
-        field.problem("are shares of the PCIe peak, and there is no PCIe", help.to_owned());
+        field.problem(
+            "are shares of the PCIe peak, and there is no PCIe",
+            help.to_owned(),
+        );
         return None;
     }
     let (read, node) = field.each(|_, item| read_impairment(item));
@@ -243,7 +249,10 @@ fn share(field: &Field<'_>) -> Option<u64> {
         (WHOLE / 100..=WHOLE).contains(&parts).then_some(parts)
     });
     if share.is_none() {
-        let what = format!("must be a share of the PCIe peak, not {}", field.node.describe());
+        let what = format!(
+            "must be a share of the PCIe peak, not {}",
+            field.node.describe()
+        );
         let help = "write for example `50%`; from 1% to 100%, with up to four decimals";
         field.problem(&what, help.to_owned());
     }

@@ -6,6 +6,7 @@ use tenter_net::{SwitchSpec, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
+use tenter_workload::collective::ScaleUp;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
 /// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
@@ -40,6 +41,8 @@ pub struct Plan {
     pub nic: NicSpec,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
     pub dma: Vec<DmaRates>,
+    /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
+    pub scale_up: Option<ScaleUp>,
     /// The addresses of each NIC, in the order of the hosts.
     pub addresses: Vec<NicAddress>,
     /// The jobs, with names all different and every rank on a host of its own within its job. Gaps
@@ -67,6 +70,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
+    /// no NIC.
+    pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
+        self.scale_up
+            .is_some_and(|domain| a / domain.npus_per_host == b / domain.npus_per_host)
+    }
+
     /// The same with some of the jobs only, on the same fabric: the others have their places and
     /// run nothing, so that names, queue pairs and paths of those that run stay what they are.
     /// Nothing is sampled.

@@ -18,8 +18,8 @@ use crate::pcie;
 use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
-    reach, switch, topologies,
+    addresses, buffer, classes, collectives, explicit_fabric, faults, groups, impairments,
+    load_balancing, reach, scale_up, switch, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -157,10 +157,12 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let rest = endpoint::TABLES
         .into_iter()
         .chain(pcie::TABLES)
+        .chain(scale_up::TABLES)
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(collectives::TABLES)
+        .chain(groups::TABLES)
         .chain(faults::TABLES)
         .chain(impairments::TABLES);
     own.chain(rest)
@@ -322,6 +324,7 @@ impl Draft<'_> {
             device,
             nic: endpoint.nic,
             dma: dma?,
+            scale_up: endpoint.scale_up,
             addresses,
             jobs: jobs?,
             faults: faults?,

@@ -17,9 +17,12 @@ use serde_json::{Value, json};
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::groups;
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
-use crate::{faults, impairments, jobs, load_balancing, pcie, scenario, switch, topologies};
+use crate::{
+    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, topologies,
+};
 use object::{Object, list, one_of};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -123,6 +126,8 @@ fn endpoint() -> Value {
     let [addresses, of_nic] = addresses::TABLES;
     let [repeat, ..] = congestion::TABLES;
     let [pcie, impairment] = pcie::TABLES;
+    let [scale_up] = scale_up::TABLES;
+    let host = Object::of(&[host]).with("scale_up", Object::of(&[scale_up]).schema());
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
@@ -132,7 +137,7 @@ fn endpoint() -> Value {
     let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
     Object::of(&[own])
         .with("nic", nic.schema())
-        .with("host", Object::of(&[host]).schema())
+        .with("host", host.schema())
         .with("addresses", addresses.schema())
         .with("nic_impairments", Object::of(&[impairment]).schema())
         .schema()
@@ -202,10 +207,11 @@ fn collective(kind: &CollectiveKind) -> Value {
     if kind.scale_up_mut().is_some() {
         tables.push(hierarchical);
     }
-    let object = Object::of(&tables).fixed("collective", kind.name()).with(
-        "sizes",
-        one_of([range, drawn].map(|table| Object::of(&[table]).schema())),
-    );
+    let sizes = [range, drawn].map(|table| Object::of(&[table]).schema());
+    let object = Object::of(&tables)
+        .fixed("collective", kind.name())
+        .with("sizes", one_of(sizes))
+        .with("groups", Object::of(&groups::TABLES).schema());
     let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
     if usual {
         object.fixed_or_left_out("algorithm", kind.algorithm())

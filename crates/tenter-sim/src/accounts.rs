@@ -105,7 +105,8 @@ impl Accounts {
         flows: usize,
         schedule: Arc<dyn Schedule>,
     ) {
-        let mesh = FullMesh::new(&*schedule, context.nic_rates(job));
+        let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
+        let mesh = FullMesh::new(&*schedule, context.nic_rates(job), is_carried);
         self.tallies[job].push(Tally {
             schedule,
             ideal: mesh.whole(),
@@ -238,7 +239,9 @@ impl Accounts {
         let row = flow_row(context, &transfer, sent, received);
         let fct = row.fct();
         tally.completion_times.push(fct);
-        let ideal = tally.mesh.as_ref().map(|mesh| mesh.of(&transfer));
+        let mesh = tally.mesh.as_ref();
+        let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
+        let ideal = mesh.map(|mesh| mesh.of(&transfer));
         if let Some(ideal) = ideal.filter(|ideal| !ideal.is_zero()) {
             tally.ideal_ratios.push(millionths(fct, ideal));
         }

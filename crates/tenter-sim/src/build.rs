@@ -10,6 +10,7 @@ use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Telemetry, Transmit
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_units::{Rate, Time};
+use tenter_workload::collective::ScaleUp;
 use tenter_workload::{Destination, QueuePairs, Schedule, split};
 
 use crate::driver::WindowedDriver;
@@ -18,6 +19,7 @@ use crate::host::{Host, RankHere};
 use crate::jobs::{JobPlan, JobProgress, Place};
 use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
+use crate::scale_up;
 use crate::watch::{Unwatched, Watcher};
 
 /// Calendar buckets under central windows.
@@ -41,6 +43,8 @@ pub struct Context {
     pub(crate) nic: NicSpec,
     /// The DMA rates of each NIC; empty without PCIe.
     dma: Vec<DmaRates>,
+    /// What connects the NPUs of a host.
+    pub(crate) scale_up: Option<ScaleUp>,
     /// In-band telemetry, if packets carry any.
     telemetry: Option<Arc<Telemetry>>,
     pub(crate) addresses: Vec<NicAddress>,
@@ -291,6 +295,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         switch: plan.switch.clone(),
         nic: plan.nic.clone(),
         dma: plan.dma.clone(),
+        scale_up: plan.scale_up,
         telemetry: telemetry(plan),
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
@@ -326,7 +331,9 @@ fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
 pub fn lookahead(context: &Context) -> u64 {
     let data = flights(context, SMALLEST_WIRE_BYTES).min();
     let pause = context.pause_lookahead();
-    data.into_iter().chain(pause).min().unwrap_or(u64::MAX)
+    let within = scale_up::lookahead(context);
+    let all = data.into_iter().chain(pause).chain(within);
+    all.min().unwrap_or(u64::MAX)
 }
 
 /// The longest time a frame is under way from one node to the next, in ps.
@@ -426,8 +433,7 @@ fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
         let part = usize::from(context.homes[node as usize].0);
-        let ports = context.topology.nodes[node as usize].ports.len() as u16;
-        builders[part].add_node(2 * ports);
+        builders[part].add_node(context.inputs(node));
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {

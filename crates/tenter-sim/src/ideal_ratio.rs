@@ -71,7 +71,10 @@ mod tests {
     fn ratios_of_flows_by_hand() {
         let ratios = [1_000_000, 1_250_000, 3_000_000];
         assert_eq!(mean(&ratios), Some(1.75));
-        assert_eq!((at(&ratios, 500), at(&ratios, 999)), (Some(1.25), Some(3.0)));
+        assert_eq!(
+            (at(&ratios, 500), at(&ratios, 999)),
+            (Some(1.25), Some(3.0))
+        );
         assert_eq!((mean(&[]), at(&[], 500)), (None, None));
     }
 }

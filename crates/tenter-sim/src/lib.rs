@@ -30,6 +30,7 @@ mod jobs;
 mod ledger;
 mod run;
 mod sampler;
+mod scale_up;
 mod stall;
 mod summary;
 mod watch;

@@ -188,12 +188,13 @@ impl Study {
                 "a study by sizes compares one job with one iteration; leave out the others"
                     .to_owned(),
             ),
-            (Comparison::Readings(rows), _) => {
-                match rows.iter().find(|row| !row.fits(plan)) {
-                    Some(row) => Err(format!("it has no leaf or job for the reading `{}`", row.case)),
-                    None => Ok(()),
-                }
-            }
+            (Comparison::Readings(rows), _) => match rows.iter().find(|row| !row.fits(plan)) {
+                Some(row) => Err(format!(
+                    "it has no leaf or job for the reading `{}`",
+                    row.case
+                )),
+                None => Ok(()),
+            },
         }
     }
 

@@ -214,6 +214,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::Cnp => "notification",
         PacketKind::SelectiveNak => "selective NAK",
         PacketKind::EndOfData => "end of data",
+        PacketKind::ScaleUp => "end of a transfer within a host",
     };
     // A pause frame goes no further than the other end of its link.
     let destination = topology.nodes.get(packet.destination as usize);

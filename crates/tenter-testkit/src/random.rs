@@ -94,9 +94,9 @@ fn text(seed: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use tenter_endpoint::DmaRates;
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
+    use tenter_endpoint::{DmaRates, Interleave};
     use tenter_net::impairment::TesterAction;
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
@@ -116,6 +116,8 @@ mod tests {
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
         };
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let grouped = runs.any(|run| matches!(run.kind, CollectiveKind::Grouped { .. }));
         let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
         let strict = any(&|class| class.scheduling == Scheduling::Strict);
         let weighted = any(&|class| class.scheduling != Scheduling::Strict);
@@ -164,6 +166,12 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+            ("scale-up domains", plan.scale_up.is_some()),
+            ("process groups", grouped),
+            (
+                "turns of messages",
+                plan.nic.interleave == Interleave::Message,
+            ),
             (
                 "slow DMA writes",
                 dma(&|rates| rates.write < rates.read) && buffer.is_some(),
@@ -369,6 +377,9 @@ mod tests {
             "reordering",
             "slow DMA writes",
             "slow DMA reads",
+            "scale-up domains",
+            "process groups",
+            "turns of messages",
         ] {
             at_least(what, 5);
         }

@@ -243,11 +243,11 @@ fn plan(
 
 impl<W> Links<W> {
     fn new(context: &Context, watcher: W) -> Links<W> {
-        let nodes = &context.topology().nodes;
-        let mut inputs = vec![Vec::new(); nodes.len()];
-        for (node, of) in (0..).zip(nodes) {
+        let nodes = context.topology().nodes.len();
+        let mut inputs = vec![Vec::new(); nodes];
+        for node in 0..nodes as u32 {
             let (_, home) = context.home(node);
-            inputs[home as usize] = vec![Input::default(); 2 * of.ports.len()];
+            inputs[home as usize] = vec![Input::default(); usize::from(context.inputs(node))];
         }
         Links {
             inputs,

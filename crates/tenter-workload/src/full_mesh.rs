@@ -29,13 +29,21 @@ enum Loads {
 }
 
 impl FullMesh {
-    /// Of a schedule whose rank r has a port of `rates[r]`. Takes a look at every transfer.
-    pub fn new(schedule: &dyn Schedule, rates: Vec<Rate>) -> FullMesh {
-        let ids = 0..schedule.transfer_count();
+    /// Of a schedule whose rank r has a port of `rates[r]`, which some transfers do not pass. Takes a
+    /// look at every transfer.
+    pub fn new(
+        schedule: &dyn Schedule,
+        rates: Vec<Rate>,
+        passes_no_port: impl Fn(&Transfer) -> bool,
+    ) -> FullMesh {
+        let transfers = || {
+            let all = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
+            all.filter(|transfer| !passes_no_port(transfer))
+        };
         let mut ports = vec![[0; 2]; rates.len()];
         let mut last = vec![[None; 2]; rates.len()];
         let (mut apart, mut steps) = (true, 0);
-        for transfer in ids.clone().map(|id| schedule.transfer(id)) {
+        for transfer in transfers() {
             steps = steps.max(transfer.step + 1);
             for (side, rank) in ends(&transfer).into_iter().enumerate() {
                 ports[rank as usize][side] += transfer.bytes;
@@ -44,16 +52,15 @@ impl FullMesh {
                 *last = Some(transfer.step);
             }
         }
-        let busiest = |(&[sent, received], &rate): (&[u64; 2], &Rate)| {
-            port_time(sent.max(received), rate)
-        };
+        let busiest =
+            |(&[sent, received], &rate): (&[u64; 2], &Rate)| port_time(sent.max(received), rate);
         let whole = ports.iter().zip(&rates).map(busiest).max();
         let loads = match steps {
             _ if apart => Loads::Apart,
             1 => Loads::OneStep(ports),
             _ => Loads::Steps([0, 1].map(|side| {
                 let of = |transfer: &Transfer| (transfer.step, ends(transfer)[side]);
-                sums(ids.clone().map(|id| schedule.transfer(id)), of)
+                sums(transfers(), of)
             })),
         };
         FullMesh {
@@ -127,7 +134,7 @@ mod tests {
         let schedule = kind.schedule(ranks, size).expect("it can be run");
         // A byte in 20 ps.
         let rates = vec![Rate::from_gbps(400); ranks as usize];
-        (FullMesh::new(&*schedule, rates), schedule)
+        (FullMesh::new(&*schedule, rates, |_| false), schedule)
     }
 
     #[test]
@@ -152,7 +159,7 @@ mod tests {
         let kind = CollectiveKind::parse("gather", "parallel").expect("a member");
         let schedule = kind.schedule(4, 4_000).expect("it can be run");
         let rates = [400, 400, 400, 80].map(Rate::from_gbps).to_vec();
-        let mesh = FullMesh::new(&*schedule, rates);
+        let mesh = FullMesh::new(&*schedule, rates, |_| false);
         let times: Vec<u64> = (0..3)
             .map(|id| mesh.of(&schedule.transfer(id)).ps())
             .collect();
@@ -169,7 +176,7 @@ mod tests {
             chunk_bytes: 500,
         };
         let schedule = kind.schedule(3, 1_000).expect("it can be run");
-        let mesh = FullMesh::new(&*schedule, vec![Rate::from_gbps(400); 3]);
+        let mesh = FullMesh::new(&*schedule, vec![Rate::from_gbps(400); 3], |_| false);
         let ids = 0..schedule.transfer_count();
         for transfer in ids.map(|id| schedule.transfer(id)) {
             assert_eq!(mesh.of(&transfer), Time::from_ps(20_000), "{transfer:?}");
@@ -184,13 +191,16 @@ mod tests {
             member in 0..CollectiveKind::MEMBERS.len(),
             exponent in 1_u32..5,
             size in 1_u64..100_000,
+            skip in 1_u32..4,
         ) {
             let kind = CollectiveKind::MEMBERS[member].default.clone();
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
             let rates: Vec<Rate> = (0..ranks).map(|rank| Rate::from_gbps(u64::from(100 + rank % 3))).collect();
-            let mesh = FullMesh::new(&*schedule, rates.clone());
-            let all: Vec<Transfer> = (0..schedule.transfer_count()).map(|id| schedule.transfer(id)).collect();
+            let skipped = |t: &Transfer| t.src / skip == t.dst / skip;
+            let mesh = FullMesh::new(&*schedule, rates.clone(), skipped);
+            let mut all: Vec<Transfer> = (0..schedule.transfer_count()).map(|id| schedule.transfer(id)).collect();
+            all.retain(|t| !skipped(t));
             let load = |rank: u32, side: usize, step: Option<u32>| {
                 let here = all.iter().filter(|t| ends(t)[side] == rank && step.is_none_or(|step| t.step == step));
                 port_time(here.map(|t| t.bytes).sum(), rates[rank as usize])

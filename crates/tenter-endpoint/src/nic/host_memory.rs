@@ -26,7 +26,11 @@ impl DmaReads {
 
     /// A data packet begins to leave at `now`.
     pub(super) fn sent(&mut self, packet: &Packet, now: u64) {
-        let carried = if self.ready_at >= now { self.carried } else { 0 };
+        let carried = if self.ready_at >= now {
+            self.carried
+        } else {
+            0
+        };
         let (time, carried) = self.dma.of(packet, carried);
         self.carried = carried;
         self.ready_at = self.ready_at.max(now) + time;

@@ -12,7 +12,7 @@ use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
 use crate::send::{SendQueuePair, Sent, Turn};
-use crate::spec::NicSpec;
+use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
 
 /// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
@@ -213,7 +213,8 @@ impl Nic {
         if let Some(reads) = reads {
             reads.sent(&sent.packet, now);
         }
-        self.take_turn(slot, (sent.packet.frame_bytes, now));
+        let goes_on = !sent.ends_message && spec.interleave == Interleave::Message;
+        self.take_turn(slot, (sent.packet.frame_bytes, now), goes_on);
         if !armed {
             self.arm(spec, slot, now);
         }
@@ -222,9 +223,9 @@ impl Nic {
         }
     }
 
-    /// Says where a queue pair that has just sent a packet goes: to the end of the round, to those
-    /// that wait, or away.
-    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64)) {
+    /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
+    /// turn goes on, to those that wait, or away.
+    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64), goes_on: bool) {
         let Some(limits) = &mut self.limits else {
             return;
         };
@@ -236,6 +237,9 @@ impl Nic {
         if waits {
             // Slow queue pairs hear seldom from the other side: the timeout counts from here.
             queue_pair.last_progress = now;
+        }
+        if goes_on && !waits && queue_pair.has_packet(window) {
+            return;
         }
         self.round.pop();
         if !queue_pair.has_packet(window) {

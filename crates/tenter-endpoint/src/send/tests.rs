@@ -27,6 +27,7 @@ fn spec() -> NicSpec {
         control_class: None,
         receive_buffer: None,
         pcie: None,
+        interleave: crate::spec::Interleave::Packet,
         loss_recovery: LossRecovery::GoBackN,
         congestion_control: None,
         notification: None,

@@ -72,7 +72,11 @@ fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
         buffer.drain_rate = None;
     }
     let mut share = || {
-        let percent = if draw.chance(50) { 100 } else { 20 + draw.below(81) };
+        let percent = if draw.chance(50) {
+            100
+        } else {
+            20 + draw.below(81)
+        };
         Rate::from_bits_per_second(peak.bits_per_second() / 100 * percent)
     };
     let rates = (0..plan.topology.hosts).map(|_| DmaRates {

@@ -22,6 +22,7 @@ mod one_switch;
 mod paths;
 mod pauses;
 mod queue_pairs;
+mod scale_up;
 mod scheduling;
 mod thresholds;
 mod trial;
