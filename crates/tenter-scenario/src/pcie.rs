@@ -35,16 +35,16 @@ const PCIE: KeyTable = KeyTable {
         ),
         key(
             "max_payload",
-            "size: 128 to 4096 bytes, a power of two",
+            "size",
             Default("256B"),
-            "Payload of a transaction layer packet at most",
+            "Payload of a transaction layer packet at most: 128, 256, 512, 1024, 2048 or 4096 bytes",
         )
         .from("usual in servers; what RDMA NICs are delivered with"),
         key(
             "tlp_overhead",
-            "size, up to 64 bytes",
+            "size",
             Default("24B"),
-            "What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence number and CRC",
+            "What such a packet takes beyond its payload, at most 64 bytes: header of 12 or 16 bytes, framing, sequence number and CRC",
         )
         .from("PCI Express Base Specification: 20 to 28 bytes"),
     ],
@@ -67,15 +67,15 @@ const IMPAIRMENT: KeyTable = KeyTable {
         ),
         key(
             "dma_write",
-            "percent of the peak, 1% to 100%",
+            "text",
             Default("100%"),
-            "What DMA into host memory has of PCIe: the limit of what a NIC receives",
+            "What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC receives",
         ),
         key(
             "dma_read",
-            "percent of the peak, 1% to 100%",
+            "text",
             Default("100%"),
-            "What DMA out of host memory has of PCIe: the limit of what a NIC sends",
+            "What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC sends",
         ),
     ],
 };
@@ -196,7 +196,7 @@ pub(crate) fn read_impairments(
     if count > 0 && pcie.is_none() {
         let help = "say what NICs have, for example `endpoint.nic.pcie: {generation: 5}`";
         field.problem(
-            "are shares of the PCIe peak, and there is no PCIe",
+            "asks for shares of the PCIe peak, and there is no PCIe",
             help.to_owned(),
         );
         return None;

@@ -57,7 +57,9 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-3",
     "methodology/cc-4",
     "scheduled-fabric/test-1",
-    "scheduled-fabric/test-5"
+    "scheduled-fabric/test-5",
+    "scheduled-fabric/test-12",
+    "scheduled-fabric/test-16e"
 ];
 
 /// The published tables that studies read, with their texts.
