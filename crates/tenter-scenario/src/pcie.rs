@@ -283,15 +283,15 @@ pub(crate) fn bind(
         match &impairment.whom {
             Whom::All => hosts.extend(0..names.count()),
             Whom::Host(host) => names.expand(host, impairment.at, &mut hosts, "")?,
-            Whom::Job(name) => match jobs.iter().find(|job| job.name == *name) {
-                Some(job) => hosts.extend_from_slice(&job.hosts),
-                None => {
+            Whom::Job(name) => {
+                let Some(job) = jobs.iter().find(|job| job.name == *name) else {
                     let known = jobs.iter().map(|job| job.name.as_str());
                     let message = format!("there is no job {}", quote(name));
                     problems.push(impairment.at, message, Some(suggestion(name, known)));
                     return None;
-                }
-            },
+                };
+                hosts.extend_from_slice(&job.hosts);
+            }
         }
         for host in hosts {
             rates[host as usize] = DmaRates {

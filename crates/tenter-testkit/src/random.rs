@@ -6,6 +6,7 @@ mod endpoint;
 mod fabric;
 mod faults;
 mod flow_control;
+mod hosts;
 mod jobs;
 
 use tenter_scenario::{Format, Plan, load};
@@ -48,6 +49,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             flow_control::change(&mut plan, &mut draw);
             congestion::change(&mut plan, &mut draw);
             faults::change(&mut plan, &mut draw);
+            hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(

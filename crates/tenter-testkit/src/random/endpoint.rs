@@ -11,19 +11,6 @@ pub(super) struct Endpoint {
     pub(super) timeout_ns: u64,
 }
 
-/// What connects the NPUs of a host, in three of ten scenarios.
-fn scale_up(draw: &mut Draw) -> String {
-    if !draw.chance(30) {
-        return "none".to_owned();
-    }
-    format!(
-        "{{npus_per_host: {}, rate: {}Gbps, latency: {}ns}}",
-        draw.within(2..=6),
-        draw.within(1..=4_000),
-        draw.within(50..=3_000)
-    )
-}
-
 /// Chooses a NIC and a host.
 pub(super) fn write(draw: &mut Draw) -> Endpoint {
     let mtu = *draw.pick(&[&256, &512, &1024, &2048, &4096, &4096]);
@@ -62,7 +49,6 @@ pub(super) fn write(draw: &mut Draw) -> Endpoint {
         format!("transmit_latency: {}", draw.seldom_time(40, 500)),
         format!("receive_latency: {}", draw.seldom_time(40, 500)),
         format!("message_gap: {}", draw.seldom_time(30, 500)),
-        format!("interleave: {}", draw.pick(&["packet", "message"])),
         format!("connection_set_up: {}", draw.chance(25)),
         format!("start_skew_max: {}", draw.seldom_time(30, 20_000)),
         format!(
@@ -73,7 +59,6 @@ pub(super) fn write(draw: &mut Draw) -> Endpoint {
     let host = [
         format!("step_delay: {}", draw.seldom_time(30, 5_000)),
         format!("start_up: {}", draw.seldom_time(30, 5_000)),
-        format!("scale_up: {}", scale_up(draw)),
     ];
     let text = format!(
         "  nic:\n    {}\n  host: {{{}}}\n",

@@ -1,7 +1,7 @@
 //! Shared buffers, classes, pauses and marks at odd settings: set in the plan, for half of the
 //! scenarios.
 
-use tenter_endpoint::{DmaRates, PcieSpec, ReceiveBufferSpec};
+use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
     UNLIMITED_POOL,
@@ -54,36 +54,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         .collect();
     if draw.chance(40) {
         plan.nic.receive_buffer = Some(receive_buffer(frame, draw));
-        if draw.chance(40) {
-            give_pcie(plan, draw);
-        }
     }
-}
-
-/// Host memory behind PCIe, slower than the wire for some NICs, one way or both.
-fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
-    let peak = Rate::from_gbps(50 + draw.below(500));
-    plan.nic.pcie = Some(PcieSpec {
-        peak,
-        max_payload_bytes: 128 << draw.below(6),
-        tlp_overhead_bytes: draw.below(65) as u32,
-    });
-    if let Some(buffer) = &mut plan.nic.receive_buffer {
-        buffer.drain_rate = None;
-    }
-    let mut share = || {
-        let percent = if draw.chance(50) {
-            100
-        } else {
-            20 + draw.below(81)
-        };
-        Rate::from_bits_per_second(peak.bits_per_second() / 100 * percent)
-    };
-    let rates = (0..plan.topology.hosts).map(|_| DmaRates {
-        write: share(),
-        read: share(),
-    });
-    plan.dma = rates.collect();
 }
 
 /// Everything in one lossless class of which little fits: on a ring, pauses then go round.

@@ -221,7 +221,9 @@ fn collective(
         let chunk = size.div_ceil(pieces);
         let _ = write!(name, ", chunk_size: {chunk}B");
     }
-    name.push_str(&groups(draw, ranks, &kind));
+    // With draws of their own, so that all else is drawn as without groups.
+    let mut own = Draw::new(size.rotate_left(32) ^ ranks);
+    name.push_str(&groups(&mut own, ranks, &kind));
     (name, size)
 }
 
