@@ -163,8 +163,8 @@ mod tests {
         let line = Rate::from_gbps(400);
         let limit = |gbps: u64| Dma::new(&GEN5, (Rate::from_gbps(gbps), line), (4_096, 0));
         assert!(limit(500).is_none());
-        // Packets of 3,841 bytes, 4,225 on PCIe and 3,923 on the wire, are the worst there are: 400 ·
-        // 4,225/3,923 = 430.8.
+        // Packets of 3,841 bytes, 4,225 on PCIe and 3,923 on the wire, are the worst there are: 400
+        // · 4,225/3,923 = 430.8.
         assert!(limit(431).is_none());
         assert!(limit(430).is_some());
     }

@@ -90,8 +90,8 @@ pub struct NotificationSpec {
 /// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBufferSpec {
-    /// Frame bytes leave the buffer at this rate; `None`: payload leaves it over PCIe, and NICs whose
-    /// PCIe keeps up with the wire have none.
+    /// Frame bytes leave the buffer at this rate; `None`: payload leaves it over PCIe, and NICs
+    /// whose PCIe keeps up with the wire have none.
     pub drain_rate: Option<Rate>,
     /// Frame bytes it holds; what does not fit is dropped.
     pub capacity_bytes: u64,
@@ -115,8 +115,8 @@ impl NicSpec {
         control.map_or(0, CongestionControl::telemetry_bytes)
     }
 
-    /// Whether DMA at a rate of link bytes never falls behind a wire of rate `line`; without PCIe it
-    /// never does.
+    /// Whether DMA at a rate of link bytes never falls behind a wire of rate `line`; without PCIe
+    /// it never does.
     pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
         let headers = DATA_OVERHEAD_BYTES + self.telemetry_bytes();
         let packets = (self.mtu_bytes, headers);

@@ -113,9 +113,9 @@ rows! {
         ideal_time: Time => "ideal_time_ns", "ns";
         /// Completion time over the ideal time.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
-        /// Mean over the flows of flow completion time over ideal time, which is that of all transfers
-        /// of the same step at the sender's or the receiver's port; missing, like the four that
-        /// follow, when no flow has completed.
+        /// Mean over the flows of flow completion time over ideal time, which is that of all
+        /// transfers of the same step at the sender's or the receiver's port; missing, like the
+        /// four that follow, when no flow has completed.
         flow_ratio_mean: Option<f64> => "flow_ideal_ratio_mean", "";
         /// Median of these ratios.
         flow_ratio_p50: Option<f64> => "flow_ideal_ratio_p50", "";

@@ -5,7 +5,8 @@ use tenter_units::Rate;
 use tenter_workload::Job;
 
 use crate::decode::{Field, Read, Section, suggestion};
-use crate::diagnostics::{Location, Problems, quote};
+use crate::diagnostics::{Location, quote};
+use crate::endpoint::Endpoint;
 use crate::hosts::{HostNames, HostRef};
 use crate::keys::Presence::{Default, Depends};
 use crate::keys::{KeyTable, key};
@@ -261,14 +262,14 @@ fn share(field: &Field<'_>) -> Option<u64> {
 
 /// The DMA rates of each NIC, in the order of the hosts; none without PCIe.
 pub(crate) fn bind(
-    impairments: &[Impairment],
-    pcie: Option<&PcieSpec>,
-    jobs: &[Job],
-    (names, problems): (&HostNames<'_>, &Problems),
+    endpoint: &Endpoint,
+    jobs: Option<&[Job]>,
+    names: &HostNames<'_>,
 ) -> Option<Vec<DmaRates>> {
-    let Some(pcie) = pcie else {
+    let Some(pcie) = &endpoint.nic.pcie else {
         return Some(Vec::new());
     };
+    let jobs = jobs?;
     let of_peak = |parts: u64| {
         let bits = u128::from(pcie.peak.bits_per_second()) * u128::from(parts);
         Rate::from_bits_per_second((bits / u128::from(WHOLE)) as u64)
@@ -278,7 +279,7 @@ pub(crate) fn bind(
         read: pcie.peak,
     };
     let mut rates = vec![whole; names.count() as usize];
-    for impairment in impairments {
+    for impairment in &endpoint.nic_impairments {
         let mut hosts = Vec::new();
         match &impairment.whom {
             Whom::All => hosts.extend(0..names.count()),
@@ -287,7 +288,7 @@ pub(crate) fn bind(
                 let Some(job) = jobs.iter().find(|job| job.name == *name) else {
                     let known = jobs.iter().map(|job| job.name.as_str());
                     let message = format!("there is no job {}", quote(name));
-                    problems.push(impairment.at, message, Some(suggestion(name, known)));
+                    names.problem(impairment.at, message, Some(suggestion(name, known)));
                     return None;
                 };
                 hosts.extend_from_slice(&job.hosts);

@@ -276,8 +276,9 @@ impl Draft<'_> {
         }
         let (topology_spec, places) = fabric.topology?;
         let topology = topology_spec.build();
-        let topology = topology.map_err(|error| places.report(&error, problems));
-        let topology = topology.ok()?;
+        let topology = topology
+            .map_err(|error| places.report(&error, problems))
+            .ok()?;
         let endpoint = self.endpoint.as_ref();
         if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
             draft.check(&endpoint.nic, &topology, (problems, warnings));
@@ -291,13 +292,12 @@ impl Draft<'_> {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impairments = self.impairments;
-        let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));
+        let impaired = self
+            .impairments
+            .and_then(|of| impairments::bind(&of, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
-        let of_jobs = jobs.as_deref().unwrap_or_default();
-        let pcie = endpoint.nic.pcie.as_ref();
-        let dma = pcie::bind(&endpoint.nic_impairments, pcie, of_jobs, (&names, problems));
+        let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
@@ -307,8 +307,7 @@ impl Draft<'_> {
             warnings,
         };
         let draft = fabric.switch?;
-        let device = draft.device();
-        let watchdog = draft.watchdog;
+        let (device, watchdog) = (draft.device(), draft.watchdog);
         let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
         if let (Some(switch), Some(faults)) = (&switch, &faults) {
             warn_of_pauses(switch, watchdog.is_some(), faults, warnings);
@@ -328,7 +327,7 @@ impl Draft<'_> {
             addresses,
             jobs: jobs?,
             faults: faults?,
-            impairments: impairments?,
+            impairments: impaired?,
             watchdog,
             baseline,
             sample_interval,

@@ -209,8 +209,8 @@ impl Host {
         }
     }
 
-    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and plans
-    /// the one that follows it whatever arrives.
+    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
+    /// plans the one that follows it whatever arrives.
     fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];

@@ -118,9 +118,6 @@ mod tests {
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
         };
-        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
-        let grouped = runs.any(|run| matches!(run.kind, CollectiveKind::Grouped { .. }));
-        let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
         let strict = any(&|class| class.scheduling == Scheduling::Strict);
         let weighted = any(&|class| class.scheduling != Scheduling::Strict);
         let has = [
@@ -168,16 +165,24 @@ mod tests {
                 buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
             ),
             ("control class", plan.nic.control_class.is_some()),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What there is of hosts and of groups of ranks in a plan.
+    fn hosts_of(plan: &Plan) -> Vec<&'static str> {
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let grouped = runs.any(|run| matches!(run.kind, CollectiveKind::Grouped { .. }));
+        let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
+        let by_message = plan.nic.interleave == Interleave::Message;
+        let has = [
             ("scale-up domains", plan.scale_up.is_some()),
             ("process groups", grouped),
-            (
-                "turns of messages",
-                plan.nic.interleave == Interleave::Message,
-            ),
-            (
-                "slow DMA writes",
-                dma(&|rates| rates.write < rates.read) && buffer.is_some(),
-            ),
+            ("turns of messages", by_message),
+            ("slow DMA writes", dma(&|rates| rates.write < rates.read)),
             ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];
         has.iter()
@@ -345,7 +350,12 @@ mod tests {
                 count("cut-through".to_owned());
             }
             let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
-            for what in flow_control_of(&plan).into_iter().chain(others) {
+            let hosts = hosts_of(&plan);
+            for what in flow_control_of(&plan)
+                .into_iter()
+                .chain(others)
+                .chain(hosts)
+            {
                 count(what.to_owned());
             }
             if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {

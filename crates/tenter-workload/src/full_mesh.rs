@@ -29,8 +29,8 @@ enum Loads {
 }
 
 impl FullMesh {
-    /// Of a schedule whose rank r has a port of `rates[r]`, which some transfers do not pass. Takes a
-    /// look at every transfer.
+    /// Of a schedule whose rank r has a port of `rates[r]`, which some transfers do not pass. Takes
+    /// a look at every transfer.
     pub fn new(
         schedule: &dyn Schedule,
         rates: Vec<Rate>,

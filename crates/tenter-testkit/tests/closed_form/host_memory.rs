@@ -30,18 +30,18 @@ const HALF: u64 = 4_480 * 32;
 
 #[test]
 fn a_receiver_takes_what_dma_writes_and_pauses_the_rest_of_the_time() {
-    // Payload comes in at 250 · 4,096/4,480 = 228.6 Gbit/s. The buffer never runs empty (96 KiB last
-    // 3.4 us, and new frames come 1.7 us after an XON), so the last frame is in host memory when the
-    // first has arrived and all have been written one after the other, to the picosecond.
+    // Payload comes in at 250 · 4,096/4,480 = 228.6 Gbit/s. The buffer never runs empty (96 KiB
+    // last 3.4 us, and new frames come 1.7 us after an XON), so the last frame is in host memory
+    // when the first has arrived and all have been written one after the other, to the picosecond.
     let impairment = "endpoint.nic_impairments=[{host: host0, dma_write: 50%}]";
     let trial = Trial::run(PAIR, &[impairment]);
     let totals = &trial.outcome.summary.totals;
     assert_eq!((totals.dropped_frames, totals.nic_dropped_frames), (0, 0));
     let time = FLIGHT + FRAMES * HALF;
     assert_eq!(trial.flow().fct().ps(), time);
-    // A frame takes 83.88 ns on the wire and 143.36 ns on PCIe: the wire is busy 58.5 % of the time,
-    // and for the rest the NIC pauses the leaf, and the leaf the sender; a little longer, for a frame
-    // that is on the wire when a pause begins goes on.
+    // A frame takes 83.88 ns on the wire and 143.36 ns on PCIe: the wire is busy 58.5 % of the
+    // time, and for the rest the NIC pauses the leaf, and the leaf the sender; a little longer, for
+    // a frame that is on the wire when a pause begins goes on.
     let share = 1.0 - 83.88 / 143.36;
     for (from, to) in [("leaf0", "host0"), ("host1", "leaf0")] {
         let port = trial.port(from, to);
