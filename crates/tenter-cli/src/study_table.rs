@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use tenter_report::{TextColumn, TextTable, binary_size, duration_s};
 use tenter_study::{
-    Answers, Case, CaseAnswer, Comparison, Extent, Gate, ReadingRow, Sizes, Study, StudyAnswer,
-    Value, Verdict,
+    Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Study,
+    StudyAnswer, Value, Verdict,
 };
 
 /// Names, titles and sources of the studies.
@@ -125,8 +125,12 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
             by_readings(study, rows, answer).to_string() + &distributions(answer)
         }
     };
+    let pauses = match answer.pauses.as_slice() {
+        [] => String::new(),
+        of_variants => format!("{}\n", pauses(of_variants)),
+    };
     format!(
-        "{}: {}\n{}\n{}\n{tables}\n{}\ndigest {}, {} of wall time\n\n",
+        "{}: {}\n{}\n{}\n{tables}\n{pauses}{}\ndigest {}, {} of wall time\n\n",
         study.name,
         study.title,
         study.source,
@@ -135,6 +139,31 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
         answer.digest,
         duration_s(wall_s)
     )
+}
+
+/// Who was paused, and what that took.
+fn pauses(of_variants: &[Pauses]) -> TextTable {
+    let mut table = TextTable::new(vec![
+        TextColumn::name("variant"),
+        TextColumn::number("XOFF frames to a NIC", "least"),
+        TextColumn::number("", "mean"),
+        TextColumn::number("", "most"),
+        TextColumn::number("evenness", "Jain"),
+        TextColumn::number("held in one switch", "MB"),
+        TextColumn::name("switch"),
+    ]);
+    for of in of_variants {
+        table.push(vec![
+            of.variant.clone(),
+            of.nic_xoff_min_frames.to_string(),
+            format!("{:.1}", of.nic_xoff_mean_frames),
+            of.nic_xoff_max_frames.to_string(),
+            format!("{:.3}", of.nic_xoff_evenness),
+            format!("{:.1}", of.switch_high_water_bytes as f64 / 1e6),
+            of.switch.clone(),
+        ]);
+    }
+    table
 }
 
 fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) -> String {

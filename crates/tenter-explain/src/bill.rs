@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_scenario::{Device, Plan};
+use tenter_scenario::{Device, Devices, Plan};
 use tenter_units::{Rate, Time};
 
 use crate::fabric::tier_name;
@@ -59,17 +59,18 @@ const METRES_PER_NS: f64 = 0.198;
 
 pub(crate) fn bill(plan: &Plan) -> Bill {
     let topology = &plan.topology;
-    let switches = topology.switches() as u64;
-    let device = plan.device.as_ref();
-    let watts = device.and_then(|device| device.power_watts);
-    let whole = watts.map(|watts| u64::from(watts) * switches);
+    let first = topology.hosts as u32;
+    let device = |node| plan.devices.of_tier(topology.tier(node).unwrap_or(0));
+    let watts = |node| device(node).and_then(|device| device.power_watts);
+    let each = (first..topology.nodes.len() as u32).map(watts);
+    let whole: Option<u64> = each.map(|watts| watts.map(u64::from)).sum();
     Bill {
         nics: nics(plan),
         switches: switch_lines(plan),
         cables: cable_lines(plan),
         switch_chips_watts: whole,
         watts_per_nic: whole.map(|whole| whole as f64 / topology.hosts as f64),
-        not_known: not_known(device),
+        not_known: not_known(&plan.devices),
     }
 }
 
@@ -97,8 +98,8 @@ fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
         tier: tier_name(topology, tier),
         count,
         device_percent: plan
-            .device
-            .as_ref()
+            .devices
+            .of_tier(tier)
             .and_then(|device| device_percent(device, &ports)),
         ports: ports
             .into_iter()
@@ -147,22 +148,24 @@ fn cable_lines(plan: &Plan) -> Vec<CableLine> {
     alike.into_iter().map(line).collect()
 }
 
-fn not_known(device: Option<&Device>) -> Vec<String> {
+fn not_known(devices: &Devices) -> Vec<String> {
     let mut open = Vec::new();
-    match device {
-        None => open.push(
-            "ports and power of the switches: no device is named; set `fabric.switch.profile`"
-                .to_owned(),
-        ),
-        Some(device) => {
-            if device.ports.is_empty() {
-                open.push(format!("how many ports `{}` has", device.name));
-            }
-            if device.power_watts.is_none() {
-                open.push(format!("the power of `{}`", device.name));
-            }
+    for device in devices.iter() {
+        let Some(device) = device else {
+            open.push(
+                "ports and power of the switches: no device is named; set `fabric.switch.profile`"
+                    .to_owned(),
+            );
+            continue;
+        };
+        if device.ports.is_empty() {
+            open.push(format!("how many ports `{}` has", device.name));
+        }
+        if device.power_watts.is_none() {
+            open.push(format!("the power of `{}`", device.name));
         }
     }
+    open.dedup();
     open.push("the power of NICs, cables, optics, fans and power supplies".to_owned());
     open
 }

@@ -2,8 +2,12 @@
 
 use serde::Serialize;
 use tenter_net::headroom::{Senders, incoming};
-use tenter_net::{ClassSpec, Forwarding, Limit, PfcTrigger, Scheduling, UNLIMITED_POOL};
-use tenter_scenario::Plan;
+use tenter_net::{
+    ClassSpec, Forwarding, Limit, PfcTrigger, Scheduling, SwitchSpec, UNLIMITED_POOL,
+};
+use tenter_scenario::{Device, Plan};
+
+use crate::fabric::tier_name;
 
 /// The model of the switches, with what follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +22,16 @@ pub struct SwitchFacts {
     pub pools: Vec<PoolFacts>,
     /// The classes that have a queue.
     pub classes: Vec<ClassFacts>,
+}
+
+/// The model of the switches of one tier.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TierSwitchFacts {
+    /// The name of the tier.
+    pub tier: String,
+    /// What its switches are.
+    #[serde(flatten)]
+    pub switch: SwitchFacts,
 }
 
 /// A pool of shared space.
@@ -88,8 +102,35 @@ pub struct EcnFacts {
     pub pmax: f64,
 }
 
+/// The switches of all tiers that have no model of their own.
 pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
-    let spec = &plan.switch;
+    let own = |tier| plan.switches.tiers.iter().any(|(own, _)| *own == tier);
+    facts(
+        plan,
+        &plan.switches.usual,
+        plan.devices.usual.as_ref(),
+        &|tier| !own(tier),
+    )
+}
+
+/// The switches of the tiers that have one, with the names of these.
+pub(crate) fn tier_facts(plan: &Plan) -> Vec<TierSwitchFacts> {
+    let tiers = plan.switches.tiers.iter();
+    let of_tier = |(tier, spec): &(u8, SwitchSpec)| TierSwitchFacts {
+        tier: tier_name(&plan.topology, *tier),
+        switch: facts(plan, spec, plan.devices.of_tier(*tier), &|other| {
+            other == *tier
+        }),
+    };
+    tiers.map(of_tier).collect()
+}
+
+fn facts(
+    plan: &Plan,
+    spec: &SwitchSpec,
+    device: Option<&Device>,
+    is_one: &dyn Fn(u8) -> bool,
+) -> SwitchFacts {
     let latency = spec.ingress_latency + spec.egress_latency;
     let pools = spec.pool_bytes.iter().map(|&bytes| PoolFacts {
         bytes: limited(bytes),
@@ -97,7 +138,7 @@ pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
     let queues = used_queues(plan);
     let classes = (0..).zip(&spec.classes);
     SwitchFacts {
-        profile: plan.device.as_ref().map(|device| device.name.clone()),
+        profile: device.map(|device| device.name.clone()),
         forwarding: match spec.forwarding {
             Forwarding::CutThrough => "cut-through",
             Forwarding::StoreAndForward => "store-and-forward",
@@ -106,7 +147,7 @@ pub(crate) fn switch_facts(plan: &Plan) -> SwitchFacts {
         pipeline_ns: latency.as_ns(),
         pools: pools.collect(),
         classes: classes
-            .map(|(queue, class)| class_facts(plan, class, queues.carries(queue)))
+            .map(|(queue, class)| class_facts(plan, (spec, is_one), class, queues.carries(queue)))
             .collect(),
     }
 }
@@ -142,7 +183,7 @@ impl UsedQueues {
 
 /// The queues of the NICs that take part in a job.
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
-    let queue_of = plan.switch.queue_of_class();
+    let queue_of = plan.switches.usual.queue_of_class();
     let mut used = UsedQueues::default();
     let ranks = plan
         .jobs
@@ -161,8 +202,13 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     used
 }
 
-fn class_facts(plan: &Plan, class: &ClassSpec, carries: &str) -> ClassFacts {
-    let pool = plan.switch.pool_bytes[usize::from(class.pool)];
+fn class_facts(
+    plan: &Plan,
+    (spec, is_one): (&SwitchSpec, &dyn Fn(u8) -> bool),
+    class: &ClassSpec,
+    carries: &str,
+) -> ClassFacts {
+    let pool = spec.pool_bytes[usize::from(class.pool)];
     ClassFacts {
         class: class.class,
         carries: carries.to_owned(),
@@ -173,7 +219,7 @@ fn class_facts(plan: &Plan, class: &ClassSpec, carries: &str) -> ClassFacts {
         pool: class.pool,
         reserved_bytes: class.reserved_bytes,
         threshold: threshold(class.limit, pool),
-        lossless: lossless_facts(plan, class),
+        lossless: lossless_facts(plan, is_one, class),
         ecn: class.ecn.map(|ecn| EcnFacts {
             kmin_bytes: ecn.min_bytes,
             kmax_bytes: ecn.max_bytes,
@@ -218,7 +264,11 @@ fn limited(bytes: u64) -> Option<u64> {
     (bytes < UNLIMITED_POOL).then_some(bytes)
 }
 
-fn lossless_facts(plan: &Plan, class: &ClassSpec) -> Option<LosslessFacts> {
+fn lossless_facts(
+    plan: &Plan,
+    is_one: &dyn Fn(u8) -> bool,
+    class: &ClassSpec,
+) -> Option<LosslessFacts> {
     let lossless = class.lossless.as_ref()?;
     let topology = &plan.topology;
     let senders = Senders {
@@ -238,9 +288,10 @@ fn lossless_facts(plan: &Plan, class: &ClassSpec) -> Option<LosslessFacts> {
         headroom_max_port: String::new(),
         headroom_switch_max_bytes: 0,
     };
-    for node in topology.hosts as u32..topology.nodes.len() as u32 {
+    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    for node in switches.filter(|&node| topology.tier(node).is_some_and(is_one)) {
         let mut whole = 0_u64;
-        for (port, link) in (0_u16..).zip(incoming((topology, &plan.switch), node, &senders)) {
+        for (port, link) in (0_u16..).zip(incoming((topology, &plan.switches), node, &senders)) {
             let bytes = lossless.headroom.bytes(&link);
             whole = whole.saturating_add(bytes);
             facts.headroom_min_bytes = facts.headroom_min_bytes.min(bytes);

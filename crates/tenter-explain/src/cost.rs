@@ -1,8 +1,8 @@
 //! What a run costs: packets, memory, time.
 
 use serde::Serialize;
-use tenter_net::UNLIMITED_POOL;
 use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::{ClassSpec, UNLIMITED_POOL};
 use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::Time;
@@ -134,17 +134,14 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
 /// What a packet-hop itself takes.
 fn hop_ns(plan: &Plan) -> f64 {
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
-    let switch = &plan.switch;
-    let pools = &switch.pool_bytes;
+    let mut pools = plan.switches.iter().flat_map(|spec| &spec.pool_bytes);
+    let lossless = |class: &ClassSpec| class.lossless.is_some();
     let parts = [
-        (pools.iter().any(|&pool| pool != UNLIMITED_POOL), SHARED_NS),
-        (
-            switch.classes.iter().any(|class| class.lossless.is_some()),
-            LOSSLESS_NS,
-        ),
+        (pools.any(|&pool| pool != UNLIMITED_POOL), SHARED_NS),
+        (plan.switches.any_class(lossless), LOSSLESS_NS),
         (
             !matches!(
-                switch.load_balancing,
+                plan.switches.usual.load_balancing,
                 LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_)
             ),
             BALANCER_NS,

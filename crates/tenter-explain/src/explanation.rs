@@ -6,7 +6,7 @@ use tenter_topology::{Routing, RoutingError};
 use tenter_workload::WorkloadError;
 
 use crate::bill::{Bill, bill};
-use crate::buffers::{SwitchFacts, switch_facts};
+use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::cost::{Cost, cost};
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
@@ -27,6 +27,9 @@ pub struct Explanation {
     pub paths: Vec<PathClass>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
+    /// Those of tiers that have a model of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tier_switches: Vec<TierSwitchFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
     /// What the collectives would take if nothing ever waited.
@@ -64,6 +67,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         fabric: fabric_facts(plan),
         paths: path_classes(plan, &routing),
         switch: switch_facts(plan),
+        tier_switches: tier_facts(plan),
         pcie: pcie_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,

@@ -70,7 +70,7 @@ impl<'a> Facts<'a> {
         Ok(Facts {
             plan,
             choice,
-            addresses_matter: choice && reads_addresses(&plan.switch),
+            addresses_matter: choice && reads_addresses(&plan.switches.usual),
             placed: false,
             used: used_queues(plan),
             idle_routes: idle_routes(plan)?,
@@ -80,7 +80,7 @@ impl<'a> Facts<'a> {
     /// Why a setting has no effect, if it has none.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
-            let one_queue = self.plan.switch.classes.len() == 1;
+            let one_queue = self.plan.switches.usual.classes.len() == 1;
             return of_job(self.plan.jobs.get(index)?, rest, one_queue);
         }
         if let Some((index, rest)) = item(path, "fabric.overrides") {
@@ -99,8 +99,8 @@ impl<'a> Facts<'a> {
     fn of_section(&self, path: &str) -> Option<&'static str> {
         let plan = self.plan;
         let same_queue = "switches put the packets of all classes in use into one queue";
-        let mut classes = plan.switch.classes.iter();
-        let lossless = classes.any(|class| class.lossless.is_some());
+        let switches = &plan.switches;
+        let lossless = switches.any_class(|class| class.lossless.is_some());
         let one_path = "no packet has a choice between two paths";
         match path {
             "seed" => (!self.random()).then_some("nothing in this scenario is random"),
@@ -109,7 +109,9 @@ impl<'a> Facts<'a> {
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
                 (!self.addresses_matter).then_some("no path depends on an address")
             }
-            "endpoint.addresses.dscp" => (plan.switch.classes.len() == 1).then_some(same_queue),
+            "endpoint.addresses.dscp" => {
+                (plan.switches.usual.classes.len() == 1).then_some(same_queue)
+            }
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
             }
@@ -155,7 +157,7 @@ impl<'a> Facts<'a> {
 
     fn of_address(&self, key: &str) -> Option<&'static str> {
         match key {
-            "dscp" if self.plan.switch.classes.len() == 1 => {
+            "dscp" if self.plan.switches.usual.classes.len() == 1 => {
                 Some("switches have one queue for all classes")
             }
             "address" if !self.addresses_matter => Some("no path depends on an address"),
@@ -178,7 +180,7 @@ impl<'a> Facts<'a> {
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
             || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
-            || self.plan.switch.classes.iter().any(marks)
+            || self.plan.switches.any_class(marks)
     }
 }
 
@@ -289,7 +291,7 @@ fn class_notes(plan: &Plan, given: &[String]) -> Vec<String> {
     }
     let used = used_queues(plan);
     let mut notes = Vec::new();
-    for (queue, class) in plan.switch.classes.iter().enumerate() {
+    for (queue, class) in plan.switches.usual.classes.iter().enumerate() {
         let number = class.class;
         // What it keeps for itself is missing in the pools.
         let keeps = class.reserved_bytes > 0 || class.lossless.is_some();

@@ -34,12 +34,12 @@ pub(crate) fn link(plan: &Plan, end: CableEnd) -> Link {
     let leave = if topology.is_host(end.node) {
         plan.nic.transmit_latency
     } else {
-        plan.switch.egress_latency
+        plan.switches.of(topology, end.node).egress_latency
     };
     let enter = if topology.is_host(peer) {
         plan.nic.receive_latency
     } else {
-        plan.switch.ingress_latency
+        plan.switches.of(topology, peer).ingress_latency
     };
     Link {
         rate: cable.rate,
@@ -66,7 +66,7 @@ pub(crate) fn lookahead(plan: &Plan) -> Time {
 fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {
     let topology = &plan.topology;
     topology.is_host(node)
-        || plan.switch.forwarding == Forwarding::StoreAndForward
+        || plan.switches.of(topology, node).forwarding == Forwarding::StoreAndForward
         || topology.nodes[node as usize].fastest > rate
 }
 

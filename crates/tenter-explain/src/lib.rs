@@ -33,7 +33,9 @@ mod queues;
 mod traffic;
 
 pub use bill::{Bill, CableLine, SwitchLine};
-pub use buffers::{ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold};
+pub use buffers::{
+    ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
+};
 pub use cost::{Cost, MemoryParts};
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};

@@ -113,8 +113,10 @@ fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
 
 /// The most that waits at one port.
 fn port_limit(plan: &Plan) -> u64 {
-    let limits = plan.switch.classes.iter().map(|class| {
-        let pool = plan.switch.pool_bytes[usize::from(class.pool)];
+    let specs = plan.switches.iter();
+    let classes = specs.flat_map(|spec| spec.classes.iter().map(move |class| (spec, class)));
+    let limits = classes.map(|(spec, class)| {
+        let pool = spec.pool_bytes[usize::from(class.pool)];
         let bytes = match class.limit {
             Limit::Static(bytes) => bytes.min(pool),
             Limit::Dynamic { .. } => pool,

@@ -14,7 +14,7 @@ use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
 use crate::packet::WIRE_OVERHEAD_BYTES;
-use crate::spec::{Forwarding, SwitchSpec};
+use crate::spec::{Forwarding, Switches};
 
 /// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
@@ -184,33 +184,35 @@ pub struct Senders {
 
 /// The links that come in through the ports of a switch, port after port.
 pub fn incoming<'a>(
-    (topology, spec): (&'a Topology, &'a SwitchSpec),
+    (topology, switches): (&'a Topology, &'a Switches),
     node: u32,
     senders: &'a Senders,
 ) -> impl Iterator<Item = PausedLink> + 'a {
     let ports = 0..topology.nodes[node as usize].ports.len() as u16;
     let fastest = topology.nodes[node as usize].fastest;
+    let forwarding = switches.of(topology, node).forwarding;
     ports.map(move |port| {
         // What is faster than its input would run dry in mid-frame.
         let slower = topology.cable(node, port).rate < fastest;
-        let stores = slower || spec.forwarding == Forwarding::StoreAndForward;
-        incoming_through((topology, spec), (node, port), stores, senders)
+        let stores = slower || forwarding == Forwarding::StoreAndForward;
+        incoming_through((topology, switches), (node, port), stores, senders)
     })
 }
 
 /// The link that comes in through a port, which takes frames whole or does not.
 fn incoming_through(
-    (topology, spec): (&Topology, &SwitchSpec),
+    (topology, switches): (&Topology, &Switches),
     (node, port): (u32, u16),
     stores: bool,
     senders: &Senders,
 ) -> PausedLink {
     let cable = topology.cable(node, port);
-    let from_host = topology.is_host(topology.neighbour(node, port).node);
+    let sender = topology.neighbour(node, port).node;
+    let from_host = topology.is_host(sender);
     let leave = if from_host {
         senders.transmit_latency
     } else {
-        spec.egress_latency
+        switches.of(topology, sender).egress_latency
     };
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
     let stored = if stores {
@@ -223,7 +225,7 @@ fn incoming_through(
         fast_ppm: if from_host { senders.fast_ppm } else { 0 },
         cable_delay: cable.delay,
         response_time: response_time(cable.rate),
-        flight: leave + cable.delay + spec.ingress_latency + stored,
+        flight: leave + cable.delay + switches.of(topology, node).ingress_latency + stored,
         frame_bytes: senders.frame_bytes,
         reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES,
     }

@@ -46,7 +46,7 @@ pub use packet::{
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};
-pub use spec::{Forwarding, SwitchSpec, UNLIMITED_POOL};
+pub use spec::{Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{MacControl, Transmitter, WireLosses};

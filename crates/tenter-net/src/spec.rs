@@ -1,5 +1,6 @@
 //! What a switch is built from: plain numbers, all units resolved.
 
+use tenter_topology::Topology;
 use tenter_units::Time;
 
 use crate::class::{CLASSES, ClassSpec};
@@ -16,7 +17,7 @@ pub enum Forwarding {
     CutThrough,
 }
 
-/// One switch model; all switches of a fabric tier share one.
+/// One switch model; all switches of a tier share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSpec {
     /// Cut-through or store-and-forward.
@@ -37,6 +38,54 @@ pub struct SwitchSpec {
 
 /// The size of a pool that never runs out.
 pub const UNLIMITED_POOL: u64 = 1 << 62;
+
+/// The models of all switches of a fabric.
+///
+/// All list the same classes, so that a packet's queue has the same number in each, and all choose
+/// among ports in the same way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switches {
+    /// That of all tiers without one of their own.
+    pub usual: SwitchSpec,
+    /// The others, each with its tier, 0 for leaves; no tier twice.
+    pub tiers: Vec<(u8, SwitchSpec)>,
+}
+
+impl Switches {
+    /// One model for all.
+    pub fn alike(usual: SwitchSpec) -> Switches {
+        Switches {
+            usual,
+            tiers: Vec::new(),
+        }
+    }
+
+    /// The model of a switch.
+    ///
+    /// # Panics
+    ///
+    /// If the node is a host.
+    pub fn of(&self, topology: &Topology, node: u32) -> &SwitchSpec {
+        let tier = topology.tier(node).expect("only switches have a model");
+        self.of_tier(tier)
+    }
+
+    /// The model of the switches of a tier.
+    pub fn of_tier(&self, tier: u8) -> &SwitchSpec {
+        let own = self.tiers.iter().find(|(own, _)| *own == tier);
+        own.map_or(&self.usual, |(_, spec)| spec)
+    }
+
+    /// All models, the usual one first.
+    pub fn iter(&self) -> impl Iterator<Item = &SwitchSpec> {
+        std::iter::once(&self.usual).chain(self.tiers.iter().map(|(_, spec)| spec))
+    }
+
+    /// Whether any switch has a class that satisfies a condition.
+    pub fn any_class(&self, is: impl Fn(&ClassSpec) -> bool) -> bool {
+        self.iter().any(|spec| spec.classes.iter().any(&is))
+    }
+}
 
 impl SwitchSpec {
     /// The queue of each class: its place in the list of classes.

@@ -25,7 +25,10 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     writeln!(out, "seed {}", explanation.seed)?;
     write_fabric(&explanation.fabric, out)?;
     write_paths(&explanation.paths, out)?;
-    write_switch(&explanation.switch, out)?;
+    write_switch("switches", &explanation.switch, out)?;
+    for tier in &explanation.tier_switches {
+        write_switch(&format!("{} switches", tier.tier), &tier.switch, out)?;
+    }
     if let Some(pcie) = &explanation.pcie {
         write_pcie(pcie, out)?;
     }
@@ -131,11 +134,11 @@ fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
     write!(out, "{table}")
 }
 
-fn write_switch(switch: &SwitchFacts, out: &mut String) -> fmt::Result {
+fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Result {
     let profile = switch.profile.as_deref();
     writeln!(
         out,
-        "\nswitches: {}{}, {} ns",
+        "\n{title}: {}{}, {} ns",
         profile.map_or_else(String::new, |name| format!("{name}, ")),
         switch.forwarding,
         whole(switch.pipeline_ns),

@@ -4,7 +4,7 @@
 use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, WIRE_OVERHEAD_BYTES};
+use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES};
 use tenter_topology::Topology;
 use tenter_units::Bytes;
 use tenter_workload::Job;
@@ -13,6 +13,7 @@ use crate::classes::ClassDraft;
 use crate::diagnostics::{Problems, quote};
 use crate::endpoint::Endpoint;
 use crate::switch::{BufferDraft, SwitchDraft};
+use crate::switch_tiers::{TierDraft, section_of};
 use crate::tree::{Node, Value};
 
 /// What a switch model is completed with.
@@ -23,6 +24,44 @@ pub(crate) struct Around<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
+}
+
+/// One of the models among all, and who sends to its switches.
+struct Model<'a> {
+    /// 0 for the usual one, then the tiers as they are listed.
+    number: usize,
+    switches: &'a Switches,
+    senders: &'a Senders,
+}
+
+impl Model<'_> {
+    fn spec(&self) -> &SwitchSpec {
+        let tier = self.number.checked_sub(1);
+        tier.map_or(&self.switches.usual, |tier| &self.switches.tiers[tier].1)
+    }
+
+    /// The switches of this model.
+    fn nodes(&self, topology: &Topology) -> impl DoubleEndedIterator<Item = u32> {
+        let first = topology.hosts as u32;
+        let all = first..topology.nodes.len() as u32;
+        all.filter(|&node| std::ptr::eq(self.switches.of(topology, node), self.spec()))
+    }
+}
+
+/// Moves the tiers behind classes that were not listed, where the reader has them too.
+fn keep_last(effective: &mut Node) {
+    let switch = section_of(effective, "fabric.switch");
+    if let Some(tiers) = switch.and_then(|switch| switch.entry_mut("tiers")).cloned() {
+        effective.remove(&["fabric", "switch", "tiers"]);
+        effective.put(&["fabric", "switch", "tiers"], tiers);
+    }
+}
+
+fn spec_mut(switches: &mut Switches, number: usize) -> &mut SwitchSpec {
+    match number.checked_sub(1) {
+        None => &mut switches.usual,
+        Some(tier) => &mut switches.tiers[tier].1,
+    }
 }
 
 /// What one switch needs outside its pools.
@@ -40,72 +79,194 @@ impl Need {
 }
 
 /// A queue that holds no full frame lets nothing through.
-pub(crate) fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
+pub(crate) fn check_capacities(
+    switches: Option<&(SwitchDraft, Vec<TierDraft>)>,
+    endpoint: Option<&Endpoint>,
+    problems: &Problems,
+) {
+    let (Some((usual, tiers)), Some(endpoint)) = (switches, endpoint) else {
+        return;
+    };
+    let frame = u64::from(endpoint.nic.longest_frame_bytes());
+    check_capacity(usual, frame, problems);
+    for of in tiers {
+        check_capacity(&of.switch, frame, problems);
+    }
+}
+
+fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
     let capacity = draft.queue_capacity;
     if draft.buffer.is_none() && capacity < frame {
         let message = format!(
-            "`fabric.switch.queue_capacity` is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
+            "{} is {capacity} bytes, less than one full frame of {frame}: nothing would get through",
+            quote(&format!("{}.queue_capacity", draft.path)),
         );
         let help = format!("give at least `{frame}B`");
         problems.push(draft.queue_capacity_at, message, Some(help));
     }
 }
 
+/// The classes that packets have, each kind ascending and none twice.
+struct UsedClasses {
+    data: Vec<u8>,
+    control: Vec<u8>,
+}
+
+/// One model on its way: what was read, and its classes.
+struct Parts {
+    draft: SwitchDraft,
+    classes: Vec<ClassDraft>,
+}
+
 impl Around<'_> {
-    /// The model of all switches; `None` where something does not fit, which is noted.
+    /// The models of all switches; `None` where something does not fit, which is noted.
     ///
     /// Writes what it finds out into the effective configuration.
     pub(crate) fn complete(
         &self,
-        mut draft: SwitchDraft,
-        load_balancing: LoadBalancing,
+        usual: SwitchDraft,
+        tiers: Vec<TierDraft>,
+        load_balancing: &LoadBalancing,
         effective: &mut Node,
-    ) -> Option<SwitchSpec> {
+    ) -> Option<Switches> {
+        let used = self.used_classes();
+        let frame = u64::from(self.endpoint.nic.longest_frame_bytes());
+        let controlled = usual.is_controlled();
+        let (mut whole, mut specs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let drafts = std::iter::once((None, usual));
+        for (tier, mut draft) in drafts.chain(tiers.into_iter().map(TierDraft::parts)) {
+            let node = section_of(effective, &draft.path)?;
+            let classes = draft.classes((&used.data, &used.control), self.problems, node)?;
+            specs.push(draft.spec(&classes, frame, load_balancing.clone()));
+            numbers.extend(tier);
+            whole.push(Parts { draft, classes });
+        }
+        if controlled {
+            effective.remove(&["fabric", "flow_control"]);
+        }
+        keep_last(effective);
+        let usual = specs.remove(0);
+        let tiers = numbers.into_iter().zip(specs).collect();
+        let mut switches = Switches { usual, tiers };
+        self.check_tiers(&whole, &switches)?;
+        for (number, parts) in whole.iter().enumerate() {
+            self.fit(number, parts, &mut switches, effective)?;
+        }
+        self.check_receive_buffer(&switches, frame);
+        let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
+        self.check_receive_refresh(most, frame);
+        self.check_marks(&switches, &used.data);
+        Some(switches)
+    }
+
+    /// Shares out the buffer of one model, and checks its thresholds and pauses.
+    fn fit(
+        &self,
+        number: usize,
+        Parts { draft, classes }: &Parts,
+        switches: &mut Switches,
+        effective: &mut Node,
+    ) -> Option<()> {
+        let nic = &self.endpoint.nic;
+        let frame = nic.longest_frame_bytes();
+        let senders = &Senders {
+            frame_bytes: frame,
+            transmit_latency: nic.transmit_latency,
+            fast_ppm: nic.clock_offset_max_ppm,
+        };
+        let frame = u64::from(frame);
+        if let Some(buffer) = &draft.buffer {
+            let of = Model {
+                number,
+                switches,
+                senders,
+            };
+            let pools = match self.need(&of) {
+                Some(need) => self.pools(buffer, draft, &need, frame)?,
+                None => draft.pools_before(),
+            };
+            let section = section_of(effective, &draft.path)?;
+            section.put(&["buffer", "pools"], written(buffer, &pools));
+            spec_mut(switches, number).pool_bytes = pools;
+        }
+        let of = Model {
+            number,
+            switches,
+            senders,
+        };
+        for class in classes {
+            self.check_limit(draft, class, of.spec(), frame);
+            if let Some(lossless) = &class.lossless {
+                self.check_pauses(class, lossless, &of);
+                self.check_refresh(class, lossless, of.spec());
+            }
+        }
+        Some(())
+    }
+
+    fn used_classes(&self) -> UsedClasses {
         let nic = &self.endpoint.nic;
         let of_jobs = self.jobs.iter().filter_map(|job| job.class);
         let of_nics = self.addresses.iter().map(NicAddress::class);
         let mut data: Vec<u8> = of_nics.chain(of_jobs).collect();
-        data.sort_unstable();
-        data.dedup();
         let notification = nic.notification.map(|notification| notification.class);
         let mut control: Vec<u8> = nic.control_class.into_iter().chain(notification).collect();
-        control.sort_unstable();
-        control.dedup();
-        let classes = draft.classes(&data, &control, self.problems, effective)?;
-        let frame = u64::from(nic.longest_frame_bytes());
-        let mut spec = draft.spec(&classes, draft.pools_before(), frame, load_balancing);
-        let senders = Senders {
-            frame_bytes: frame as u32,
-            transmit_latency: nic.transmit_latency,
-            fast_ppm: nic.clock_offset_max_ppm,
-        };
-        if let Some(buffer) = &draft.buffer {
-            let need = self.need(&spec, &senders);
-            spec.pool_bytes = self.pools(buffer, &draft, &need, frame)?;
-            effective.put(
-                &["fabric", "switch", "buffer", "pools"],
-                written(buffer, &spec.pool_bytes),
-            );
+        for classes in [&mut data, &mut control] {
+            classes.sort_unstable();
+            classes.dedup();
         }
-        for class in &classes {
-            self.check_limit(&draft, class, &spec, frame);
-            if let Some(lossless) = &class.lossless {
-                self.check_pauses(class, lossless, &spec, &senders);
-                self.check_refresh(class, lossless, &spec);
+        UsedClasses { data, control }
+    }
+
+    /// Whether the models go together: a packet finds its class everywhere, and does not lose by
+    /// oversight what another tier keeps.
+    fn check_tiers(&self, whole: &[Parts], switches: &Switches) -> Option<()> {
+        let listed = |spec: &SwitchSpec| -> Vec<String> {
+            let classes = spec.classes.iter();
+            classes.map(|class| class.class.to_string()).collect()
+        };
+        let first = listed(&switches.usual);
+        for (parts, spec) in whole.iter().zip(switches.iter()).skip(1) {
+            let own = listed(spec);
+            if own != first {
+                let path = &parts.draft.path;
+                let message = format!(
+                    "{} has the classes {}, and `fabric.switch` has {}: a packet needs the same queues everywhere",
+                    quote(&format!("{path}.classes")),
+                    own.join(", "),
+                    first.join(", ")
+                );
+                let help = "list the same classes in both".to_owned();
+                self.problems.push(parts.draft.at, message, Some(help));
+                return None;
             }
         }
-        self.check_receive_buffer(&spec, frame);
-        self.check_receive_refresh(&spec, frame);
-        self.check_marks(&spec, &data);
-        Some(spec)
+        for queue in 0..switches.usual.classes.len() {
+            let is_lossless = |spec: &SwitchSpec| spec.classes[queue].lossless.is_some();
+            let any = switches.iter().any(is_lossless);
+            let lossy = switches.iter().position(|spec| !is_lossless(spec));
+            if let Some(index) = lossy.filter(|_| any) {
+                let draft = &whole[index].draft;
+                let message = format!(
+                    "class {} is lossless in other tiers, but not in {}: these switches never pause anybody, and drop what they cannot hold",
+                    switches.usual.classes[queue].class,
+                    quote(&draft.path),
+                );
+                let help = "make it lossless there, or give it a buffer that holds all".to_owned();
+                self.warnings.push(draft.at, message, Some(help));
+            }
+        }
+        Some(())
     }
 
     /// Whether there is anything that receivers could tell senders of.
-    fn check_marks(&self, spec: &SwitchSpec, data: &[u8]) {
-        let queues = spec.queue_of_class();
+    fn check_marks(&self, switches: &Switches, data: &[u8]) {
+        let queues = switches.usual.queue_of_class();
         let marks = |class: &u8| {
-            let queue = queues[usize::from(*class)];
-            spec.classes[usize::from(queue)].ecn.is_some()
+            let queue = usize::from(queues[usize::from(*class)]);
+            switches
+                .iter()
+                .any(|spec| spec.classes[queue].ecn.is_some())
         };
         if self.endpoint.nic.notification.is_none() || data.iter().any(marks) {
             return;
@@ -118,11 +279,10 @@ impl Around<'_> {
             .push(at, message.to_owned(), Some(help.to_owned()));
     }
 
-    /// What the switch that needs most has to keep outside its pools.
-    fn need(&self, spec: &SwitchSpec, senders: &Senders) -> Need {
-        let first = self.topology.hosts as u32;
-        let switches = first..self.topology.nodes.len() as u32;
-        let needs = switches.map(|node| {
+    /// What the switch that needs most has to keep outside its pools; `None` where no switch is of
+    /// this model.
+    fn need(&self, of: &Model<'_>) -> Option<Need> {
+        let needs = of.nodes(self.topology).map(|node| {
             let ports = self.topology.nodes[node as usize].ports.len() as u16;
             let mut need = Need {
                 node,
@@ -130,8 +290,8 @@ impl Around<'_> {
                 reserved: 0,
                 headroom: 0,
             };
-            for link in headroom::incoming((self.topology, spec), node, senders) {
-                for class in &spec.classes {
+            for link in headroom::incoming((self.topology, of.switches), node, of.senders) {
+                for class in &of.spec().classes {
                     let bytes = class.lossless.as_ref();
                     let bytes = bytes.map_or(0, |lossless| lossless.headroom.bytes(&link));
                     need.headroom = need.headroom.saturating_add(bytes);
@@ -141,8 +301,7 @@ impl Around<'_> {
             need
         });
         // Of equal ones the first, which is the lowest in the fabric.
-        let most = needs.rev().max_by_key(Need::bytes);
-        most.expect("hosts are never cabled to each other, so there is a switch")
+        needs.rev().max_by_key(Need::bytes)
     }
 
     /// The sizes of the pools: as given, or one of what is left.
@@ -178,7 +337,8 @@ impl Around<'_> {
             (pools, need.bytes().saturating_add(frame))
         };
         let message = format!(
-            "`fabric.switch.buffer` holds {} bytes, but {} with {ports} ports needs reserved {reserved} + headroom {headroom}{pools}",
+            "{} holds {} bytes, but {} with {ports} ports needs reserved {reserved} + headroom {headroom}{pools}",
+            quote(&format!("{}.buffer", draft.path)),
             buffer.size,
             quote(name),
         );
@@ -226,18 +386,11 @@ impl Around<'_> {
     }
 
     /// Whether pauses last until they are repeated, and whether headroom that was given is enough.
-    fn check_pauses(
-        &self,
-        class: &ClassDraft,
-        lossless: &LosslessSpec,
-        spec: &SwitchSpec,
-        senders: &Senders,
-    ) {
-        let first = self.topology.hosts as u32;
+    fn check_pauses(&self, class: &ClassDraft, lossless: &LosslessSpec, of: &Model<'_>) {
         let mut short: Option<(u64, u64)> = None;
         let mut needed: Option<(u64, String)> = None;
-        for node in first..self.topology.nodes.len() as u32 {
-            let links = headroom::incoming((self.topology, spec), node, senders);
+        for node in of.nodes(self.topology) {
+            let links = headroom::incoming((self.topology, of.switches), node, of.senders);
             for (port, link) in (0_u16..).zip(links) {
                 let least = least_quanta(&link, lossless.refresh_percent);
                 if least > u64::from(lossless.quanta) && short.is_none_or(|(most, _)| least > most)
@@ -311,7 +464,7 @@ impl Around<'_> {
     }
 
     /// Whether what arrives after a NIC's XOFF still fits.
-    fn check_receive_buffer(&self, spec: &SwitchSpec, frame: u64) {
+    fn check_receive_buffer(&self, switches: &Switches, frame: u64) {
         let nic = &self.endpoint.nic;
         let Some(buffer) = nic.receive_buffer else {
             return;
@@ -322,13 +475,14 @@ impl Around<'_> {
         let wire_bytes = frame as u32 + WIRE_OVERHEAD_BYTES;
         let links = (0..self.topology.hosts as u32).map(|host| {
             let cable = self.topology.cable(host, 0);
+            let leaf = switches.of(self.topology, self.topology.neighbour(host, 0).node);
             let whole = cable.rate.serialisation(0).of(wire_bytes, 0).0;
             headroom::model(&PausedLink {
                 rate: cable.rate,
                 fast_ppm: 0,
                 cable_delay: cable.delay,
                 response_time: headroom::response_time(cable.rate),
-                flight: spec.egress_latency + cable.delay + nic.receive_latency + whole,
+                flight: leaf.egress_latency + cable.delay + nic.receive_latency + whole,
                 frame_bytes: frame as u32,
                 reverse_wire_bytes: wire_bytes,
             })

@@ -202,6 +202,16 @@ impl<'p> Section<'p> {
         }
     }
 
+    /// What has been read so far, with everything filled in.
+    pub(crate) fn so_far(&self) -> &[Entry] {
+        &self.complete
+    }
+
+    /// Its path as a user would write it in an override.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Where the section stands, for problems of the whole of it.
     pub(crate) fn at(&self) -> Option<Location> {
         self.at

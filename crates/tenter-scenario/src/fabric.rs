@@ -7,6 +7,7 @@ use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::switch::{self, SwitchDraft};
+use crate::switch_tiers::TierDraft;
 use crate::topologies::{self, Places};
 
 const FABRIC: KeyTable = KeyTable {
@@ -28,7 +29,7 @@ const FABRIC: KeyTable = KeyTable {
             "switch",
             "mapping",
             Default("{}"),
-            "The switch model; all switches share it",
+            "The switch model; all switches share it, but for what `tiers` in it says",
         ),
         key(
             "load_balancing",
@@ -46,7 +47,8 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 pub(crate) struct Fabric {
     /// The topology and where its parts were described.
     pub(crate) topology: Option<(TopologySpec, Places)>,
-    pub(crate) switch: Option<SwitchDraft>,
+    /// The switches, and those of tiers that are not like the others.
+    pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
 }
 
@@ -55,11 +57,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = topologies::read(&mut section);
     let load_balancing = load_balancing::read(&mut section);
-    let switch = switch::read(&mut section);
+    let switches = switch::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
-        switch,
+        switches,
         load_balancing,
     })
 }

@@ -64,6 +64,7 @@ mod scale_up;
 mod scenario;
 mod schema;
 mod switch;
+mod switch_tiers;
 mod toml;
 mod topologies;
 mod tree;
@@ -74,7 +75,7 @@ pub use diagnostics::{Diagnostics, Problem};
 pub use import::{Fragment, import_sonic};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{
-    CENTRAL_BELOW, Device, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, RulePlan,
+    CENTRAL_BELOW, Device, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, RulePlan,
     SIMULATED_MAX, WINDOW_MAX,
 };
 pub use presets::{PRESETS, Preset};

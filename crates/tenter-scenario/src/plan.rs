@@ -2,7 +2,7 @@
 
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
-use tenter_net::{SwitchSpec, WatchdogSpec};
+use tenter_net::{Switches, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
@@ -33,10 +33,10 @@ pub struct Plan {
     pub topology_spec: TopologySpec,
     /// The fabric as a graph.
     pub topology: Topology,
-    /// The model of all switches.
-    pub switch: SwitchSpec,
-    /// The device that all switches are, where the scenario names one; changes no result.
-    pub device: Option<Device>,
+    /// The models of the switches.
+    pub switches: Switches,
+    /// The devices of these, where the scenario names them; changes no result.
+    pub devices: Devices,
     /// The model of all NICs.
     pub nic: NicSpec,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
@@ -90,6 +90,29 @@ impl Plan {
         }
         plan.sample_interval = None;
         plan
+    }
+}
+
+/// The devices of the switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Devices {
+    /// That of all tiers without a model of their own.
+    pub usual: Option<Device>,
+    /// The others, each with its tier, 0 for leaves; no tier twice.
+    pub tiers: Vec<(u8, Option<Device>)>,
+}
+
+impl Devices {
+    /// The device of the switches of a tier.
+    pub fn of_tier(&self, tier: u8) -> Option<&Device> {
+        let own = self.tiers.iter().find(|(own, _)| *own == tier);
+        own.map_or(&self.usual, |(_, device)| device).as_ref()
+    }
+
+    /// All of them, the usual one first.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Device>> {
+        let tiers = self.tiers.iter().map(|(_, device)| device.as_ref());
+        std::iter::once(self.usual.as_ref()).chain(tiers)
     }
 }
 

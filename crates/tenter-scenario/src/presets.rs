@@ -68,7 +68,11 @@ mod tests {
             let size = preset.name.rsplit('-').next().expect("a name has parts");
             assert_eq!(plan.topology.hosts.to_string(), size);
             let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
-            assert!(plan.switch.classes.iter().any(lossless), "{}", preset.name);
+            assert!(
+                plan.switches.usual.classes.iter().any(lossless),
+                "{}",
+                preset.name
+            );
         }
     }
 

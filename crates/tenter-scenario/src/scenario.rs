@@ -1,6 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
-use tenter_net::SwitchSpec;
+use tenter_net::Switches;
 use tenter_units::Time;
 
 use crate::congestion;
@@ -15,11 +15,13 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
-use crate::plan::{Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::switch::SwitchDraft;
+use crate::switch_tiers::TierDraft;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, explicit_fabric, faults, groups, impairments,
-    load_balancing, reach, scale_up, switch, topologies,
+    load_balancing, reach, scale_up, switch, switch_tiers, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -151,6 +153,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(fabric::TABLES)
         .chain(load_balancing::TABLES)
         .chain(switch::TABLES)
+        .chain(switch_tiers::TABLES)
         .chain(classes::TABLES)
         .chain(topologies::TABLES)
         .chain(explicit_fabric::TABLES);
@@ -270,15 +273,12 @@ impl Draft<'_> {
         effective: &mut Node,
     ) -> Option<Plan> {
         let fabric = self.fabric?;
-        if let (Some(switch), Some(endpoint)) = (&fabric.switch, &self.endpoint) {
-            let frame = u64::from(endpoint.nic.longest_frame_bytes());
-            buffer::check_capacity(switch, frame, problems);
-        }
+        buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
         let topology = topology_spec.build();
-        let topology = topology
-            .map_err(|error| places.report(&error, problems))
-            .ok()?;
+        let topology = topology.map_err(|error| places.report(&error, problems));
+        let topology = topology.ok()?;
+        switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let endpoint = self.endpoint.as_ref();
         if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
             draft.check(&endpoint.nic, &topology, (problems, warnings));
@@ -306,11 +306,13 @@ impl Draft<'_> {
             problems,
             warnings,
         };
-        let draft = fabric.switch?;
-        let (device, watchdog) = (draft.device(), draft.watchdog);
-        let switch = around.complete(draft, fabric.load_balancing?.spec, effective);
-        if let (Some(switch), Some(faults)) = (&switch, &faults) {
-            warn_of_pauses(switch, watchdog.is_some(), faults, warnings);
+        let (usual, tiers) = fabric.switches?;
+        let devices = devices(&usual, &tiers);
+        let watchdog = usual.watchdog;
+        let balancing = fabric.load_balancing?.spec;
+        let switches = around.complete(usual, tiers, &balancing, effective);
+        if let (Some(switches), Some(faults)) = (&switches, &faults) {
+            warn_of_pauses(switches, watchdog.is_some(), faults, warnings);
         }
         let (time_limit, background_delay) = self.limits?;
         let (sample_interval, baseline) = self.observe?;
@@ -319,8 +321,8 @@ impl Draft<'_> {
             description: self.description?,
             seed: self.seed?,
             topology_spec,
-            switch: switch?,
-            device,
+            switches: switches?,
+            devices,
             nic: endpoint.nic,
             dma: dma?,
             scale_up: endpoint.scale_up,
@@ -339,9 +341,17 @@ impl Draft<'_> {
     }
 }
 
+fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
+    let tiers = tiers.iter();
+    Devices {
+        usual: usual.device(),
+        tiers: tiers.map(|of| (of.tier, of.switch.device())).collect(),
+    }
+}
+
 /// Warns of pauses in a fabric where nothing can be paused.
-fn warn_of_pauses(switch: &SwitchSpec, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
-    let lossless = switch.classes.iter().any(|class| class.lossless.is_some());
+fn warn_of_pauses(switches: &Switches, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
+    let lossless = switches.any_class(|class| class.lossless.is_some());
     let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
     if !lossless && (watchdog || faults.events.iter().any(storm)) {
         let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";

@@ -21,7 +21,8 @@ use crate::groups;
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
 use crate::{
-    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, topologies,
+    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, switch_tiers,
+    topologies,
 };
 use object::{Object, list, one_of};
 
@@ -114,10 +115,16 @@ fn switch() -> Value {
     let class = Object::of(&[class])
         .with("lossless", Object::of(&[lossless]).schema())
         .with("ecn", Object::of(&[ecn]).schema());
+    let (buffer, class) = (buffer.schema(), class.schema());
+    let [tier] = switch_tiers::TABLES;
+    let tier = Object::of(&[tier])
+        .with("buffer", buffer.clone())
+        .with("classes", class.clone());
     Object::of(&[own])
-        .with("buffer", buffer.schema())
-        .with("classes", class.schema())
+        .with("buffer", buffer)
+        .with("classes", class)
         .with("pfc_watchdog", Object::of(&[watchdog]).schema())
+        .with("tiers", tier.schema())
         .schema()
 }
 

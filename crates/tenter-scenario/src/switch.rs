@@ -14,7 +14,8 @@ use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::plan::Device;
 use crate::profiles::{self, Profile};
-use crate::tree::{Node, Value};
+use crate::switch_tiers::{self, TierDraft};
+use crate::tree::{Entry, Node, Value};
 
 const SWITCH: KeyTable = KeyTable {
     title: "`fabric.switch`",
@@ -64,6 +65,7 @@ const SWITCH: KeyTable = KeyTable {
             Default("none"),
             "What frees queues of lossless classes that stay paused",
         ),
+        switch_tiers::KEY,
     ],
 };
 
@@ -143,7 +145,7 @@ const POOLS_MAX: usize = tenter_net::CLASSES;
 const SHARED: &str = "shared";
 
 /// What `fabric.flow_control` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlowControl {
     pub(crate) pfc: bool,
     pub(crate) ecn: bool,
@@ -171,16 +173,24 @@ pub(crate) struct SwitchDraft {
     pub(crate) queue_capacity_at: Option<Location>,
     /// The classes that were listed.
     classes: Option<Vec<ClassDraft>>,
-    /// The PFC watchdog.
+    /// The PFC watchdog of all switches.
     pub(crate) watchdog: Option<WatchdogSpec>,
     flow_control: FlowControl,
     flow_control_at: Option<Location>,
     /// Where it is described, for what is wrong with the whole of it.
     pub(crate) at: Option<Location>,
+    /// The path of its section.
+    pub(crate) path: String,
+}
+
+/// What `flow_control` says, if that could be read, and where.
+pub(crate) struct Controls {
+    asked: Read<FlowControl>,
+    at: Option<Location>,
 }
 
 /// Reads `switch` out of `fabric`, and `flow_control`, which is a short form of parts of it.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Option<SwitchDraft> {
+pub(crate) fn read(fabric: &mut Section<'_>) -> Option<(SwitchDraft, Vec<TierDraft>)> {
     let words = [(false, false), (true, false), (false, true), (true, true)];
     let words = words.map(|(pfc, ecn)| FlowControl { pfc, ecn });
     let names = ["none", "pfc", "ecn", "pfc+ecn"];
@@ -190,28 +200,101 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<SwitchDraft> {
         Some(asked) => asked.choice(&choices),
         None => Some(words[0]),
     };
-    let asked_at = asked.and_then(|field| field.at);
+    let at = asked.and_then(|field| field.at);
+    let asked = flow_control;
+    let controls = Controls { asked, at };
     let mut section = fabric.section("switch", &SWITCH)?;
-    let draft = read_switch(&mut section, flow_control, asked_at);
+    let profile_at = section.place("profile");
+    let profile = read_profile(&mut section, controls.is_any());
+    if let Some(profile) = &profile {
+        fill(&mut section, &profile.switch);
+    }
+    let watchdog = read_watchdog(&mut section);
+    let draft = read_switch(&mut section, profile, &controls, profile_at);
+    // What is wrong here would be told again for each tier.
+    let tiers = match &draft {
+        Some(_) => switch_tiers::read(&mut section, &controls),
+        None => section.take("tiers").map(|_| Vec::new()),
+    };
     fabric.put("switch", section.finish());
-    draft
+    let (mut draft, tiers) = (draft?, tiers?);
+    draft.watchdog = watchdog?;
+    Some((draft, tiers))
+}
+
+/// Reads the switches of a tier, which have what they do not say from those of all others.
+pub(crate) fn read_tier(
+    section: &mut Section<'_>,
+    controls: &Controls,
+    usual: &[Entry],
+) -> Option<SwitchDraft> {
+    let profile_at = section.place("profile");
+    // A list of its own says all of its classes, whatever is asked of the other switches.
+    let own = Controls {
+        asked: controls.asked.filter(|_| !section.has("classes")),
+        at: controls.at,
+    };
+    let listed = Controls {
+        asked: Some(FlowControl::default()),
+        at: None,
+    };
+    let controls = if section.has("classes") {
+        &listed
+    } else {
+        &own
+    };
+    let own_device = section.has("profile");
+    if !own_device {
+        let device = usual.iter().filter(|entry| entry.key == "profile");
+        section.fill(&device.cloned().collect::<Vec<_>>());
+    }
+    let profile = read_profile(section, controls.is_any());
+    if let Some(profile) = profile.as_ref().filter(|_| own_device) {
+        fill(section, &profile.switch);
+    }
+    let has_buffer = section.has("buffer");
+    let usual = usual
+        .iter()
+        .filter(|entry| !(has_buffer && entry.key == "buffer"));
+    fill(section, &usual.cloned().collect::<Vec<_>>());
+    read_switch(section, profile, controls, profile_at)
+}
+
+impl Controls {
+    fn is_any(&self) -> bool {
+        self.asked.is_some_and(|asked| asked.pfc || asked.ecn)
+    }
+}
+
+/// Adds what was not written; where a buffer or the capacity of queues was, neither.
+fn fill(section: &mut Section<'_>, parts: &[Entry]) {
+    let (buffer, capacity) = (section.peek("buffer"), section.has("queue_capacity"));
+    let shared = buffer.is_some_and(Node::is_map);
+    let without = capacity && buffer.is_none();
+    let parts = parts.iter().filter(|entry| match entry.key.as_str() {
+        "buffer" => !without,
+        "queue_capacity" => !shared,
+        key => key != "profile",
+    });
+    section.fill(&parts.cloned().collect::<Vec<_>>());
+    if without {
+        section.fill(&[Entry {
+            key: "buffer".to_owned(),
+            key_at: None,
+            node: Node::plain("none"),
+        }]);
+    }
 }
 
 fn read_switch(
     section: &mut Section<'_>,
-    flow_control: Option<FlowControl>,
-    asked_at: Option<Location>,
+    profile: Option<Profile>,
+    controls: &Controls,
+    profile_at: Option<Location>,
 ) -> Option<SwitchDraft> {
-    let controlled = flow_control.is_some_and(|asked| asked.pfc || asked.ecn);
-    let asked_at = asked_at.filter(|_| controlled);
-    let profile_at = section.place("profile");
-    let profile = read_profile(section, controlled);
-    if let Some(profile) = &profile {
-        let own = section.has("queue_capacity");
-        let parts = profile.switch.iter();
-        let parts = parts.filter(|entry| !(own && entry.key == "buffer"));
-        section.fill(&parts.cloned().collect::<Vec<_>>());
-    }
+    let flow_control = controls.asked;
+    let controlled = controls.is_any();
+    let asked_at = controls.at.filter(|_| controlled);
     let forwardings = [
         ("cut-through", Forwarding::CutThrough),
         ("store-and-forward", Forwarding::StoreAndForward),
@@ -223,7 +306,6 @@ fn read_switch(
         .and_then(|field| read_buffer(field, section));
     let capacity = read_capacity(section, buffer.as_ref().is_some_and(Option::is_some));
     let profile = profile.unwrap_or_default();
-    let watchdog = read_watchdog(section);
     let classes = section.take("classes");
     if let (Some(listed), true) = (&classes, controlled) {
         let help = "keep one of them; `flow_control` stands for a list with the class of the data";
@@ -255,10 +337,11 @@ fn read_switch(
         queue_capacity: capacity,
         queue_capacity_at,
         classes: classes?,
-        watchdog: watchdog?,
+        watchdog: None,
         flow_control: flow_control?,
         flow_control_at: asked_at,
         at: profile_at.or(asked_at).or(section.at()),
+        path: section.path().to_owned(),
     })
 }
 
@@ -373,6 +456,12 @@ fn read_pools(field: &Field<'_>) -> (Read<Vec<(String, u64)>>, Node) {
 }
 
 impl SwitchDraft {
+    /// Whether `flow_control` says what its classes are.
+    pub(crate) fn is_controlled(&self) -> bool {
+        let FlowControl { pfc, ecn } = self.flow_control;
+        self.classes.is_none() && (pfc || ecn)
+    }
+
     /// The device of its profile.
     pub(crate) fn device(&self) -> Option<Device> {
         self.profile.device.clone()
@@ -381,11 +470,10 @@ impl SwitchDraft {
     /// The classes, and the model without the sizes of its pools, once it is known which classes
     /// packets have.
     ///
-    /// Writes classes that were not listed into the effective configuration.
+    /// Writes classes that were not listed into its section of the effective configuration.
     pub(crate) fn classes(
         &mut self,
-        data: &[u8],
-        control: &[u8],
+        (data, control): (&[u8], &[u8]),
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<ClassDraft>> {
@@ -394,7 +482,6 @@ impl SwitchDraft {
         }
         let FlowControl { pfc, ecn } = self.flow_control;
         let node = if pfc || ecn {
-            effective.remove(&["fabric", "flow_control"]);
             self.controlled(data, control)
         } else {
             list([class(0)])
@@ -404,7 +491,7 @@ impl SwitchDraft {
         } else {
             self.at
         };
-        let field = Field::derived("fabric.switch.classes", at, node, problems);
+        let field = Field::derived(&format!("{}.classes", self.path), at, node, problems);
         let around = Around {
             profile: &self.profile,
             pools: self.buffer.as_ref().map(|buffer| buffer.names.as_slice()),
@@ -415,7 +502,7 @@ impl SwitchDraft {
             draft.limit_at = self.queue_capacity_at.or(at);
         }
         if pfc || ecn || self.buffer.is_some() {
-            effective.put(&["fabric", "switch", "classes"], node);
+            effective.put(&["classes"], node);
         }
         drafts
     }
@@ -440,11 +527,10 @@ impl SwitchDraft {
         list(data_classes.chain(control.map(|&number| class(number))))
     }
 
-    /// The model, with the largest frame known.
+    /// The model, with the largest frame known, and its pools before it is known how much is left.
     pub(crate) fn spec(
         &self,
         classes: &[ClassDraft],
-        pool_bytes: Vec<u64>,
         frame: u64,
         load_balancing: LoadBalancing,
     ) -> SwitchSpec {
@@ -453,7 +539,7 @@ impl SwitchDraft {
             forwarding: self.forwarding,
             ingress_latency,
             egress_latency: self.pipeline_latency - ingress_latency,
-            pool_bytes,
+            pool_bytes: self.pools_before(),
             classes: classes.iter().map(|draft| draft.spec(frame)).collect(),
             load_balancing,
         }

@@ -76,13 +76,18 @@ impl Node {
         }
     }
 
-    /// An item of the list under a key of this mapping.
-    pub(crate) fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
+    /// The value under a key of this mapping.
+    pub(crate) fn entry_mut(&mut self, key: &str) -> Option<&mut Node> {
         let Value::Map(entries) = &mut self.value else {
             return None;
         };
         let entry = entries.iter_mut().find(|entry| entry.key == key)?;
-        match &mut entry.node.value {
+        Some(&mut entry.node)
+    }
+
+    /// An item of the list under a key of this mapping.
+    pub(crate) fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
+        match &mut self.entry_mut(key)?.value {
             Value::List(items) => items.get_mut(index),
             _ => None,
         }

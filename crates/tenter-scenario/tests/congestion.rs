@@ -107,7 +107,7 @@ fn a_preset_may_react_or_not() {
 #[test]
 fn notifications_have_a_class_of_their_own() {
     let loaded = good(&[&format!("{CONTROL}=dcqcn")]);
-    let classes = &loaded.plan.switch.classes;
+    let classes = &loaded.plan.switches.usual.classes;
     let numbers: Vec<u8> = classes.iter().map(|class| class.class).collect();
     assert_eq!(numbers, [3, 6]);
     assert!(classes[0].ecn.is_some() && classes[1].ecn.is_none());
@@ -119,7 +119,10 @@ fn thresholds_may_follow_the_line() {
         let ecn = format!("ecn: {{kmin: 400kB, kmax: 1600kB, pmax: 0.2{keys}}}");
         let classes = format!("fabric.switch.classes=[{{class: 3, {ecn}}}]");
         let plan = good(&["fabric.flow_control=none", &classes]).plan;
-        plan.switch.classes[0].ecn.expect("it was given").scale_from
+        plan.switches.usual.classes[0]
+            .ecn
+            .expect("it was given")
+            .scale_from
     };
     assert_eq!(class(""), None);
     assert_eq!(class(", scale_from: 100Gbps"), Some(Rate::from_gbps(100)));

@@ -157,7 +157,7 @@ fn the_scheduled_fabric_study_has_the_cables_of_its_source() {
     }
     // A leaf keeps 18,796 + 612,140 bytes for each of its 96 ports.
     let pool = 173_268_640 - 96 * (18_796 + 612_140);
-    assert_eq!(loaded.plan.switch.pool_bytes, [pool]);
+    assert_eq!(loaded.plan.switches.usual.pool_bytes, [pool]);
     let run = &loaded.plan.jobs[0];
     assert_eq!((run.ranks(), run.sequence[0].size_bytes), (512, 512 << 20));
 }

@@ -52,12 +52,15 @@ fn defaults_are_those_of_the_reference() {
         plan.nic.retransmission_timeout,
         Time::from_ps(67_108_864_000)
     );
-    assert_eq!(plan.switch.forwarding, Forwarding::CutThrough);
-    assert_eq!(plan.switch.ingress_latency, Time::from_ns(300));
-    assert_eq!(plan.switch.egress_latency, Time::from_ns(300));
-    assert_eq!(plan.switch.pool_bytes, [UNLIMITED_POOL]);
-    assert_eq!(plan.switch.classes.len(), 1);
-    assert_eq!(plan.switch.classes[0].limit, Limit::Static(64 << 20));
+    assert_eq!(plan.switches.usual.forwarding, Forwarding::CutThrough);
+    assert_eq!(plan.switches.usual.ingress_latency, Time::from_ns(300));
+    assert_eq!(plan.switches.usual.egress_latency, Time::from_ns(300));
+    assert_eq!(plan.switches.usual.pool_bytes, [UNLIMITED_POOL]);
+    assert_eq!(plan.switches.usual.classes.len(), 1);
+    assert_eq!(
+        plan.switches.usual.classes[0].limit,
+        Limit::Static(64 << 20)
+    );
     assert_eq!(
         (plan.nic.control_class, plan.nic.receive_buffer),
         (None, None)
@@ -78,7 +81,10 @@ fn defaults_are_those_of_the_reference() {
 
 #[test]
 fn a_pipeline_of_odd_picoseconds_loses_none() {
-    let switch = good(&["fabric.switch.pipeline_latency=7ps"]).plan.switch;
+    let switch = good(&["fabric.switch.pipeline_latency=7ps"])
+        .plan
+        .switches
+        .usual;
     assert_eq!(
         (switch.ingress_latency.ps(), switch.egress_latency.ps()),
         (3, 4)
@@ -109,7 +115,10 @@ fn values_are_taken() {
     ])
     .plan;
     assert_eq!(
-        (none.switch.classes[0].limit, none.nic.window_packets),
+        (
+            none.switches.usual.classes[0].limit,
+            none.nic.window_packets
+        ),
         (Limit::Static(UNLIMITED_POOL), None)
     );
 }

@@ -53,7 +53,7 @@ fn warned(fragment: &Fragment, place: &str) -> bool {
 
 #[test]
 fn the_plan_has_the_values_of_the_file() {
-    let switch = with(&import(&example(), None)).plan.switch;
+    let switch = with(&import(&example(), None)).plan.switches.usual;
     // egress_lossy_pool and ingress_lossless_pool.
     assert_eq!(switch.pool_bytes, [40_000_000, 48_000_000]);
     let classes: Vec<u8> = switch.classes.iter().map(|class| class.class).collect();
@@ -129,15 +129,18 @@ fn all_three_forms_say_the_same() {
     json["fabric"]["hosts"] = json!(8);
     json["jobs"] = json!([{"collectives": [{"collective": "all-to-all", "size": "1MiB"}]}]);
     let json = load(&json.to_string(), "x.json", Format::Json, &[], None).expect("it is");
-    assert_eq!(yaml.plan.switch, with(&fragment).plan.switch);
-    assert_eq!(json.plan.switch, yaml.plan.switch);
+    assert_eq!(
+        yaml.plan.switches.usual,
+        with(&fragment).plan.switches.usual
+    );
+    assert_eq!(json.plan.switches.usual, yaml.plan.switches.usual);
 }
 
 #[test]
 fn the_scenario_beside_it_has_its_settings() {
     let scenario = load(SCENARIO, "sonic.yaml", Format::Yaml, &[], None).expect("it is valid");
     let imported = with(&import(&example(), None)).plan;
-    assert_eq!(scenario.plan.switch, imported.switch);
+    assert_eq!(scenario.plan.switches.usual, imported.switches.usual);
     assert_eq!(scenario.plan.watchdog, imported.watchdog);
 }
 
@@ -197,7 +200,7 @@ fn one_port_stands_for_those_that_are_alike() {
     );
     assert!(warned(&fragment, "Ethernet0"), "{:#?}", fragment.warnings);
     let lossless = |fragment: &Fragment| {
-        let classes = with(fragment).plan.switch.classes;
+        let classes = with(fragment).plan.switches.usual.classes;
         let lossless = classes.iter().filter(|class| class.lossless.is_some());
         lossless.map(|class| class.class).collect::<Vec<_>>()
     };
@@ -225,7 +228,7 @@ fn headroom_that_the_switch_works_out_is_by_the_formula() {
     let missing = import(&database, Some("Ethernet0"));
     assert!(warned(&missing, "BUFFER_PG|Ethernet0|3"), "{missing:?}");
     for fragment in [dynamic, null, missing] {
-        let class = &with(&fragment).plan.switch.classes[3];
+        let class = &with(&fragment).plan.switches.usual.classes[3];
         let lossless = class.lossless.as_ref().expect("priority 3 is paused");
         assert_eq!(lossless.headroom, Headroom::Sonic, "{fragment:?}");
         let one = Limit::Dynamic {
@@ -244,7 +247,7 @@ fn a_size_that_holds_the_headroom_reserves_the_rest() {
     profile["size"] = json!("204800");
     let fragment = import(&database, None);
     assert_eq!(
-        with(&fragment).plan.switch.classes[3].reserved_bytes,
+        with(&fragment).plan.switches.usual.classes[3].reserved_bytes,
         20_480
     );
     let place = "BUFFER_PROFILE|pg_lossless_400000_5m_profile|size";
@@ -267,7 +270,7 @@ fn older_references_newer_thresholds_and_static_limits_are_read() {
     wred["ecn_green_max_threshold"] = json!("900000");
     wred["ecn_green_mark_probability"] = json!("100");
     let fragment = import(&database, None);
-    let classes = with(&fragment).plan.switch.classes;
+    let classes = with(&fragment).plan.switches.usual.classes;
     assert_eq!(classes[0].limit, Limit::Static(3_000_000));
     let marking = classes[3].ecn.expect("it marks");
     assert_eq!((marking.min_bytes, marking.max_bytes), (200_000, 900_000));
@@ -283,7 +286,7 @@ fn classes_share_the_queue_of_the_one_before() {
         "0": "0", "1": "0", "2": "0", "3": "3", "4": "4", "5": "0", "8": "1"
     });
     let fragment = import(&database, None);
-    let classes = with(&fragment).plan.switch.classes;
+    let classes = with(&fragment).plan.switches.usual.classes;
     let classes: Vec<u8> = classes.iter().map(|class| class.class).collect();
     assert_eq!(classes, [0, 3, 4, 5]);
     // 5 has the queue of 0, and gets one of its own; there is no class 8.
@@ -296,7 +299,7 @@ fn traffic_classes_alone_are_enough() {
     let mut database = example();
     let tables = database.as_object_mut().expect("tables");
     tables.retain(|name, _| !name.starts_with("BUFFER"));
-    let switch = with(&import(&database, None)).plan.switch;
+    let switch = with(&import(&database, None)).plan.switches.usual;
     assert_eq!(switch.classes.len(), 7);
     let lossless = switch.classes[3].lossless.as_ref();
     assert_eq!(lossless.map(|own| own.headroom), Some(Headroom::Sonic));
@@ -439,8 +442,8 @@ fn tabs_comments_of_names_and_lists_do_no_harm() {
     let text = text.replace("egress_lossy_pool", "lossy # \\n pool");
     let fragment = import_sonic(&text, "x.json", None).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
-        with(&fragment).plan.switch,
-        with(&import(&example(), None)).plan.switch
+        with(&fragment).plan.switches.usual,
+        with(&import(&example(), None)).plan.switches.usual
     );
     let yaml = load(
         &format!(
@@ -453,8 +456,8 @@ fn tabs_comments_of_names_and_lists_do_no_harm() {
         None,
     );
     assert_eq!(
-        yaml.expect("it is valid").plan.switch,
-        with(&fragment).plan.switch
+        yaml.expect("it is valid").plan.switches.usual,
+        with(&fragment).plan.switches.usual
     );
 }
 

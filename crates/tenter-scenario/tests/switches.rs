@@ -28,7 +28,7 @@ fn good(overrides: &[&str]) -> Loaded {
 }
 
 fn switch(overrides: &[&str]) -> SwitchSpec {
-    good(overrides).plan.switch
+    good(overrides).plan.switches.usual
 }
 
 /// Asserts that the overrides are refused with one problem that says `expected` and what to do.
@@ -101,7 +101,7 @@ fn one_pool_holds_what_is_left() {
     assert_eq!(spec.classes[0].limit, dynamic(1, 1));
     assert_eq!(spec.classes[1].limit, dynamic(1, 8));
     let loaded = good(&["fabric.switch.buffer.size=1MB"]);
-    assert_eq!(loaded.plan.switch.pool_bytes, [1_000_000]);
+    assert_eq!(loaded.plan.switches.usual.pool_bytes, [1_000_000]);
     assert!(
         loaded
             .effective

@@ -6,7 +6,9 @@ use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PO
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{Forwarding, MacControl, Switch, SwitchSpec, Telemetry, Transmitter, Turns};
+use tenter_net::{
+    Forwarding, MacControl, Switch, SwitchSpec, Switches, Telemetry, Transmitter, Turns,
+};
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_units::{Rate, Time};
@@ -39,7 +41,7 @@ pub struct Context {
     /// The routes while no link is down.
     pub(crate) routing: Arc<Routing>,
     pub(crate) impairments: Vec<LinkImpairment>,
-    pub(crate) switch: SwitchSpec,
+    pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
     /// The DMA rates of each NIC; empty without PCIe.
     dma: Vec<DmaRates>,
@@ -120,7 +122,7 @@ impl Context {
     /// Hash of the 5-tuple of packets from one rank to another.
     pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
         let hosts = &self.jobs[usize::from(job)].job.hosts;
-        self.switch.load_balancing.hash(&FiveTuple {
+        self.switches.usual.load_balancing.hash(&FiveTuple {
             source_address: self.addresses[hosts[ranks.0 as usize] as usize].address,
             destination_address: self.addresses[hosts[ranks.1 as usize] as usize].address,
             protocol: UDP_PROTOCOL,
@@ -144,6 +146,11 @@ impl Context {
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 
+    /// The model of a switch.
+    pub(crate) fn switch(&self, node: u32) -> &SwitchSpec {
+        self.switches.of(&self.topology, node)
+    }
+
     /// Latency of the link behind a port, from the wire to the other end's agenda, and whether
     /// frames arrive there whole.
     fn link(&self, node: u32, port: u16) -> (Time, bool) {
@@ -152,12 +159,12 @@ impl Context {
         let leave = if self.topology.is_host(node) {
             self.nic.transmit_latency
         } else {
-            self.switch.egress_latency
+            self.switch(node).egress_latency
         };
         let enter = if self.topology.is_host(peer) {
             self.nic.receive_latency
         } else {
-            self.switch.ingress_latency
+            self.switch(peer).ingress_latency
         };
         (leave + cable.delay + enter, self.arrives_whole(node, port))
     }
@@ -170,7 +177,9 @@ impl Context {
     /// The same if the link has this rate.
     pub(crate) fn arrives_whole_at(&self, node: u32, port: u16, rate: Rate) -> bool {
         let peer = self.topology.neighbour(node, port).node;
-        if self.topology.is_host(peer) || self.switch.forwarding == Forwarding::StoreAndForward {
+        if self.topology.is_host(peer)
+            || self.switch(peer).forwarding == Forwarding::StoreAndForward
+        {
             return true;
         }
         self.topology.nodes[peer as usize].fastest > rate
@@ -292,7 +301,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     Ok(Context {
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),
-        switch: plan.switch.clone(),
+        switches: plan.switches.clone(),
         nic: plan.nic.clone(),
         dma: plan.dma.clone(),
         scale_up: plan.scale_up,
@@ -568,7 +577,7 @@ impl Context {
         let headrooms = self.headrooms(node);
         NodeModel::Switch(Box::new(Switch::new(
             (node, index, seed),
-            &self.switch,
+            self.switch(node),
             transmitters,
             &headrooms,
         )))

@@ -9,9 +9,9 @@ use crate::build::Context;
 impl Context {
     /// Whether any node of the fabric may send pause frames.
     pub(crate) fn may_pause(&self) -> bool {
-        let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
+        let lossless = self.switches.any_class(|class| class.lossless.is_some());
         let nic = self.nic.receive_buffer.as_ref();
-        self.switch.classes.iter().any(lossless) || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+        lossless || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
     }
 
     /// The classes of what a NIC sends.
@@ -23,7 +23,9 @@ impl Context {
             bits | 1 << self.data_class(here.job, node)
         });
         let only = all_data.is_power_of_two().then(|| all_data.ilog2() as u8);
-        let lossless = self.switch.classes.iter();
+        // Pauses go between a NIC and its leaf.
+        let leaf = self.switch(self.topology.neighbour(node, 0).node);
+        let lossless = leaf.classes.iter();
         let lossless = lossless.filter(|class| class.lossless.is_some());
         NicClasses {
             data: only.unwrap_or_else(|| class(data)),
@@ -37,8 +39,9 @@ impl Context {
     /// The class that a class's packets carry: where it shares the queue of another, that one's
     /// number, so that switches, pauses and NICs speak of the same.
     fn class_on_wire(&self, class: u8) -> u8 {
-        let queue = self.switch.queue_of_class()[usize::from(class)];
-        self.switch.classes[usize::from(queue)].class
+        let classes = &self.switches.usual;
+        let queue = classes.queue_of_class()[usize::from(class)];
+        classes.classes[usize::from(queue)].class
     }
 
     /// The class in which a host sends the data of a job.
@@ -74,12 +77,12 @@ impl Context {
             transmit_latency: self.nic.transmit_latency,
             fast_ppm: self.nic.clock_offset_max_ppm,
         };
-        let classes = &self.switch.classes;
+        let classes = &self.switch(node).classes;
         let of_link = |link: PausedLink| {
             let lossless = classes.iter().map(|class| class.lossless.as_ref());
             lossless.map(move |class| class.map_or(0, |class| class.headroom.bytes(&link)))
         };
-        let links = incoming((&self.topology, &self.switch), node, &senders);
+        let links = incoming((&self.topology, &self.switches), node, &senders);
         links.flat_map(of_link).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::pauses::Pauses;
 use crate::published::Gate;
 
 /// A published or measured value.
@@ -103,6 +104,9 @@ pub struct StudyAnswer {
     pub digest: String,
     /// Metric by metric, case by case, variant by variant.
     pub cases: Vec<CaseAnswer>,
+    /// Who was paused, for each variant in which a NIC was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pauses>,
 }
 
 impl StudyAnswer {
@@ -184,6 +188,7 @@ mod tests {
             studies: vec![StudyAnswer {
                 study: "group/name".to_owned(),
                 digest: "00".to_owned(),
+                pauses: Vec::new(),
                 cases,
             }],
         }

@@ -28,6 +28,7 @@ mod description;
 mod error;
 #[cfg(test)]
 mod made_up;
+mod pauses;
 mod published;
 mod readings;
 mod registry;
@@ -39,6 +40,7 @@ mod trial;
 pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Value, Verdict};
 pub use description::{Calibration, Condition, Judged, Reading, Seeds, Variant};
 pub use error::{StudyError, UnknownStudy};
+pub use pauses::Pauses;
 pub use published::{Case, Gate};
 pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};

@@ -6,6 +6,7 @@ use tenter_scenario::{Format, Loaded, Plan, load};
 use crate::answer::StudyAnswer;
 use crate::description::{Description, Seeds, Variant};
 use crate::error::StudyError;
+use crate::pauses::Pauses;
 use crate::published;
 use crate::readings::ReadingRow;
 use crate::registry::{StudyTexts, published_table};
@@ -228,10 +229,18 @@ impl Study {
                 answers
             }
         };
+        let of_variant =
+            |(variant, trials): (&Variant, &Vec<Trial>)| Pauses::of(&variant.name, trials);
         StudyAnswer {
             study: self.name.clone(),
             digest: digest(trials).to_hex(),
             cases,
+            pauses: self
+                .variants
+                .iter()
+                .zip(trials)
+                .filter_map(of_variant)
+                .collect(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod faults;
 mod flow_control;
 mod hosts;
 mod jobs;
+mod tiers;
 
 use tenter_scenario::{Format, Plan, load};
 
@@ -30,7 +31,8 @@ pub struct RandomScenario {
 /// most. Ties in time are frequent in about half of them (equal rates, delays and frames, no skew)
 /// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
 /// in one of eight a queue pair gives up and its job with it. In four of ten links fail, frames are
-/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on.
+/// lost or reordered on links, NICs pause their leaves, or a watchdog looks on. In some the
+/// switches of a tier are not like the others.
 ///
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
@@ -49,6 +51,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             flow_control::change(&mut plan, &mut draw);
             congestion::change(&mut plan, &mut draw);
             faults::change(&mut plan, &mut draw);
+            tiers::change(&mut plan, &mut draw);
             hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
             RandomScenario { seed, text, plan }
         }
@@ -111,8 +114,8 @@ mod tests {
 
     /// What there is of buffers, classes, pauses and marks in a plan.
     fn flow_control_of(plan: &Plan) -> Vec<&'static str> {
-        let classes = &plan.switch.classes;
-        let pools = &plan.switch.pool_bytes;
+        let classes = &plan.switches.usual.classes;
+        let pools = &plan.switches.usual.pool_bytes;
         let buffer = plan.nic.receive_buffer.as_ref();
         let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
@@ -246,7 +249,7 @@ mod tests {
 
     /// Whether two jobs that share a host put their data into two queues.
     fn has_mixed_nic(plan: &Plan) -> bool {
-        let queue_of = plan.switch.queue_of_class();
+        let queue_of = plan.switches.usual.queue_of_class();
         (0..plan.topology.hosts as u32).any(|host| {
             let here = plan.jobs.iter().filter(|job| job.hosts.contains(&host));
             let own = plan.addresses[host as usize].class();
@@ -286,7 +289,8 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 38] = [
+    const OTHERS: [&str; 39] = [
+        "tiers that differ",
         "links down",
         "links up",
         "watchdog",
@@ -346,7 +350,10 @@ mod tests {
             for what in jobs_of(&plan) {
                 count(what.to_owned());
             }
-            if plan.switch.forwarding == Forwarding::CutThrough {
+            if !plan.switches.tiers.is_empty() {
+                count("tiers that differ".to_owned());
+            }
+            if plan.switches.usual.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
             let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
@@ -358,7 +365,8 @@ mod tests {
             {
                 count(what.to_owned());
             }
-            if matches!(plan.switch.classes[0].limit, Limit::Static(bytes) if bytes < 14_000) {
+            let limit = plan.switches.usual.classes[0].limit;
+            if matches!(limit, Limit::Static(bytes) if bytes < 14_000) {
                 count("small queues".to_owned());
             }
         }

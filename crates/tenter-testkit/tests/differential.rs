@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
+use tenter_net::{ClassSpec, Headroom};
 use tenter_record::Summary;
+use tenter_scenario::Plan;
 use tenter_testkit::{Engine, RandomScenario, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
@@ -37,6 +39,7 @@ struct Seen {
     lost: u64,
     unsent: u64,
     storms: u64,
+    kept: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -53,6 +56,7 @@ fn run(seeds: Range<u64>) {
             Ok(trials) => {
                 let summary = &trials.reference.outcome.summary;
                 assert_totals(seed, summary);
+                seen.kept += u64::from(has_kept_all(&scenario, summary));
                 seen.packet_hops += summary.engine.packet_hops;
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
                 seen.naks += u64::from(summary.totals.nak_frames > 0);
@@ -64,10 +68,7 @@ fn run(seeds: Range<u64>) {
                 seen.notifications += u64::from(summary.totals.cnp_frames > 0);
                 seen.out_of_order += u64::from(summary.totals.out_of_order_frames > 0);
                 seen.given_up += u64::from(summary.totals.given_up_frames > 0);
-                let loaded = summary.jobs.iter().any(|job| {
-                    job.job.background && job.collectives.iter().any(|row| row.complete)
-                });
-                seen.loads += u64::from(loaded && summary.complete);
+                seen.loads += u64::from(is_loaded(summary));
                 seen.lost += u64::from(summary.totals.lost_frames > 0);
                 seen.unsent += u64::from(summary.totals.unsent_frames > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
@@ -104,7 +105,8 @@ fn run(seeds: Range<u64>) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
-            && seen.storms >= count / 200,
+            && seen.storms >= count / 200
+            && seen.kept >= count / 100,
         "the scenarios have become too tame: {seen:?} in {count}"
     );
     // More would take longer than anyone waits for a test.
@@ -112,6 +114,35 @@ fn run(seeds: Range<u64>) {
         seen.packet_hops <= count * 20_000,
         "the scenarios have become too large: {seen:?} in {count}"
     );
+}
+
+/// Whether the trial was completed beside a load that got something done.
+fn is_loaded(summary: &Summary) -> bool {
+    let mut loads = summary.jobs.iter().filter(|job| job.job.background);
+    summary.complete && loads.any(|job| job.collectives.iter().any(|row| row.complete))
+}
+
+/// Whether senders were paused where headroom is sufficient; then nothing may have been dropped.
+fn has_kept_all(scenario: &RandomScenario, summary: &Summary) -> bool {
+    if !has_sufficient_headroom(&scenario.plan) {
+        return false;
+    }
+    let totals = &summary.totals;
+    assert_eq!(totals.lossless_dropped_frames, 0, "seed {}", scenario.seed);
+    totals.xoff_frames > 0
+}
+
+/// Whether no frame of a lossless class may be lost: all headroom is the model's, pauses outlast
+/// their repetition, and nothing goes wrong on links.
+fn has_sufficient_headroom(plan: &Plan) -> bool {
+    let sufficient = |class: &ClassSpec| {
+        let of = class.lossless.as_ref();
+        of.is_none_or(|of| of.headroom == Headroom::Model && of.quanta == u16::MAX)
+    };
+    plan.faults.events.is_empty()
+        && plan.impairments.is_empty()
+        && plan.watchdog.is_none()
+        && !plan.switches.any_class(|class| !sufficient(class))
 }
 
 fn is_deadlocked(summary: &Summary) -> bool {

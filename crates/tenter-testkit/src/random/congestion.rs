@@ -55,7 +55,7 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     let nic = &mut plan.nic;
     let name = Dcqcn::PRESETS[draw.below(5) as usize];
     let (preset, notification) = Dcqcn::preset(name).expect("it is one of the presets");
-    let classes = &plan.switch.classes;
+    let classes = &plan.switches.usual.classes;
     let class = classes[draw.below(classes.len() as u64) as usize].class;
     let interval = if draw.chance(50) {
         time(draw, 5_000)
@@ -64,7 +64,7 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     };
     nic.notification = Some(NotificationSpec { interval, class });
     let frame = u64::from(nic.mtu_bytes) + 78;
-    for class in &mut plan.switch.classes {
+    for class in &mut plan.switches.usual.classes {
         class.ecn = class
             .ecn
             .or_else(|| Some(super::flow_control::ecn(frame, draw)));

@@ -14,7 +14,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     let lossless = plan
-        .switch
+        .switches
+        .usual
         .classes
         .iter()
         .any(|class| class.lossless.is_some());

@@ -39,7 +39,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     used.sort_unstable();
     used.dedup();
     let pools = 1 + draw.below(2);
-    plan.switch.pool_bytes = (0..pools)
+    plan.switches.usual.pool_bytes = (0..pools)
         .map(|_| {
             if draw.chance(10) {
                 UNLIMITED_POOL
@@ -48,7 +48,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             }
         })
         .collect();
-    plan.switch.classes = used
+    plan.switches.usual.classes = used
         .iter()
         .map(|&class| class_spec(class, (pools, frame), draw))
         .collect();
@@ -60,10 +60,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
 /// Everything in one lossless class of which little fits: on a ring, pauses then go round.
 fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
-    plan.switch.pool_bytes = vec![frame * (20 + draw.below(40))];
+    plan.switches.usual.pool_bytes = vec![frame * (20 + draw.below(40))];
     let mut lossless = lossless(frame, draw);
     lossless.headroom = Headroom::Model;
-    plan.switch.classes = vec![ClassSpec {
+    plan.switches.usual.classes = vec![ClassSpec {
         class: 0,
         scheduling: Scheduling::Strict,
         pool: 0,

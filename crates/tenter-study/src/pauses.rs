@@ -1,0 +1,85 @@
+//! Who was paused in the trials of a variant, and what switches had to hold.
+
+use serde::Serialize;
+
+use crate::trial::Trial;
+
+/// How evenly pauses fell on the NICs over all trials of a variant, and the buffer that it took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pauses {
+    /// The variant.
+    pub variant: String,
+    /// XOFF frames that the NIC with the fewest received, in any trial.
+    pub nic_xoff_min_frames: u64,
+    /// Mean of all NICs and trials.
+    pub nic_xoff_mean_frames: f64,
+    /// XOFF frames that the NIC with the most received, in any trial.
+    pub nic_xoff_max_frames: u64,
+    /// Jain's index of the XOFF frames of the NICs, the least of all trials: 1 where each received
+    /// as many, 1/n where only one of n did.
+    pub nic_xoff_evenness: f64,
+    /// Most bytes that the pools of one switch held.
+    pub switch_high_water_bytes: u64,
+    /// The switch that did.
+    pub switch: String,
+}
+
+impl Pauses {
+    /// Of the trials of a variant; `None` where no NIC was ever paused.
+    pub(crate) fn of(variant: &str, trials: &[Trial]) -> Option<Pauses> {
+        let counts: Vec<Vec<u64>> = trials.iter().map(paused_nics).collect();
+        let all = || counts.iter().flatten().copied();
+        let most = all().max().filter(|&most| most > 0)?;
+        let evenness = counts.iter().map(|counts| jain(counts));
+        let switches = trials.iter().flat_map(|trial| &trial.counts.switches);
+        let held = switches.map(|row| (row.pool_high_water_bytes.unwrap_or(0), &row.node_name));
+        let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
+        Some(Pauses {
+            variant: variant.to_owned(),
+            nic_xoff_min_frames: all().min().unwrap_or(0),
+            nic_xoff_mean_frames: all().sum::<u64>() as f64 / all().count() as f64,
+            nic_xoff_max_frames: most,
+            nic_xoff_evenness: evenness.fold(1.0, f64::min),
+            switch_high_water_bytes: fullest.map_or(0, |(bytes, _)| bytes),
+            switch: fullest.map_or_else(String::new, |(_, name)| name.clone()),
+        })
+    }
+}
+
+/// The XOFF frames that each NIC received.
+fn paused_nics(trial: &Trial) -> Vec<u64> {
+    let hosts: usize = trial.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
+    let ports = trial.counts.ports.iter();
+    let of_nics = ports.filter(|row| (row.node as usize) < hosts);
+    of_nics.map(|row| row.rx_xoff_frames).collect()
+}
+
+/// Jain's fairness index: the square of the sum over n times the sum of squares; 1 for zeros.
+fn jain(counts: &[u64]) -> f64 {
+    let sum: f64 = counts.iter().map(|&count| count as f64).sum();
+    let squares: f64 = counts.iter().map(|&count| (count as f64).powi(2)).sum();
+    if squares == 0.0 {
+        1.0
+    } else {
+        sum * sum / (counts.len() as f64 * squares)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evenness_is_one_over_the_number_where_one_has_all() {
+        assert!((jain(&[180, 180, 180, 180]) - 1.0).abs() < 1e-12);
+        assert!((jain(&[0, 7, 0, 0]) - 0.25).abs() < 1e-12);
+        // (1 + 3)² / (2 · 10).
+        assert!((jain(&[1, 3]) - 0.8).abs() < 1e-12);
+        assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_is_said_of_trials_without_pauses() {
+        assert_eq!(Pauses::of("pure", &[Trial::default()]), None);
+    }
+}
