@@ -73,6 +73,9 @@ pub(crate) struct Run {
     /// rank, queues and pauses; at most 200,000 chunks
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) perfetto: bool,
+    /// Also print times over those of the same transfers on a full mesh of links at port speed
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) ideal: bool,
     /// Also run each job under test alone on the same fabric: its slow-down beside the others
     #[arg(long)]
     pub(crate) baseline: bool,

@@ -202,6 +202,7 @@ fn conduct<D: Driver>(
         summary,
         fabric: &fabric,
         folder: Some(&path),
+        ideal: arguments.ideal,
     };
     print(&report.render(match arguments.format {
         OutputFormat::Table => tenter_report::Format::Table,

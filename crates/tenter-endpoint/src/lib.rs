@@ -15,6 +15,7 @@ pub mod loss_recovery;
 mod message;
 mod nic;
 mod pauses;
+mod pcie;
 mod receive;
 mod receive_buffer;
 mod send;
@@ -23,9 +24,10 @@ mod timers;
 
 pub use message::MessageCut;
 pub use nic::{Directory, Nic, NicClasses, NicCounters, QueuePairError};
+pub use pcie::{DmaRates, PcieSpec};
 pub use receive::{Delivery, ReplyPath};
 pub use receive_buffer::ReceiveBufferCounters;
 pub use send::{Acknowledged, SendPeer, WorkRequest};
 pub use spec::{
-    AckPolicy, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
+    AckPolicy, Interleave, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
 };

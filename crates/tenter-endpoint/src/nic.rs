@@ -1,5 +1,6 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
+mod host_memory;
 mod in_band;
 mod limited;
 mod out_of_turn;
@@ -19,11 +20,11 @@ use crate::message::MessageCut;
 use crate::nic::limited::Limits;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
-use crate::receive_buffer::{ReceiveBuffer, ReceiveBufferCounters};
+use crate::receive_buffer::{Drain, ReceiveBuffer, ReceiveBufferCounters};
 use crate::send::{
     Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, Turn, WorkRequest,
 };
-use crate::spec::NicSpec;
+use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
 
 /// The state of so many queue pairs takes no longer to read when it is needed than ahead of time.
@@ -157,9 +158,10 @@ impl Nic {
         slots: (usize, usize),
     ) -> Nic {
         let quantum_ps = transmitter.pause_time(1);
-        let receive_buffer = spec.receive_buffer.as_ref();
-        let receive_buffer =
-            receive_buffer.map(|spec| Box::new(ReceiveBuffer::new(spec, quantum_ps)));
+        let receive_buffer = spec.receive_buffer.as_ref().and_then(|spec| {
+            let drain = Drain::Frames(spec.drain_rate?.serialisation(0));
+            Some(Box::new(ReceiveBuffer::new(spec, drain, quantum_ps)))
+        });
         Nic {
             host,
             classes,
@@ -293,7 +295,9 @@ impl Nic {
         let departures = (sent - self.sent_before).max(1) as usize;
         self.sent_before = sent;
         let mut seen = 0;
-        for packet in arrivals.filter(|packet| packet.kind != PacketKind::Pause) {
+        let kinds =
+            |packet: &&Packet| !matches!(packet.kind, PacketKind::Pause | PacketKind::ScaleUp);
+        for packet in arrivals.filter(kinds) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_for_receiver() {
                 self.receive[slot].expected
@@ -344,7 +348,9 @@ impl Nic {
         if !stays {
             queue_pair.turn = Turn::Out;
             self.round.pop();
-        } else if self.round.len() > 1 {
+        } else if self.round.len() > 1
+            && (sent.ends_message || spec.interleave == Interleave::Packet)
+        {
             self.round.pop();
             self.round.push(slot);
         }

@@ -4,6 +4,7 @@ use tenter_engine::Ring;
 use tenter_net::Packet;
 use tenter_units::SerialisationTime;
 
+use crate::pcie::Dma;
 use crate::spec::ReceiveBufferSpec;
 
 const NEVER: u64 = u64::MAX;
@@ -19,10 +20,31 @@ pub struct ReceiveBufferCounters {
     pub high_water_bytes: u64,
 }
 
+/// How frames leave the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Drain {
+    /// Byte by byte.
+    Frames(SerialisationTime),
+    /// Their payload over PCIe.
+    Dma(Dma),
+}
+
+impl Drain {
+    fn of(&self, packet: &Packet, carried: u32) -> (u64, u32) {
+        match self {
+            Drain::Frames(time) => {
+                let (time, carried) = time.of(u32::from(packet.frame_bytes), carried);
+                (time.ps(), carried)
+            }
+            Drain::Dma(dma) => dma.of(packet, carried),
+        }
+    }
+}
+
 /// The FIFO of frames that have arrived and are not in host memory yet.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
-    drain: SerialisationTime,
+    drain: Drain,
     carried: u32,
     /// Frames with the instant at which each has drained as its time.
     frames: Ring<Packet>,
@@ -40,9 +62,9 @@ pub(crate) struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum_ps`.
-    pub(crate) fn new(spec: &ReceiveBufferSpec, quantum_ps: u64) -> ReceiveBuffer {
+    pub(crate) fn new(spec: &ReceiveBufferSpec, drain: Drain, quantum_ps: u64) -> ReceiveBuffer {
         ReceiveBuffer {
-            drain: spec.drain_rate.serialisation(0),
+            drain,
             carried: 0,
             frames: Ring::default(),
             bytes: 0,
@@ -70,9 +92,9 @@ impl ReceiveBuffer {
         } else {
             0
         };
-        let (duration, carried) = self.drain.of(u32::from(packet.frame_bytes), carried);
+        let (duration, carried) = self.drain.of(&packet, carried);
         self.carried = carried;
-        self.drained_at = self.drained_at.max(now) + duration.ps();
+        self.drained_at = self.drained_at.max(now) + duration;
         packet.at = self.drained_at;
         self.frames.push(packet);
         self.bytes += frame;

@@ -6,6 +6,7 @@ use tenter_units::{Rate, Time};
 use crate::congestion_control::CongestionControl;
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
+use crate::pcie::PcieSpec;
 
 /// How many data packets one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,15 @@ pub enum AckPolicy {
     EveryPackets(u32),
 }
 
+/// When the turn of a QP is over, where several have something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interleave {
+    /// After each packet.
+    Packet,
+    /// After each message.
+    Message,
+}
+
 /// One NIC model; all NICs of a trial share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NicSpec {
@@ -23,6 +33,8 @@ pub struct NicSpec {
     pub mtu_bytes: u32,
     /// Payload bytes of one RDMA write message.
     pub message_bytes: u64,
+    /// When the next QP has its turn.
+    pub interleave: Interleave,
     /// When the receiver acknowledges.
     pub acknowledge: AckPolicy,
     /// Packets a QP may have unacknowledged; `None` for no limit.
@@ -54,6 +66,9 @@ pub struct NicSpec {
     pub control_class: Option<u8>,
     /// A receive side slower than the wire, with its buffer; `None`: what arrives is taken at once.
     pub receive_buffer: Option<ReceiveBufferSpec>,
+    /// PCIe to host memory, which each NIC may be kept from using to the full
+    /// ([`Nic::limit_dma`](crate::Nic::limit_dma)); `None`: memory is as near as the NIC itself.
+    pub pcie: Option<PcieSpec>,
     /// What senders and receivers do about lost packets.
     pub loss_recovery: LossRecovery,
     /// How senders slow down when the network is congested; `None`: they do not.
@@ -75,8 +90,9 @@ pub struct NotificationSpec {
 /// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBufferSpec {
-    /// Frame bytes leave the buffer at this rate.
-    pub drain_rate: Rate,
+    /// Frame bytes leave the buffer at this rate; `None`: payload leaves it over PCIe, and NICs
+    /// whose PCIe keeps up with the wire have none.
+    pub drain_rate: Option<Rate>,
     /// Frame bytes it holds; what does not fit is dropped.
     pub capacity_bytes: u64,
     /// Above so many bytes all classes are paused; `None` never pauses.
@@ -97,6 +113,15 @@ impl NicSpec {
     pub fn telemetry_bytes(&self) -> u32 {
         let control = self.congestion_control.as_ref();
         control.map_or(0, CongestionControl::telemetry_bytes)
+    }
+
+    /// Whether DMA at a rate of link bytes never falls behind a wire of rate `line`; without PCIe
+    /// it never does.
+    pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
+        let headers = DATA_OVERHEAD_BYTES + self.telemetry_bytes();
+        let packets = (self.mtu_bytes, headers);
+        let pcie = self.pcie.as_ref();
+        pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, packets))
     }
 
     /// How it cuts work requests.

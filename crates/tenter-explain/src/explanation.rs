@@ -9,6 +9,7 @@ use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::cost::{Cost, cost};
 use crate::fabric::{FabricFacts, fabric_facts};
+use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
 use crate::idle::idle;
 use crate::paths::{PathClass, path_classes};
@@ -32,6 +33,8 @@ pub struct Explanation {
     pub tier_switches: Vec<TierSwitchFacts>,
     /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
     pub scheduled: Option<ScheduledFacts>,
+    /// PCIe between NICs and host memory, where there is any.
+    pub pcie: Option<PcieFacts>,
     /// What the collectives would take if nothing ever waited.
     pub jobs: Vec<JobFacts>,
     /// What a run costs.
@@ -69,6 +72,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         switch: switch_facts(plan),
         tier_switches: tier_facts(plan),
         scheduled: scheduled_facts(plan, &routing),
+        pcie: pcie_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),

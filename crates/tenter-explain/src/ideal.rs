@@ -175,6 +175,10 @@ impl<'a> Ideal<'a> {
         if let CollectiveKind::Flows { flows } = &run.kind {
             return self.all_messages(flows, run.size_bytes);
         }
+        if self.plan.scale_up.is_some() {
+            // What passes within hosts takes less; what is left is bound by the ports alone.
+            return self.busiest_port(run);
+        }
         let port_time = |bytes| self.port_time(bytes, self.rates.1);
         let latency = self.latency(run);
         let even = ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency);
@@ -218,6 +222,10 @@ impl<'a> Ideal<'a> {
         let count = schedule.transfer_count();
         for id in 0..if count <= TRANSFERS_MAX { count } else { 0 } {
             let transfer = schedule.transfer(id);
+            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            if self.plan.is_within_domain(from, to) {
+                continue;
+            }
             for (way, rank) in [transfer.src, transfer.dst].into_iter().enumerate() {
                 let rate = rate(self.plan, self.job.hosts[rank as usize]);
                 let port = &mut busy[rank as usize][way];

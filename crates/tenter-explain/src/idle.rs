@@ -13,6 +13,7 @@ use tenter_workload::{CollectiveRun, Job};
 
 use crate::buffers::{UsedQueues, used_queues};
 use crate::explanation::ExplainError;
+use crate::host_memory::limits_any;
 use crate::paths::host_kinds;
 
 /// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a
@@ -124,6 +125,10 @@ impl<'a> Facts<'a> {
                 (pauses && !lossless)
                     .then_some("NICs pause lossless classes only, and there is none")
             }
+            "endpoint.nic.pcie" => {
+                let idle = plan.nic.pcie.is_some() && !limits_any(plan);
+                idle.then_some("at every NIC it keeps up with the wire")
+            }
             "observe.sample_interval" => {
                 plan.sample_interval.is_none().then_some("samples are off")
             }
@@ -174,7 +179,7 @@ impl<'a> Facts<'a> {
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
-            || kinds.any(|kind| matches!(kind, CollectiveKind::Permutation { .. }))
+            || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
             || self.plan.switches.any_class(marks)
     }
 }

@@ -5,6 +5,7 @@
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
 //!        ─▶ scheduled  memory, credits and speed-up of a scheduled fabric
+//!        ─▶ host_memory  PCIe, and NICs that it slows down
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
 //!        ─▶ bill     what is to be bought, and its power
@@ -22,6 +23,7 @@ mod buffers;
 mod cost;
 mod explanation;
 mod fabric;
+mod host_memory;
 mod ideal;
 mod idle;
 mod latency;
@@ -39,6 +41,7 @@ pub use buffers::{
 pub use cost::{Cost, MemoryParts};
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
+pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
 pub use idle::idle_settings;
 pub use memory::memory_bytes;

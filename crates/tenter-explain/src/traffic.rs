@@ -56,6 +56,9 @@ pub(crate) fn traffic(
         let load = known.unwrap_or_else(|| load(plan, job, transfer.bytes));
         last = Some(load);
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        if plan.is_within_domain(from, to) {
+            continue;
+        }
         let links = f64::from(routing.distance(from, to) + 1);
         // Within a leaf nothing is cut.
         let cut = if links > 2.0 { load.cut } else { 0.0 };

@@ -64,6 +64,8 @@ pub enum PacketKind {
     /// A switch tells the one before it that a queue is long in which a packet with this hash for
     /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
     Notice,
+    /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
+    ScaleUp,
 }
 
 impl PacketKind {

@@ -107,8 +107,24 @@ rows! {
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth over the goodput of the line rate after headers.
         ideal_percent: Option<f64> => "ideal_percent", "%";
-        /// Completion time over the time the payload that arrived takes alone at line rate.
+        /// What the same transfers take over a full mesh of point-to-point links at port speed: the
+        /// payload that arrived through the busiest port, without headers, and what passes within
+        /// hosts.
+        ideal_time: Time => "ideal_time_ns", "ns";
+        /// Completion time over the ideal time.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
+        /// Mean over the flows of flow completion time over ideal time, which is that of all
+        /// transfers of the same step at the sender's or the receiver's port; missing, like the
+        /// four that follow, when no flow has completed.
+        flow_ratio_mean: Option<f64> => "flow_ideal_ratio_mean", "";
+        /// Median of these ratios.
+        flow_ratio_p50: Option<f64> => "flow_ideal_ratio_p50", "";
+        /// 99th percentile of these ratios.
+        flow_ratio_p99: Option<f64> => "flow_ideal_ratio_p99", "";
+        /// 99.9th percentile of these ratios.
+        flow_ratio_p999: Option<f64> => "flow_ideal_ratio_p999", "";
+        /// Greatest of these ratios.
+        flow_ratio_max: Option<f64> => "flow_ideal_ratio_max", "";
         /// Least flow completion time; missing, like the five that follow, when no flow has
         /// completed.
         fct_min: Option<Time> => "fct_min_ns", "ns";
@@ -165,6 +181,9 @@ rows! {
         compute: Time => "compute_ns", "ns";
         /// Exposed communication: the job completion time without computing.
         exposed: Option<Time> => "exposed_communication_ns", "ns";
+        /// What its judged collectives took together over their ideal times; missing when the trial
+        /// ended before.
+        ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Bytes of the data frames accepted, those of flows under way at the end included.
         rx_bytes: u64 => "rx_bytes", "bytes";
         /// The same over the time from the start of the job to its end, or to that of the trial;

@@ -53,8 +53,8 @@ mod tests {
             ..JobRow::default()
         };
         let expected = "job,job_name,ranks,background,start_ns,end_ns,jct_ns,compute_ns,\
-                        exposed_communication_ns,rx_bytes,rx_gbps,complete,failure\n\
-                        1,\"a, \"\"b\"\"\",4,false,1.5,,2,0,,0,,true,\n";
+                        exposed_communication_ns,ideal_ratio,rx_bytes,rx_gbps,complete,failure\n\
+                        1,\"a, \"\"b\"\"\",4,false,1.5,,2,0,,,0,,true,\n";
         assert_eq!(csv(&[job], &Names::default()), expected);
     }
 }

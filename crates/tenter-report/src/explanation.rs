@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, ScheduledFacts,
-    SwitchFacts, SwitchLine,
+    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts,
+    ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -31,6 +31,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     }
     if let Some(scheduled) = &explanation.scheduled {
         write_scheduled(scheduled, out)?;
+    }
+    if let Some(pcie) = &explanation.pcie {
+        write_pcie(pcie, out)?;
     }
     for job in &explanation.jobs {
         write_job(job, out)?;
@@ -212,6 +215,41 @@ fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Res
         }
     }
     Ok(())
+}
+
+fn write_pcie(pcie: &PcieFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\nPCIe: {} Gb/s, packets of {} bytes with {} bytes of overhead",
+        whole(pcie.peak_gbps),
+        pcie.max_payload_bytes,
+        pcie.tlp_overhead_bytes,
+    )?;
+    let mut table = TextTable::new(vec![
+        TextColumn::number("NICs", ""),
+        TextColumn::name("for example"),
+        TextColumn::number("line", "Gb/s payload"),
+        TextColumn::number("DMA write", "Gb/s"),
+        TextColumn::number("payload", "Gb/s"),
+        TextColumn::number("of line", "%"),
+        TextColumn::number("DMA read", "Gb/s"),
+        TextColumn::number("payload", "Gb/s"),
+        TextColumn::number("of line", "%"),
+    ]);
+    for nics in &pcie.nics {
+        let mut cells = vec![
+            count(nics.count),
+            nics.example.clone(),
+            format!("{:.1}", nics.line_payload_gbps),
+        ];
+        for direction in [nics.write, nics.read] {
+            cells.push(format!("{:.1}", direction.link_gbps));
+            cells.push(format!("{:.1}", direction.payload_gbps));
+            cells.push(format!("{:.1}", direction.line_percent));
+        }
+        table.push(cells);
+    }
+    write!(out, "{table}")
 }
 
 fn class_cells(class: &ClassFacts) -> Vec<String> {

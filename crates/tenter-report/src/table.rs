@@ -1,5 +1,7 @@
 //! The trial summary that `tenter run` prints.
 
+mod ideal;
+
 use std::fmt;
 use std::path::Path;
 
@@ -33,6 +35,8 @@ pub struct TrialReport<'a> {
     pub fabric: &'a str,
     /// Where the trial folder is, if one was written.
     pub folder: Option<&'a Path>,
+    /// Whether people are also shown times over those on a full mesh at port speed.
+    pub ideal: bool,
 }
 
 impl TrialReport<'_> {
@@ -83,6 +87,9 @@ impl TrialReport<'_> {
             write_job(job, out)?;
         }
         write_interference(&summary.interference, out)?;
+        if self.ideal {
+            ideal::write(&summary.jobs, out)?;
+        }
         writeln!(out)?;
         write_totals(summary, out)?;
         if !summary.complete {

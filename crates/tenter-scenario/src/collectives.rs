@@ -7,6 +7,7 @@ use tenter_workload::{CollectiveRun, Compute};
 
 use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::Location;
+use crate::groups;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::topologies::{DELAYS, read_rate};
@@ -38,6 +39,12 @@ const COLLECTIVE: KeyTable = KeyTable {
             "list of sizes, or a range",
             Depends("this or `size`"),
             "Several sizes, run in this order",
+        ),
+        key(
+            "groups",
+            "mapping or `none`",
+            Default("none"),
+            "Groups of ranks that each run the collective by itself, all at the same time (tensor, data or pipeline parallel ranks); `none`: all ranks run it together",
         ),
         key(
             "compute",
@@ -261,6 +268,10 @@ fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read
     let at = item.at;
     let mut section = item.section(&COLLECTIVE);
     let kind = read_kind(&mut section, seed);
+    let kind = match kind {
+        Some(kind) => groups::read(&mut section, kind),
+        None => section.take("groups").and(None),
+    };
     let sizes = read_sizes(&mut section, background);
     let compute = read_compute(&mut section);
     let node = section.finish();

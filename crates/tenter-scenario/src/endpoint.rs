@@ -2,8 +2,9 @@
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_endpoint::{AckPolicy, NicSpec, ReceiveBufferSpec};
+use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
+use tenter_workload::collective::ScaleUp;
 
 use crate::addresses::{self, AddressPlan};
 use crate::congestion;
@@ -11,7 +12,9 @@ use crate::decode::{Field, Read, Section};
 use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
-use crate::tree::Node;
+use crate::pcie;
+use crate::scale_up;
+use crate::tree::{Entry, Node};
 
 const ENDPOINT: KeyTable = KeyTable {
     title: "`endpoint`",
@@ -27,6 +30,12 @@ const ENDPOINT: KeyTable = KeyTable {
             "mapping",
             Default("{}"),
             "What the host adds to each send",
+        ),
+        key(
+            "nic_impairments",
+            "list",
+            Default("[]"),
+            "NICs that cannot use their PCIe to the full; of several entries for one NIC the last holds",
         ),
         key(
             "addresses",
@@ -60,6 +69,13 @@ const NIC: KeyTable = KeyTable {
             "Payload of one RDMA write message",
         )
         .from("AI Fabric Test Methodology (Keysight), every case with RoCEv2"),
+        key(
+            "interleave",
+            "`packet` or `message`",
+            Default("packet"),
+            "When the next QP has its turn, where several have something to send: after each packet, or after each message",
+        )
+        .from("the fairest there is; schedulers of NICs are not published"),
         key(
             "acknowledge",
             "`per-message`, `per-packet` or `{every: N}`",
@@ -137,8 +153,14 @@ const NIC: KeyTable = KeyTable {
         key(
             "receive_buffer",
             "mapping or `none`",
-            Default("none"),
+            Depends("`none`, or `{}` with `pcie`"),
             "A receive side slower than the wire, and the buffer before it; `none` takes whatever arrives",
+        ),
+        key(
+            "pcie",
+            "mapping or `none`",
+            Default("none"),
+            "PCIe between the NIC and host memory: the limit of DMA, both ways",
         ),
         key(
             "loss_recovery",
@@ -162,8 +184,8 @@ const RECEIVE_BUFFER: KeyTable = KeyTable {
         key(
             "drain_rate",
             "rate",
-            Required,
-            "Frame bytes leave the buffer at this rate, into host memory",
+            Depends("by `pcie`"),
+            "Frame bytes leave the buffer at this rate, into host memory; with `pcie` payload leaves it by DMA, and NICs whose PCIe keeps up with the wire have no buffer",
         ),
         key(
             "capacity",
@@ -219,6 +241,12 @@ const HOST: KeyTable = KeyTable {
             Default("0ns"),
             "From the start of a collective to its first sends",
         ),
+        key(
+            "scale_up",
+            "mapping or `none`",
+            Default("none"),
+            "NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs",
+        ),
     ],
 };
 
@@ -247,6 +275,10 @@ pub(crate) struct Endpoint {
     /// Where congestion control is, for the same reason.
     pub(crate) congestion_control_at: Option<Location>,
     pub(crate) addresses: AddressPlan,
+    /// NICs that cannot use their PCIe to the full.
+    pub(crate) nic_impairments: Vec<pcie::Impairment>,
+    /// What connects the NPUs of a host.
+    pub(crate) scale_up: Option<ScaleUp>,
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
@@ -269,21 +301,30 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let host = endpoint.section("host", &HOST).map(|mut section| {
         let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
         let start_up = section.time("start_up", Time::ZERO..=SECOND);
+        let scale_up = scale_up::read(&mut section);
         endpoint.put("host", section.finish());
-        step_delay.zip(start_up)
+        Some((step_delay?, start_up?, scale_up?))
     });
+    let nic = nic.flatten();
+    let pcie = nic.as_ref().and_then(|nic| nic.pcie);
+    let nic_impairments = match &nic {
+        Some(_) => pcie::read_impairments(&mut endpoint, pcie.as_ref()),
+        None => endpoint.take("nic_impairments").and(None),
+    };
     let addresses = addresses::read(&mut endpoint);
     scenario.put("endpoint", endpoint.finish());
-    let (step_delay, start_up) = host??;
+    let (step_delay, start_up, scale_up) = host??;
     Some(Endpoint {
         nic: NicSpec {
             step_delay,
             start_up,
-            ..nic??
+            ..nic?
         },
         receive_buffer_at,
         congestion_control_at,
         addresses: addresses?,
+        nic_impairments: nic_impairments?,
+        scale_up,
     })
 }
 
@@ -294,6 +335,11 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let message_bytes = message
         .as_ref()
         .and_then(|field| field.size(&(1..=MESSAGE_MAX)));
+    let turns = [
+        ("packet", Interleave::Packet),
+        ("message", Interleave::Message),
+    ];
+    let interleave = section.choice("interleave", &turns);
     let acknowledge = read_acknowledge(section);
     let window_field = section.take("window");
     let window_packets = window_field
@@ -318,10 +364,13 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let control: Option<&CongestionControl> = congestion_control.as_ref().and_then(Option::as_ref);
     let telemetry_bytes = control.map_or(0, CongestionControl::telemetry_bytes);
     let longest = longest_frame(mtu_bytes.unwrap_or(0)) + u64::from(telemetry_bytes);
-    let receive_buffer = read_receive_buffer(section, longest);
+    let pcie = pcie::read(section);
+    let has_pcie = pcie.is_none_or(|pcie| pcie.is_some());
+    let receive_buffer = read_receive_buffer(section, longest, has_pcie);
     let nic = NicSpec {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
+        interleave: interleave?,
         acknowledge: acknowledge?,
         window_packets: window_packets?,
         retransmission_timeout: retransmission_timeout?,
@@ -337,6 +386,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         clock_offset_max_ppm: clock_offset_max_ppm?,
         control_class: control_class?,
         receive_buffer: receive_buffer?,
+        pcie: pcie?,
         loss_recovery: loss_recovery?,
         congestion_control: congestion_control?,
         notification: notification?,
@@ -374,16 +424,35 @@ fn path_mtu(port_mtu: u64) -> Option<u32> {
     PATH_MTUS.iter().rev().find(fits).copied()
 }
 
-fn read_receive_buffer(section: &mut Section<'_>, frame: u64) -> Read<Option<ReceiveBufferSpec>> {
+/// The buffer of the receive side, which PCIe drains where there is any.
+fn read_receive_buffer(
+    section: &mut Section<'_>,
+    frame: u64,
+    has_pcie: bool,
+) -> Read<Option<ReceiveBufferSpec>> {
+    if !section.has("receive_buffer") {
+        let usual = if has_pcie {
+            Node::mapping([])
+        } else {
+            Node::plain("none")
+        };
+        section.fill(&[Entry {
+            key: "receive_buffer".to_owned(),
+            key_at: None,
+            node: usual,
+        }]);
+    }
     let field = section.take("receive_buffer")?;
     if field.word() == Some("none") {
+        if has_pcie {
+            let help = "leave it out, or give it `capacity`, `xoff` and `xon`";
+            field.problem("cannot be `none` with `pcie`", help.to_owned());
+            return None;
+        }
         return Some(None);
     }
     let mut own = field.section(&RECEIVE_BUFFER);
-    let drain_rate = own.take("drain_rate").and_then(|field| {
-        let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
-        field.quantity("a rate", &rates)
-    });
+    let drain_rate = read_drain_rate(&mut own, has_pcie);
     let capacity = own
         .take("capacity")
         .and_then(|field| field.size(&(frame..=RECEIVE_BUFFER_MAX)));
@@ -397,6 +466,30 @@ fn read_receive_buffer(section: &mut Section<'_>, frame: u64) -> Read<Option<Rec
         xon_bytes: xon?,
         quanta: quanta?,
     }))
+}
+
+/// The rate of the buffer; none where PCIe drains it.
+fn read_drain_rate(own: &mut Section<'_>, has_pcie: bool) -> Read<Option<Rate>> {
+    match own.take("drain_rate") {
+        None if has_pcie => Some(None),
+        None => {
+            let help = "add `drain_rate: 250Gbps`, for example, or give `endpoint.nic.pcie`";
+            own.problem("lacks `drain_rate`", help.to_owned());
+            None
+        }
+        Some(field) if has_pcie => {
+            let help = "leave it out, or leave `pcie` out";
+            field.problem(
+                "and `pcie` both say how fast the buffer drains",
+                help.to_owned(),
+            );
+            None
+        }
+        Some(field) => {
+            let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+            field.quantity("a rate", &rates).map(Some)
+        }
+    }
 }
 
 /// Where pauses begin and end; `xon` means nothing where they never begin.

@@ -1,12 +1,13 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
-use tenter_endpoint::{NicAddress, NicSpec};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Switches, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
+use tenter_workload::collective::ScaleUp;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
 /// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
@@ -41,6 +42,10 @@ pub struct Plan {
     pub devices: Devices,
     /// The model of all NICs.
     pub nic: NicSpec,
+    /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
+    pub dma: Vec<DmaRates>,
+    /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
+    pub scale_up: Option<ScaleUp>,
     /// The addresses of each NIC, in the order of the hosts.
     pub addresses: Vec<NicAddress>,
     /// The jobs, with names all different and every rank on a host of its own within its job. Gaps
@@ -68,6 +73,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
+    /// no NIC.
+    pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
+        self.scale_up
+            .is_some_and(|domain| a / domain.npus_per_host == b / domain.npus_per_host)
+    }
+
     /// The same with some of the jobs only, on the same fabric: the others have their places and
     /// run nothing, so that names, queue pairs and paths of those that run stay what they are.
     /// Nothing is sampled.

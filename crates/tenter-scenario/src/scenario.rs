@@ -15,14 +15,15 @@ use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
+use crate::pcie;
 use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, explicit_fabric, faults, impairments, load_balancing,
-    reach, switch, switch_tiers, switching, topologies,
+    addresses, buffer, classes, collectives, explicit_fabric, faults, groups, impairments,
+    load_balancing, reach, scale_up, switch, switch_tiers, switching, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -161,10 +162,13 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
         .into_iter()
+        .chain(pcie::TABLES)
+        .chain(scale_up::TABLES)
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(collectives::TABLES)
+        .chain(groups::TABLES)
         .chain(faults::TABLES)
         .chain(impairments::TABLES);
     own.chain(rest)
@@ -291,10 +295,12 @@ impl Draft<'_> {
             reach::check(jobs, addresses, &endpoint.addresses, &names);
         }
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impairments = self.impairments;
-        let impairments = impairments.and_then(|of| impairments::bind(&of, &topology));
+        let impaired = self
+            .impairments
+            .and_then(|of| impairments::bind(&of, &topology));
         let addresses = addresses?;
         let endpoint = self.endpoint?;
+        let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
@@ -324,10 +330,12 @@ impl Draft<'_> {
             scheduled: switching.spec,
             devices,
             nic: endpoint.nic,
+            dma: dma?,
+            scale_up: endpoint.scale_up,
             addresses,
             jobs: jobs?,
             faults: faults?,
-            impairments: impairments?,
+            impairments: impaired?,
             watchdog,
             baseline,
             sample_interval,

@@ -17,11 +17,12 @@ use serde_json::{Value, json};
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::groups;
 use crate::keys::KeyTable;
 use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
 use crate::{
-    faults, impairments, jobs, load_balancing, scenario, switch, switch_tiers, switching,
-    topologies,
+    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, switch_tiers,
+    switching, topologies,
 };
 use object::{Object, list, one_of};
 
@@ -143,16 +144,21 @@ fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
     let [addresses, of_nic] = addresses::TABLES;
     let [repeat, ..] = congestion::TABLES;
+    let [pcie, impairment] = pcie::TABLES;
+    let [scale_up] = scale_up::TABLES;
+    let host = Object::of(&[host]).with("scale_up", Object::of(&[scale_up]).schema());
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
+        .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());
     let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
     Object::of(&[own])
         .with("nic", nic.schema())
-        .with("host", Object::of(&[host]).schema())
+        .with("host", host.schema())
         .with("addresses", addresses.schema())
+        .with("nic_impairments", Object::of(&[impairment]).schema())
         .schema()
 }
 
@@ -220,10 +226,11 @@ fn collective(kind: &CollectiveKind) -> Value {
     if kind.scale_up_mut().is_some() {
         tables.push(hierarchical);
     }
-    let object = Object::of(&tables).fixed("collective", kind.name()).with(
-        "sizes",
-        one_of([range, drawn].map(|table| Object::of(&[table]).schema())),
-    );
+    let sizes = [range, drawn].map(|table| Object::of(&[table]).schema());
+    let object = Object::of(&tables)
+        .fixed("collective", kind.name())
+        .with("sizes", one_of(sizes))
+        .with("groups", Object::of(&groups::TABLES).schema());
     let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
     if usual {
         object.fixed_or_left_out("algorithm", kind.algorithm())

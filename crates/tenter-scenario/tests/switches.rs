@@ -423,7 +423,7 @@ fn a_nic_may_be_slow_to_take_what_arrives() {
         .plan
         .nic;
     let buffer = nic.receive_buffer.expect("it was given");
-    assert_eq!(buffer.drain_rate, Rate::from_gbps(250));
+    assert_eq!(buffer.drain_rate, Some(Rate::from_gbps(250)));
     assert_eq!(buffer.capacity_bytes, 1_000_000);
     assert_eq!(
         (buffer.xoff_bytes, buffer.xon_bytes),

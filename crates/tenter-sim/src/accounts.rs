@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::Time;
-use tenter_workload::{Schedule, WorkloadError, split};
+use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
 
 use crate::build::Context;
 use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
@@ -13,6 +13,12 @@ use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
 /// What is known of one collective.
 pub(crate) struct Tally {
     schedule: Arc<dyn Schedule>,
+    /// What the flows would take on a full mesh; without those of single flows once all are booked.
+    mesh: Option<FullMesh>,
+    /// What all of them together would.
+    pub(crate) ideal: Time,
+    /// For every flow that carries anything its completion time over the ideal one, in millionths.
+    pub(crate) ideal_ratios: Vec<u32>,
     pub(crate) start: u64,
     pub(crate) end: Option<u64>,
     /// Completion time of every flow, in the order in which they were booked.
@@ -92,9 +98,20 @@ impl Accounts {
         })
     }
 
-    pub(crate) fn begin(&mut self, job: usize, at: u64, flows: usize, schedule: Arc<dyn Schedule>) {
+    pub(crate) fn begin(
+        &mut self,
+        context: &Context,
+        (job, at): (usize, u64),
+        flows: usize,
+        schedule: Arc<dyn Schedule>,
+    ) {
+        let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
+        let mesh = FullMesh::new(&*schedule, context.nic_rates(job), is_carried);
         self.tallies[job].push(Tally {
             schedule,
+            ideal: mesh.whole(),
+            mesh: Some(mesh),
+            ideal_ratios: Vec::with_capacity(flows),
             start: at,
             end: None,
             completion_times: Vec::with_capacity(flows),
@@ -218,14 +235,23 @@ impl Accounts {
         self.free.push(flow.place);
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
-        let row = flow_row(context, &*tally.schedule, sent, received);
-        tally.completion_times.push(row.fct());
+        let transfer = tally.schedule.transfer(sent.key.transfer);
+        let row = flow_row(context, &transfer, sent, received);
+        let fct = row.fct();
+        tally.completion_times.push(fct);
+        let mesh = tally.mesh.as_ref();
+        let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
+        let ideal = mesh.map(|mesh| mesh.of(&transfer));
+        if let Some(ideal) = ideal.filter(|ideal| !ideal.is_zero()) {
+            tally.ideal_ratios.push(millionths(fct, ideal));
+        }
         tally.sent_frames += row.tx_frames;
         tally.sent_bytes += row.tx_bytes;
         tally.accepted_bytes += row.rx_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
         if tally.completion_times.len() == tally.flows {
             tally.places = Vec::new();
+            tally.mesh = None;
         }
         row
     }
@@ -245,9 +271,15 @@ impl Accounts {
     }
 }
 
+/// One time over another, in millionths.
+fn millionths(time: Time, ideal: Time) -> u32 {
+    let ratio = u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps());
+    u32::try_from(ratio).unwrap_or(u32::MAX)
+}
+
 fn flow_row(
     context: &Context,
-    schedule: &dyn Schedule,
+    transfer: &Transfer,
     sent: &AcknowledgedHalf,
     received: &DeliveredHalf,
 ) -> FlowRow {
@@ -258,7 +290,6 @@ fn flow_row(
     } = sent.key;
     let plan = &context.jobs[usize::from(job)];
     let turn = plan.turn(sent.turn);
-    let transfer = schedule.transfer(id);
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);
     let frames = u64::from(received.frames);

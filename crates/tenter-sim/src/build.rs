@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::{Directory, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
@@ -13,6 +13,7 @@ use tenter_net::{
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_units::{Rate, Time};
+use tenter_workload::collective::ScaleUp;
 use tenter_workload::{Destination, QueuePairs, Schedule, split};
 
 use crate::driver::WindowedDriver;
@@ -21,6 +22,7 @@ use crate::host::{Host, RankHere};
 use crate::jobs::{JobPlan, JobProgress, Place};
 use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
+use crate::scale_up;
 use crate::scheduled::ScheduledFabric;
 use crate::watch::{Unwatched, Watcher};
 
@@ -43,6 +45,10 @@ pub struct Context {
     pub(crate) impairments: Vec<LinkImpairment>,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
+    /// The DMA rates of each NIC; empty without PCIe.
+    dma: Vec<DmaRates>,
+    /// What connects the NPUs of a host.
+    pub(crate) scale_up: Option<ScaleUp>,
     /// In-band telemetry, if packets carry any.
     telemetry: Option<Arc<Telemetry>>,
     /// What is different in a scheduled fabric.
@@ -109,6 +115,14 @@ impl Context {
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
+    /// The line rates of the NICs of a job, rank by rank.
+    pub(crate) fn nic_rates(&self, job: usize) -> Vec<Rate> {
+        let hosts = self.jobs[job].job.hosts.iter();
+        hosts
+            .map(|&host| self.topology.cable(host, 0).rate)
+            .collect()
+    }
+
     /// Hash of the 5-tuple of packets from one rank to another.
     pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
         let hosts = &self.jobs[usize::from(job)].job.hosts;
@@ -134,6 +148,16 @@ impl Context {
         let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
         let mixed = mix64(self.seed ^ pair.rotate_left(17) ^ lane);
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
+    }
+
+    /// How many inputs a node has: for each port one for data and one for MAC control frames; an
+    /// NPU has one more from each of its domain, and a leaf of a scheduled fabric from each leaf.
+    pub fn inputs(&self, node: u32) -> u16 {
+        let ports = 2 * self.topology.nodes[node as usize].ports.len() as u16;
+        let domain = self.scale_up.filter(|_| self.topology.is_host(node));
+        let npus = domain.map_or(0, |domain| domain.npus_per_host as u16);
+        let fabric = self.scheduled.as_ref();
+        ports + npus + fabric.map_or(0, |fabric| fabric.control_inputs(node))
     }
 
     /// The model of a switch.
@@ -294,6 +318,8 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         impairments: plan.impairments.clone(),
         switches: plan.switches.clone(),
         nic: plan.nic.clone(),
+        dma: plan.dma.clone(),
+        scale_up: plan.scale_up,
         telemetry: telemetry(plan),
         scheduled: ScheduledFabric::of(plan),
         addresses: plan.addresses.clone(),
@@ -332,8 +358,9 @@ pub fn lookahead(context: &Context) -> u64 {
     let cell = spec.map_or(u32::MAX, ScheduledSpec::shortest_wire_bytes);
     let data = flights(context, SMALLEST_WIRE_BYTES.min(cell)).min();
     let pause = context.pause_lookahead();
+    let within = scale_up::lookahead(context);
     let control = context.control_latencies().map(|(least, _)| least);
-    let others = pause.into_iter().chain(control);
+    let others = pause.into_iter().chain(control).chain(within);
     data.into_iter().chain(others).min().unwrap_or(u64::MAX)
 }
 
@@ -596,6 +623,9 @@ impl Context {
         let classes = self.nic_classes(node);
         let line = self.topology.cable(node, 0).rate;
         let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        if let Some(rates) = self.dma.get(node as usize) {
+            nic.limit_dma(&self.nic, rates, line);
+        }
         if let Some(telemetry) = &self.telemetry {
             nic.carry_telemetry(telemetry.clone());
         }

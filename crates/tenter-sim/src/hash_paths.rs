@@ -60,6 +60,7 @@ fn of_schedule<D: Driver>(
 ) -> Option<Vec<HashPath>> {
     let context = driver.fabric(0).context();
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
+    let transfers = transfers.filter(|of| !context.is_carried(usize::from(number), of));
     let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
     let paths = flows.map(|(transfer, queue_pair)| {
         let lane = transfer.way(job.queue_pair_scope).lane;
@@ -94,6 +95,9 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
             for slot in 0..plan.pairs.send_slots(rank) as u32 {
                 let peer = plan.pairs.peer_of(rank, slot);
                 let to = plan.job.hosts[peer.rank as usize];
+                if context.is_within_domain(from, to) {
+                    continue;
+                }
                 let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
                 counts[from as usize][0] += 1;
                 for (node, port) in ports(driver, (from, to), hash)? {

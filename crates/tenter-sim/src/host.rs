@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
 use tenter_engine::Stream;
-use tenter_net::{Medium, Packet};
+use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::{Destination, Transfer, split};
 
 use crate::build::{Context, Peers, Schedules};
 use crate::ledger::{FlowKey, Ledger};
+use crate::scale_up::ScaleUpPort;
 
 /// A rank of a job, on its host.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +23,15 @@ pub(crate) struct RankHere {
 
 /// What a host waits for; the order is that of events at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
+pub(crate) enum Timer {
     /// A rank (its number on this host) starts its job's collective.
     Start(u16),
     /// A rank may post a transfer.
     Release(u16, u32),
+    /// The first transfer into the scale-up domain is through.
+    Carried,
+    /// The end of the first that is under way there arrives.
+    Confirmed,
 }
 
 /// A host.
@@ -41,6 +46,8 @@ pub struct Host {
     waiting: BTreeMap<(u16, u32), u32>,
     /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
     start_skew: Box<[Stream]>,
+    /// What is under way within the scale-up domain; made when something first is.
+    pub(crate) scale_up: Option<Box<ScaleUpPort>>,
 }
 
 /// What a host needs of its surroundings while it handles one thing.
@@ -67,6 +74,7 @@ impl Host {
             not_started: Vec::new(),
             waiting: BTreeMap::new(),
             start_skew,
+            scale_up: None,
         }
     }
 
@@ -113,6 +121,7 @@ impl Host {
             Timer::Start(number) | Timer::Release(number, _) => {
                 ranks[usize::from(*number)].job != job
             }
+            Timer::Carried | Timer::Confirmed => true,
         });
     }
 
@@ -139,6 +148,10 @@ impl Host {
         scope: &mut HostScope<'_>,
         medium: &mut impl Medium,
     ) {
+        if packet.kind == PacketKind::ScaleUp {
+            self.take_carried(packet, scope);
+            return;
+        }
         let peers = scope.peers();
         let done = &mut scope.ledger.done;
         let delivery = self
@@ -173,6 +186,8 @@ impl Host {
                         self.post_initial(number, now, scope);
                     }
                     Timer::Release(number, id) => self.post(number, id, now, scope),
+                    Timer::Carried => self.send_carried(now, scope, medium),
+                    Timer::Confirmed => self.confirm_carried(now, scope),
                 }
             }
             _ => {
@@ -194,22 +209,45 @@ impl Host {
         }
     }
 
-    /// Posts a transfer, split over the queue pairs of its way, and plans the one that follows it
-    /// whatever arrives.
+    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
+    /// plans the one that follows it whatever arrives.
     fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
-        let plan = &context.jobs[usize::from(here.job)];
         let transfer = scope.schedules.of(here.job).transfer(id);
+        if context.is_carried(usize::from(here.job), &transfer) {
+            self.carry(number, id, now, scope);
+        } else {
+            self.post_to_nic((here, id), &transfer, now, scope);
+        }
+        if let Some((next, wait)) = scope.schedules.of(here.job).followed_by(id) {
+            self.set_timer(now + wait.ps(), Timer::Release(number, next));
+        }
+    }
+
+    pub(crate) fn set_timer(&mut self, at: u64, timer: Timer) {
+        self.timers.push(Reverse((at, timer)));
+    }
+
+    /// Posts a transfer of a rank here to its queue pairs.
+    fn post_to_nic(
+        &mut self,
+        (here, id): (RankHere, u32),
+        transfer: &Transfer,
+        now: u64,
+        scope: &HostScope<'_>,
+    ) {
+        let context = scope.context;
+        let plan = &context.jobs[usize::from(here.job)];
         let slot = plan
             .pairs
-            .find_for(&transfer)
+            .find_for(transfer)
             .expect("every way of a schedule has queue pairs");
         let queue_pairs = plan.job.queue_pairs;
         for index in 0..queue_pairs {
             let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
             if !self.nic.is_open(send) {
-                let peer = peer(context, here.job, &transfer, slot.receive_slot, index);
+                let peer = peer(context, here.job, transfer, slot.receive_slot, index);
                 let class = context.data_class(here.job, self.nic.host());
                 self.nic.open(&context.nic, send, (peer, class), now);
             }
@@ -225,11 +263,6 @@ impl Host {
                 posted: now,
             };
             self.nic.post(&context.nic, send, request);
-        }
-        if let Some((next, wait)) = scope.schedules.of(here.job).followed_by(id) {
-            let at = now + wait.ps();
-            self.timers
-                .push(Reverse((at, Timer::Release(number, next))));
         }
     }
 
@@ -269,7 +302,7 @@ impl Host {
     }
 
     /// Posts what has waited for transfer `id`, or starts the delay until it may be posted.
-    fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
+    pub(crate) fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
         let schedule = scope.schedules.of(job);
         let mut released = std::mem::take(&mut scope.ledger.released);

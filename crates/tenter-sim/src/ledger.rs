@@ -136,7 +136,7 @@ impl Ledger {
         }
     }
 
-    fn acknowledged(&mut self, done: &Acknowledged) {
+    pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
         let key = FlowKey::unpack(done.request.tag);
         let turn = done.request.group;
         self.digest.add(&[

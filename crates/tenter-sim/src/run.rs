@@ -413,8 +413,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         );
         let flows = schedule.transfer_count() as usize * usize::from(plan.job.queue_pairs);
         if !plan.is_endless() {
+            let begins = (job, self.now);
             self.accounts
-                .begin(job, self.now, flows, Arc::clone(&schedule));
+                .begin(&context, begins, flows, Arc::clone(&schedule));
         }
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;

@@ -44,6 +44,11 @@ impl ScheduledFabric {
         })
     }
 
+    /// How many control links end at a node.
+    pub(crate) fn control_inputs(&self, node: u32) -> u16 {
+        self.number(node).map_or(0, |_| self.leaves.len() as u16)
+    }
+
     /// A node's number among the leaves, if it is one.
     fn number(&self, node: u32) -> Option<u16> {
         self.leaves.binary_search(&node).ok().map(|at| at as u16)
@@ -55,17 +60,6 @@ impl Context {
     pub(crate) fn is_scheduled_leaf(&self, node: u32) -> bool {
         let fabric = self.scheduled.as_ref();
         fabric.is_some_and(|fabric| fabric.number(node).is_some())
-    }
-
-    /// How many inputs a node has: for each port one for data and one for MAC control frames; a
-    /// leaf of a scheduled fabric has one more for each leaf.
-    pub fn inputs(&self, node: u32) -> u16 {
-        let ports = self.topology().nodes[node as usize].ports.len() as u16;
-        let leaf = self
-            .scheduled
-            .as_ref()
-            .filter(|of| of.number(node).is_some());
-        2 * ports + leaf.map_or(0, |fabric| fabric.leaves.len() as u16)
     }
 
     /// Makes a switch what it is in a scheduled fabric, if the fabric is one.

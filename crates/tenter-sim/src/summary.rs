@@ -15,6 +15,7 @@ use crate::build::{Context, lookahead};
 use crate::counters;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::ideal_ratio;
 use crate::jobs::JobPlan;
 use crate::notices;
 use crate::run::Outcome;
@@ -274,8 +275,11 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
     let arrived = size as f64 * arrived_share(context, tally);
     let algbw = time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
     let busbw = algbw.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
+    let ideal = ideal_ratio::of_collective(plan, number, tally, arrived_share(context, tally));
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
     let fct = Distribution::of(&mut tally.completion_times.clone());
+    let ratios = ideal_ratio::of_flows(tally);
+    let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
     CollectiveRow {
         job: job as u32,
         index: turn.index,
@@ -291,7 +295,13 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
         algbw_gbytes_per_s: algbw,
         busbw_gbytes_per_s: busbw,
         ideal_percent: busbw.map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
-        ideal_ratio: busbw.map(|busbw| rate / busbw),
+        ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, ideal)),
+        ideal_time: ideal,
+        flow_ratio_mean: ideal_ratio::mean(&ratios),
+        flow_ratio_p50: at(500),
+        flow_ratio_p99: at(990),
+        flow_ratio_p999: at(999),
+        flow_ratio_max: at(1_000),
         fct_min: fct.map(|fct| fct.min),
         fct_p50: fct.map(|fct| fct.p50),
         fct_p95: fct.map(|fct| fct.p95),
@@ -383,6 +393,7 @@ fn job_row<D: Driver>(
         compute,
         exposed: jct.map(|jct| jct.saturating_sub(compute)),
         rx_bytes,
+        ideal_ratio: ideal_ratio::of_job(collectives).filter(|_| done),
         rx_gbps: (!span.is_zero()).then(|| rx_bytes as f64 * 8.0 / span.as_s() / 1e9),
         complete,
         failure: failure.filter(|_| !complete),

@@ -32,6 +32,9 @@ pub(crate) struct Description {
     /// What a quick run has otherwise, as `--set` has it.
     #[serde(default)]
     pub(crate) quick_set: Vec<String>,
+    /// Of a study by readings: whether there is a quick run.
+    #[serde(default = "yes")]
+    pub(crate) quick: bool,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -47,6 +50,9 @@ pub(crate) struct PublishedRows {
     pub(crate) cases: Option<String>,
     /// The size of the one case, where the table has no column for it.
     pub(crate) size: Option<String>,
+    /// Of a study by readings: the column with the published values, after which the metric is
+    /// called; otherwise the columns are `published` and `metric`.
+    pub(crate) value: Option<String>,
 }
 
 /// How the scenario gets its cases.
@@ -73,7 +79,7 @@ pub(crate) struct ReadingOfRow {
     pub(crate) reading: Reading,
     /// The leaf that it is read at, where it is read at one.
     pub(crate) leaf: Option<String>,
-    /// The job that it is read of, where it is read of one.
+    /// The job that it is read of, where it is read of one and that is not the first.
     pub(crate) job: Option<String>,
     /// What is made of the values of several seeds.
     #[serde(default)]
@@ -135,6 +141,8 @@ pub enum Reading {
     /// Jobs under test of which some collective has a flow that takes more than one and a half
     /// times the median.
     JobsWithALongTail,
+    /// The time of a job over that of the same transfers on a full mesh at port speed.
+    IdealRatio,
 }
 
 /// What the luck of the hash must have been in a trial.

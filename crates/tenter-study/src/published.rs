@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tenter_units::Bytes;
 
 use crate::answer::Value;
-use crate::description::{Description, Judged, ReadingOfRow, Variant};
+use crate::description::{Description, Judged, ReadingOfRow};
 use crate::error::StudyError;
 use crate::readings::ReadingRow;
 
@@ -129,7 +129,7 @@ pub(crate) fn read_readings(
             header: &header,
             record,
         };
-        row.reading(reading, &description.variants)
+        row.reading(reading, description)
     };
     description.readings.iter().map(read).collect()
 }
@@ -269,21 +269,26 @@ impl Row<'_> {
     fn reading(
         &self,
         reading: &ReadingOfRow,
-        variants: &[Variant],
+        description: &Description,
     ) -> Result<ReadingRow, StudyError> {
         let column = |name: &str| column(self.header, self.table, name);
         let [low, high] = &reading.band;
         let gate = self.gate(column("gate")?)?;
-        let text = self.text(column("published")?);
+        let (value, metric) = match &description.published.value {
+            Some(name) => (column(name)?, name.as_str()),
+            None => (column("published")?, self.text(column("metric")?)),
+        };
+        let text = self.text(value);
         let published = match text.parse::<f64>() {
             Ok(number) => Some(Value::Number(number)),
             Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
         };
-        let all = || variants.iter().map(|variant| variant.name.clone());
+        let variants = description.variants.iter();
+        let all = || variants.clone().map(|variant| variant.name.clone());
         Ok(ReadingRow {
             case: reading.case.clone(),
             reading: reading.reading,
-            metric: self.text(column("metric")?).to_owned(),
+            metric: metric.to_owned(),
             leaf: reading.leaf.clone(),
             job: reading.job.clone(),
             statistic: reading.statistic,

@@ -1,7 +1,7 @@
 //! Studies by readings: each published row is compared with something read from the trials.
 
 use tenter_record::PortRow;
-use tenter_topology::Topology;
+use tenter_scenario::Plan;
 
 use crate::answer::{CaseAnswer, Value, Verdict};
 use crate::description::{Condition, Reading, Statistic};
@@ -19,7 +19,7 @@ pub struct ReadingRow {
     pub metric: String,
     /// The leaf that it is read at, where it is read at one.
     pub leaf: Option<String>,
-    /// The job that it is read of, where it is read of one.
+    /// The job that it is read of, where it is read of one and that is not the first.
     pub job: Option<String>,
     /// What is made of the values of several seeds.
     pub statistic: Statistic,
@@ -117,6 +117,7 @@ impl ReadingRow {
                 (!jobs.is_empty()).then(|| Value::Number(sum / jobs.len() as f64))
             }
             Reading::JobsWithALongTail => long_tails(trial).map(Value::Number),
+            Reading::IdealRatio => self.ideal_ratio(trial).map(Value::Number),
         }
     }
 
@@ -126,10 +127,18 @@ impl ReadingRow {
         job.collectives.first()?.ideal_percent
     }
 
-    /// Whether the leaf is one of the topology.
-    pub(crate) fn fits(&self, topology: &Topology) -> bool {
-        let mut leaves = leaves(topology).into_iter();
-        self.leaf.is_none() || leaves.any(|leaf| Some(leaf.name) == self.leaf)
+    fn ideal_ratio(&self, trial: &Trial) -> Option<f64> {
+        let mut jobs = trial.summary.jobs.iter().map(|job| &job.job);
+        let job = jobs.find(|job| self.job.as_ref().is_none_or(|name| *name == job.name));
+        job?.ideal_ratio
+    }
+
+    /// Whether the leaf is one of the topology, and the job one of the plan.
+    pub(crate) fn fits(&self, plan: &Plan) -> bool {
+        let mut leaves = leaves(&plan.topology).into_iter();
+        let leaf = self.leaf.is_none() || leaves.any(|leaf| Some(leaf.name) == self.leaf);
+        let is_named = |name: &String| plan.jobs.iter().any(|job| job.name == *name);
+        leaf && self.job.as_ref().is_none_or(is_named)
     }
 }
 
@@ -254,7 +263,7 @@ fn completes(trial: &Trial) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::{CollectiveRow, FlowRow, InterferenceRow, JobSummary};
+    use tenter_record::{CollectiveRow, FlowRow, InterferenceRow, JobRow, JobSummary};
     use tenter_units::Time;
 
     use super::*;
@@ -309,7 +318,7 @@ mod tests {
             reading,
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),
-            job: Some("job".to_owned()),
+            job: None,
             statistic: Statistic::Median,
             variant: "pure".to_owned(),
             shown: vec!["pure".to_owned()],
@@ -402,6 +411,29 @@ mod tests {
         };
         assert_eq!(tails(15), Some(Value::Number(0.0)));
         assert_eq!(tails(16), Some(Value::Number(1.0)));
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_job() {
+        let mut trial = trial();
+        let job = |name: &str, ideal_ratio| JobSummary {
+            job: JobRow {
+                name: name.to_owned(),
+                ideal_ratio,
+                ..JobRow::default()
+            },
+            ..JobSummary::default()
+        };
+        trial.summary.jobs = vec![job("a", Some(1.25)), job("b", Some(1.5)), job("c", None)];
+        let of = |job: Option<&str>| {
+            let row = ReadingRow {
+                job: job.map(str::to_owned),
+                ..row(Reading::IdealRatio)
+            };
+            row.read(&trial).and_then(|value| value.number())
+        };
+        assert_eq!((of(None), of(Some("b"))), (Some(1.25), Some(1.5)));
+        assert_eq!((of(Some("c")), of(Some("d"))), (None, None));
     }
 
     #[test]

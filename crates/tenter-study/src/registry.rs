@@ -58,6 +58,9 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "methodology/cc-4",
     "scheduled-fabric/test-1",
     "scheduled-fabric/test-3",
+    "scheduled-fabric/test-5",
+    "scheduled-fabric/test-12",
+    "scheduled-fabric/test-16e",
     "evolved-ethernet/walk-through",
     "evolved-ethernet/jobs",
     "evolved-ethernet/degraded"

@@ -41,6 +41,8 @@ pub struct Study {
     pub comparison: Comparison,
     /// What a quick run has otherwise, as `--set` has it.
     pub quick_set: Vec<String>,
+    /// Whether a study by readings has a quick form.
+    quick: bool,
     scenario: String,
 }
 
@@ -101,6 +103,7 @@ impl Study {
             variants: description.variants,
             seeds: description.seeds,
             quick_set: description.quick_set,
+            quick: description.quick,
             comparison,
             scenario: texts.scenario.to_owned(),
         })
@@ -116,7 +119,8 @@ impl Study {
         match &self.comparison {
             Comparison::Sizes(sizes) => sizes.cases(extent == Extent::Quick).next().is_some(),
             Comparison::Readings(rows) => {
-                let quick = self.seeds.as_ref().is_none_or(|seeds| seeds.quick_runs > 0);
+                let seeds = self.seeds.as_ref();
+                let quick = self.quick && seeds.is_none_or(|seeds| seeds.quick_runs > 0);
                 !rows.is_empty() && (quick || extent == Extent::Full)
             }
         }
@@ -193,12 +197,13 @@ impl Study {
                 "a study by sizes compares one job with one iteration; leave out the others"
                     .to_owned(),
             ),
-            (Comparison::Readings(rows), _) => {
-                match rows.iter().find(|row| !row.fits(&plan.topology)) {
-                    Some(row) => Err(format!("it has no leaf for the reading `{}`", row.case)),
-                    None => Ok(()),
-                }
-            }
+            (Comparison::Readings(rows), _) => match rows.iter().find(|row| !row.fits(plan)) {
+                Some(row) => Err(format!(
+                    "it has no leaf or job for the reading `{}`",
+                    row.case
+                )),
+                None => Ok(()),
+            },
         }
     }
 

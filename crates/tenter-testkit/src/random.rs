@@ -6,6 +6,7 @@ mod endpoint;
 mod fabric;
 mod faults;
 mod flow_control;
+mod hosts;
 mod jobs;
 mod scheduled;
 mod tiers;
@@ -53,6 +54,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             faults::change(&mut plan, &mut draw);
             scheduled::change(&mut plan, &mut draw);
             tiers::change(&mut plan, &mut draw);
+            hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -101,6 +103,7 @@ mod tests {
 
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
+    use tenter_endpoint::{DmaRates, Interleave};
     use tenter_net::impairment::TesterAction;
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
@@ -176,6 +179,25 @@ mod tests {
                 "scheduled cells",
                 scheduled.is_some_and(|of| of.cell.is_some()),
             ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What there is of hosts and of groups of ranks in a plan.
+    fn hosts_of(plan: &Plan) -> Vec<&'static str> {
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let grouped = runs.any(|run| matches!(run.kind, CollectiveKind::Grouped { .. }));
+        let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
+        let by_message = plan.nic.interleave == Interleave::Message;
+        let has = [
+            ("scale-up domains", plan.scale_up.is_some()),
+            ("process groups", grouped),
+            ("turns of messages", by_message),
+            ("slow DMA writes", dma(&|rates| rates.write < rates.read)),
+            ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -346,7 +368,12 @@ mod tests {
                 count("cut-through".to_owned());
             }
             let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
-            for what in flow_control_of(&plan).into_iter().chain(others) {
+            let hosts = hosts_of(&plan);
+            for what in flow_control_of(&plan)
+                .into_iter()
+                .chain(others)
+                .chain(hosts)
+            {
                 count(what.to_owned());
             }
             let limit = plan.switches.usual.classes[0].limit;
@@ -381,6 +408,11 @@ mod tests {
             "reordering",
             "scheduled cells",
             "scheduled packets",
+            "slow DMA writes",
+            "slow DMA reads",
+            "scale-up domains",
+            "process groups",
+            "turns of messages",
         ] {
             at_least(what, 5);
         }

@@ -243,9 +243,9 @@ fn plan(
 
 impl<W> Links<W> {
     fn new(context: &Context, watcher: W) -> Links<W> {
-        let nodes = &context.topology().nodes;
-        let mut inputs = vec![Vec::new(); nodes.len()];
-        for node in 0..nodes.len() as u32 {
+        let nodes = context.topology().nodes.len();
+        let mut inputs = vec![Vec::new(); nodes];
+        for node in 0..nodes as u32 {
             let (_, home) = context.home(node);
             inputs[home as usize] = vec![Input::default(); usize::from(context.inputs(node))];
         }

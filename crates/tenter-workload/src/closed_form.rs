@@ -98,6 +98,9 @@ pub fn ideal_completion(
             pipeline(kind, ranks, size_bytes, port_time, latency)
         }
         CollectiveKind::BroadcastParallel { .. } => times(whole(), others).saturating_add(latency),
+        CollectiveKind::Grouped { groups, kind } => {
+            ideal_completion(kind, groups.size, size_bytes, port_time, latency)
+        }
         CollectiveKind::Flows { .. } => Time::MAX,
     }
 }

@@ -85,6 +85,21 @@ pub enum WorkloadError {
         /// NPUs of each host.
         npus_per_host: u32,
     },
+    /// Groups of ranks that are not all full.
+    #[error(
+        "{collective}: {ranks} ranks do not fill groups of {size} that are {stride} apart; \
+         give a `size` and a `stride` whose product divides the number of ranks"
+    )]
+    GroupsNotFull {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+        /// Ranks of each group.
+        size: u32,
+        /// From a rank of a group to the next.
+        stride: u32,
+    },
     /// A name that is no collective.
     #[error("there is no collective `{given}`{}; known are {known}", hint(*.suggestion))]
     UnknownCollective {

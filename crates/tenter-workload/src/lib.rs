@@ -30,6 +30,7 @@ pub mod closed_form;
 pub mod collective;
 mod did_you_mean;
 mod error;
+mod full_mesh;
 mod job;
 pub mod pairs;
 pub mod placement;
@@ -38,6 +39,7 @@ pub mod sizes;
 pub mod split;
 
 pub use error::WorkloadError;
+pub use full_mesh::FullMesh;
 pub use job::{CollectiveRun, Compute, Job, QueuePairScope};
 pub use pairs::QueuePairs;
 pub use schedule::{Destination, Schedule, Transfer};

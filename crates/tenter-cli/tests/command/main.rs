@@ -3,6 +3,7 @@
 mod bench;
 mod broken;
 mod explain;
+mod host;
 mod hostile;
 mod import;
 mod interrupt;

@@ -5,13 +5,14 @@ use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Hop, Medium, Packet, PacketKind, SENT_UNIT_PS};
 use tenter_units::Rate;
 
+use super::host_memory::DmaReads;
 use super::in_band::InBand;
 use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
 use crate::send::{SendQueuePair, Sent, Turn};
-use crate::spec::NicSpec;
+use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
 
 /// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
@@ -29,6 +30,8 @@ pub(super) struct Limits {
     pub(super) gaps: Gaps,
     /// In-band telemetry, if packets carry any.
     pub(super) in_band: Option<Box<InBand>>,
+    /// Host memory that is slower than the wire.
+    pub(super) reads: Option<DmaReads>,
 }
 
 impl Limits {
@@ -43,12 +46,18 @@ impl Limits {
         if control.is_none() && spec.notification.is_none() && goes_back && !mixed {
             return None;
         }
+        Some(Limits::of(spec, line, slots))
+    }
+
+    /// Of any NIC.
+    pub(super) fn of(spec: &NicSpec, line: Rate, slots: usize) -> Box<Limits> {
+        let control = spec.congestion_control.as_ref();
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
             let own = repeat.window_packets;
             window = Some(window.map_or(own, |window| window.min(own)));
         }
-        Some(Box::new(Limits {
+        Box::new(Limits {
             window,
             congestion: control.map(|control| Congestion::new(control, line, slots)),
             paced: Timers::new(),
@@ -56,7 +65,13 @@ impl Limits {
             repairs: Repairs::default(),
             gaps: Gaps::default(),
             in_band: None,
-        }))
+            reads: None,
+        })
+    }
+
+    /// When host memory has the next data packet ready.
+    fn read_at(&self) -> u64 {
+        self.reads.as_ref().map_or(0, DmaReads::ready_at)
     }
 
     /// Packets that a queue pair may have unacknowledged.
@@ -109,6 +124,7 @@ impl Nic {
         } else {
             paused(self.classes.data)
         };
+        let data = data.max(limits.read_at());
         let waits = !self.round.is_empty() || limits.paced.next_at() != u64::MAX;
         let data = waits.then_some(data);
         let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
@@ -193,7 +209,12 @@ impl Nic {
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
         self.transmitter.transmit(&sent.packet, now, medium);
-        self.take_turn(slot, (sent.packet.frame_bytes, now));
+        let reads = self.limits.as_mut().and_then(|own| own.reads.as_mut());
+        if let Some(reads) = reads {
+            reads.sent(&sent.packet, now);
+        }
+        let goes_on = !sent.ends_message && spec.interleave == Interleave::Message;
+        self.take_turn(slot, (sent.packet.frame_bytes, now), goes_on);
         if !armed {
             self.arm(spec, slot, now);
         }
@@ -202,9 +223,9 @@ impl Nic {
         }
     }
 
-    /// Says where a queue pair that has just sent a packet goes: to the end of the round, to those
-    /// that wait, or away.
-    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64)) {
+    /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
+    /// turn goes on, to those that wait, or away.
+    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64), goes_on: bool) {
         let Some(limits) = &mut self.limits else {
             return;
         };
@@ -216,6 +237,9 @@ impl Nic {
         if waits {
             // Slow queue pairs hear seldom from the other side: the timeout counts from here.
             queue_pair.last_progress = now;
+        }
+        if goes_on && !waits && queue_pair.has_packet(window) {
+            return;
         }
         self.round.pop();
         if !queue_pair.has_packet(window) {

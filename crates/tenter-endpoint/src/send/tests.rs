@@ -26,6 +26,8 @@ fn spec() -> NicSpec {
         clock_offset_max_ppm: 0,
         control_class: None,
         receive_buffer: None,
+        pcie: None,
+        interleave: crate::spec::Interleave::Packet,
         loss_recovery: LossRecovery::GoBackN,
         congestion_control: None,
         notification: None,

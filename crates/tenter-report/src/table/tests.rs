@@ -74,6 +74,7 @@ fn table(summary: &Summary) -> String {
         summary,
         fabric,
         folder,
+        ideal: false,
     }
     .render(Format::Table)
 }
@@ -248,6 +249,7 @@ fn json_is_the_summary() {
         summary: &summary,
         fabric: "",
         folder: None,
+        ideal: false,
     }
     .render(Format::Json);
     assert_eq!(
@@ -269,6 +271,7 @@ fn csv_is_the_collectives() {
         summary: &summary,
         fabric: "",
         folder: None,
+        ideal: false,
     }
     .render(Format::Csv);
     let lines: Vec<&str> = text.lines().collect();
@@ -280,4 +283,32 @@ fn csv_is_the_collectives() {
         lines[1]
     );
     assert!(lines[3].ends_with(",training"), "{}", lines[3]);
+}
+
+#[test]
+fn ideal_ratios_have_a_table_of_their_own() {
+    let mut trial = summary();
+    let job = &mut trial.jobs[0];
+    job.job.ideal_ratio = Some(1.038_04);
+    job.collectives.truncate(1);
+    let row = &mut job.collectives[0];
+    row.ideal_time = Time::from_us(300);
+    row.ideal_ratio = Some(1.038_04);
+    row.flow_ratio_mean = Some(0.9);
+    row.flow_ratio_max = Some(1.038);
+    let text = TrialReport {
+        summary: &trial,
+        fabric: "",
+        folder: None,
+        ideal: true,
+    }
+    .render(Format::Table);
+    let expected = "
+ideal ratio: time over that of the same transfers on a full mesh of links at port speed
+  job       collective              size  ideal time   ratio  flows: mean  P50  P99  P99.9    P100
+                                                  ms
+  training  all                                       1.0380
+            all-to-all, parallel  16 MiB       0.300  1.0380       0.9000    -    -      -  1.0380
+";
+    assert!(text.contains(expected), "{text}");
 }

@@ -148,7 +148,7 @@ pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
 fn receive_buffer(frame: u64, draw: &mut Draw) -> ReceiveBufferSpec {
     let xoff = frame * (1 + draw.below(10));
     ReceiveBufferSpec {
-        drain_rate: Rate::from_gbps(5 + draw.below(400)),
+        drain_rate: Some(Rate::from_gbps(5 + draw.below(400))),
         capacity_bytes: xoff + frame * draw.below(20),
         xoff_bytes: draw.chance(65).then_some(xoff),
         xon_bytes: draw.below(xoff),

@@ -101,6 +101,17 @@ fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> Stri
     text
 }
 
+/// Groups that run a collective by themselves, where their ranks suit it.
+fn groups(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
+    let size = draw.within(2..=ranks);
+    let stride = draw.within(1..=ranks);
+    let full = ranks.is_multiple_of(size) && (ranks / size).is_multiple_of(stride);
+    if !full || kind.schedule(size as u32, UNIT).is_err() {
+        return String::new();
+    }
+    format!(", groups: {{size: {size}, stride: {stride}}}")
+}
+
 /// Where as many ranks run: on these hosts, or on others of the fabric.
 fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
     if draw.chance(60) {
@@ -192,11 +203,11 @@ fn collective(
                 ("hypercube", _) => 3,
                 _ => 1,
             };
-            let choice = (name, transfers, volume, pieces);
+            let choice = (name, transfers, volume, pieces, kind);
             choices.extend(std::iter::repeat_n(choice, weight));
         }
     }
-    let (mut name, transfers, volume, pieces) =
+    let (mut name, transfers, volume, pieces, kind) =
         choices.swap_remove(draw.below(choices.len() as u64) as usize);
     let size = if draw.chance(8) {
         // Less than a byte for some of the transfers.
@@ -210,6 +221,9 @@ fn collective(
         let chunk = size.div_ceil(pieces);
         let _ = write!(name, ", chunk_size: {chunk}B");
     }
+    // With draws of their own, so that all else is drawn as without groups.
+    let mut own = Draw::new(size.rotate_left(32) ^ ranks);
+    name.push_str(&groups(&mut own, ranks, &kind));
     (name, size)
 }
 

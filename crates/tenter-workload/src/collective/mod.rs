@@ -20,6 +20,7 @@ mod butterfly;
 mod chunks;
 mod flows;
 mod gather_parallel;
+mod grouped;
 mod hypercube;
 mod incast;
 mod one_each;
@@ -47,6 +48,7 @@ use crate::{Schedule, WorkloadError};
 
 pub use all_reduce_hierarchical::ScaleUp;
 pub use flows::Flow;
+pub use grouped::Groups;
 
 /// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
 /// said.
@@ -134,6 +136,13 @@ pub enum CollectiveKind {
     Incast {
         /// The rank that receives.
         root: u32,
+    },
+    /// A collective that each of several groups of ranks runs by itself; no member of its own.
+    Grouped {
+        /// The groups.
+        groups: Groups,
+        /// What each of them runs.
+        kind: Box<CollectiveKind>,
     },
     /// Streams that never end; no collective, and not listed among them.
     Flows {
@@ -262,7 +271,7 @@ impl CollectiveKind {
 
     /// What is known of this algorithm, an entry of [`CollectiveKind::MEMBERS`] unless it is
     /// endless.
-    pub const fn member(&self) -> &'static CollectiveMember {
+    pub fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
             CollectiveKind::AllToAllPairwise => &all_to_all_pairwise::MEMBER,
@@ -289,17 +298,18 @@ impl CollectiveKind {
             CollectiveKind::Hypercube => &hypercube::MEMBER,
             CollectiveKind::Permutation { .. } => &permutation::MEMBER,
             CollectiveKind::Incast { .. } => &incast::MEMBER,
+            CollectiveKind::Grouped { kind, .. } => kind.member(),
             CollectiveKind::Flows { .. } => &flows::MEMBER,
         }
     }
 
     /// The collective's name, such as `all-to-all`.
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.member().collective
     }
 
     /// The algorithm's name, such as `parallel`.
-    pub const fn algorithm(&self) -> &'static str {
+    pub fn algorithm(&self) -> &'static str {
         self.member().algorithm
     }
 
@@ -395,7 +405,24 @@ impl CollectiveKind {
     pub fn within_hosts(&self, size_bytes: u64) -> Time {
         match self {
             CollectiveKind::AllReduceHierarchical { scale_up } => scale_up.phase(size_bytes),
+            CollectiveKind::Grouped { kind, .. } => kind.within_hosts(size_bytes),
             _ => Time::ZERO,
+        }
+    }
+
+    /// What each group of ranks runs; itself, where there are no groups.
+    pub fn of_group(&self) -> &CollectiveKind {
+        match self {
+            CollectiveKind::Grouped { kind, .. } => kind,
+            _ => self,
+        }
+    }
+
+    /// How many ranks run it together, of so many that run it in all.
+    pub fn ranks_together(&self, ranks: u32) -> u32 {
+        match self {
+            CollectiveKind::Grouped { groups, .. } => groups.size,
+            _ => ranks,
         }
     }
 
@@ -410,7 +437,18 @@ impl CollectiveKind {
         ranks: u32,
         size_bytes: u64,
     ) -> Result<Box<dyn Schedule>, WorkloadError> {
+        if let CollectiveKind::Grouped { groups, kind } = self {
+            let collective = kind.member().to_string();
+            groups.count(&collective, ranks)?;
+            let of_one = kind.schedule(groups.size, size_bytes)?;
+            let grouped = grouped::Grouped::new(*groups, (&collective, ranks), of_one)?;
+            return Ok(Box::new(grouped));
+        }
         self.member().check(ranks, size_bytes)?;
+        self.of_all(ranks, size_bytes)
+    }
+
+    fn of_all(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         Ok(match *self {
             CollectiveKind::AllToAllParallel => Box::new(
                 all_to_all_parallel::AllToAllParallel::new(ranks, size_bytes),
@@ -469,6 +507,7 @@ impl CollectiveKind {
                 Box::new(permutation::schedule(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
+            CollectiveKind::Grouped { .. } => self.schedule(ranks, size_bytes)?,
             CollectiveKind::Flows { ref flows } => {
                 Box::new(flows::Flows::new(ranks, size_bytes, flows))
             }
@@ -480,11 +519,11 @@ impl CollectiveKind {
     ///
     /// Source: the `*GetBw` functions of NVIDIA/nccl-tests.
     pub fn algbw_factor(&self, ranks: u32) -> f64 {
-        let factor = match self {
+        let factor = match self.of_group() {
             CollectiveKind::Hypercube => Factor::AllButOwn,
             _ => Factor::One,
         };
-        factor.of(ranks)
+        factor.of(self.ranks_together(ranks))
     }
 
     /// Bus bandwidth over algorithm bandwidth for `ranks` ranks (at least 2), so that an ideal
@@ -492,6 +531,6 @@ impl CollectiveKind {
     ///
     /// Source: "Performance reported by NCCL tests" (NVIDIA/nccl-tests, `doc/PERFORMANCE.md`).
     pub fn busbw_factor(&self, ranks: u32) -> f64 {
-        self.member().busbw.of(ranks)
+        self.member().busbw.of(self.ranks_together(ranks))
     }
 }

@@ -1,0 +1,171 @@
+//! PCIe between a NIC and the memory of its host: how much payload DMA moves, each way.
+//!
+//! Source: PCI Express Base Specification (transaction layer packets, link encodings); the rate
+//! limit on DMA writes is that of the simulation report on scheduled Ethernet fabrics (Scala
+//! Computing and DriveNets, 2023).
+
+use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_units::{Rate, SerialisationTime};
+
+/// The PCIe link of a NIC; all NICs of a trial have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PcieSpec {
+    /// Bytes of transaction layer packets that the link carries, each way.
+    pub peak: Rate,
+    /// Payload of a transaction layer packet at most.
+    pub max_payload_bytes: u32,
+    /// What such a packet takes beyond its payload.
+    pub tlp_overhead_bytes: u32,
+}
+
+/// How fast the DMA engines of one NIC are, in bytes on its PCIe link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DmaRates {
+    /// Into host memory: what has been received.
+    pub write: Rate,
+    /// Out of host memory: what is to be sent.
+    pub read: Rate,
+}
+
+impl PcieSpec {
+    /// Bytes on the link for so many bytes of payload.
+    pub fn link_bytes(&self, payload: u32) -> u32 {
+        let packets = payload.div_ceil(self.max_payload_bytes.max(1));
+        payload + packets * self.tlp_overhead_bytes
+    }
+
+    /// What a rate of link bytes comes to in payload, for packets of so many bytes of it.
+    pub fn payload_rate(&self, rate: Rate, payload: u32) -> Rate {
+        let bits = u128::from(rate.bits_per_second()) * u128::from(payload);
+        let bits = bits / u128::from(self.link_bytes(payload).max(1));
+        Rate::from_bits_per_second(bits as u64)
+    }
+
+    /// Whether DMA at a rate never falls behind a wire of rate `line`, whatever the payload of
+    /// packets, up to the path MTU; `headers` are the frame bytes of a packet beside its payload.
+    pub(crate) fn keeps_up(&self, rate: Rate, line: Rate, (mtu, headers): (u32, u32)) -> bool {
+        let falls_behind = |payload: u32| {
+            let on_wire = payload + headers + WIRE_OVERHEAD_BYTES;
+            let wire = u128::from(rate.bits_per_second()) * u128::from(on_wire);
+            wire < u128::from(line.bits_per_second()) * u128::from(self.link_bytes(payload))
+        };
+        !(1..=mtu).any(falls_behind)
+    }
+}
+
+/// One direction of DMA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dma {
+    spec: PcieSpec,
+    time: SerialisationTime,
+    /// Frame bytes of a data packet beside payload and RETH.
+    headers: u32,
+}
+
+impl Dma {
+    /// At a rate, behind a wire of rate `line`; none where the wire is never faster.
+    pub(crate) fn new(
+        spec: &PcieSpec,
+        (rate, line): (Rate, Rate),
+        (mtu, telemetry): (u32, u32),
+    ) -> Option<Dma> {
+        let headers = DATA_OVERHEAD_BYTES + telemetry;
+        let slower = !spec.keeps_up(rate, line, (mtu, headers));
+        slower.then(|| Dma {
+            spec: *spec,
+            time: rate.serialisation(0),
+            headers,
+        })
+    }
+
+    /// How long the payload of a packet takes, in ps, and the fraction of a picosecond to carry
+    /// into the packet that follows without a gap. Packets without payload take no time.
+    pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (u64, u32) {
+        let link_bytes = self.spec.link_bytes(self.payload(packet));
+        let (time, carried) = self.time.of(link_bytes, carried);
+        (time.ps(), carried)
+    }
+
+    fn payload(&self, packet: &Packet) -> u32 {
+        if !packet.kind.is_data() {
+            return 0;
+        }
+        let first = matches!(packet.kind, PacketKind::First | PacketKind::Only);
+        let reth = if first { RETH_BYTES } else { 0 };
+        u32::from(packet.frame_bytes).saturating_sub(self.headers + reth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GEN5: PcieSpec = PcieSpec {
+        peak: Rate::from_gbps(500),
+        max_payload_bytes: 256,
+        tlp_overhead_bytes: 24,
+    };
+
+    fn packet(kind: PacketKind, frame_bytes: u16) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 0,
+            sequence: 0,
+            destination: 0,
+            hash: 0,
+            sent: 0,
+            frame_bytes,
+            kind,
+            flags: 0,
+        }
+    }
+
+    #[test]
+    fn half_of_500_gbps_carries_229_of_payload() {
+        let half = Rate::from_gbps(250);
+        // 16 TLPs of 256 and 24 bytes: 250 · 256/280 = 228.57; with 22 bytes 250 · 256/278.
+        assert_eq!(GEN5.link_bytes(4_096), 4_096 + 16 * 24);
+        assert_eq!(
+            GEN5.payload_rate(half, 4_096),
+            Rate::from_bits_per_second(228_571_428_571)
+        );
+        let lean = PcieSpec {
+            tlp_overhead_bytes: 22,
+            ..GEN5
+        };
+        assert_eq!(
+            lean.payload_rate(half, 4_096),
+            Rate::from_bits_per_second(230_215_827_338)
+        );
+        // A byte more needs a further TLP.
+        assert_eq!(GEN5.link_bytes(257), 257 + 2 * 24);
+        assert_eq!(GEN5.link_bytes(0), 0);
+    }
+
+    #[test]
+    fn only_payload_takes_time() {
+        let dma = Dma::new(
+            &GEN5,
+            (Rate::from_gbps(250), Rate::from_gbps(400)),
+            (4_096, 0),
+        );
+        let dma = dma.expect("half of the peak is slower than the wire");
+        // 4,480 bytes at 32 ps.
+        for (kind, frame) in [(PacketKind::Middle, 4_158), (PacketKind::First, 4_174)] {
+            assert_eq!(dma.of(&packet(kind, frame), 0), (4_480 * 32, 0));
+        }
+        assert_eq!(dma.of(&packet(PacketKind::Only, 79), 0), (25 * 32, 0));
+        assert_eq!(dma.of(&packet(PacketKind::Ack, 66), 0), (0, 0));
+    }
+
+    #[test]
+    fn a_peak_above_the_wire_is_no_limit() {
+        let line = Rate::from_gbps(400);
+        let limit = |gbps: u64| Dma::new(&GEN5, (Rate::from_gbps(gbps), line), (4_096, 0));
+        assert!(limit(500).is_none());
+        // Packets of 3,841 bytes, 4,225 on PCIe and 3,923 on the wire, are the worst there are: 400
+        // · 4,225/3,923 = 430.8.
+        assert!(limit(431).is_none());
+        assert!(limit(430).is_some());
+    }
+}

@@ -1,0 +1,135 @@
+//! PCIe to host memory: what DMA comes to in payload, and which NICs it slows down.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_scenario::Plan;
+use tenter_units::Rate;
+
+/// PCIe of all NICs, and what each kind of them has of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PcieFacts {
+    /// Bytes of transaction layer packets that the link carries, each way.
+    pub peak_gbps: f64,
+    /// Payload of a transaction layer packet at most.
+    pub max_payload_bytes: u32,
+    /// What such a packet takes beyond its payload.
+    pub tlp_overhead_bytes: u32,
+    /// NICs by what they have of it, those with least first.
+    pub nics: Vec<DmaFacts>,
+}
+
+/// NICs with the same line and the same shares of PCIe.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DmaFacts {
+    /// How many.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+    /// Payload that full packets bring over the line.
+    pub line_payload_gbps: f64,
+    /// Into host memory.
+    pub write: DirectionFacts,
+    /// Out of host memory.
+    pub read: DirectionFacts,
+}
+
+/// One direction of DMA.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DirectionFacts {
+    /// Bytes on the PCIe link.
+    pub link_gbps: f64,
+    /// Payload, in full packets.
+    pub payload_gbps: f64,
+    /// Of what the line brings or takes, the share that host memory does, in percent, at most 100.
+    pub line_percent: f64,
+    /// Whether the line is ever faster.
+    pub limits: bool,
+}
+
+/// `None` without PCIe.
+pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
+    let pcie = plan.nic.pcie?;
+    let mtu = plan.nic.mtu_bytes;
+    let headers = DATA_OVERHEAD_BYTES + plan.nic.telemetry_bytes() + WIRE_OVERHEAD_BYTES;
+    let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, u32)> = BTreeMap::new();
+    for (host, rates) in (0..).zip(&plan.dma) {
+        let line = plan.topology.cable(host, 0).rate;
+        let kind = kinds.entry((rates.write, rates.read, line));
+        kind.or_insert((0, host)).0 += 1;
+    }
+    let facts = |((write, read, line), (count, host)): ((Rate, Rate, Rate), (u64, u32))| {
+        let of_line = gbps(line) * f64::from(mtu) / f64::from(mtu + headers);
+        let direction = |rate: Rate| {
+            let payload = gbps(pcie.payload_rate(rate, mtu));
+            DirectionFacts {
+                link_gbps: gbps(rate),
+                payload_gbps: payload,
+                line_percent: (100.0 * payload / of_line).min(100.0),
+                limits: !plan.nic.dma_keeps_up(rate, line),
+            }
+        };
+        DmaFacts {
+            count,
+            example: plan.topology.nodes[host as usize].name.clone(),
+            line_payload_gbps: of_line,
+            write: direction(write),
+            read: direction(read),
+        }
+    };
+    Some(PcieFacts {
+        peak_gbps: gbps(pcie.peak),
+        max_payload_bytes: pcie.max_payload_bytes,
+        tlp_overhead_bytes: pcie.tlp_overhead_bytes,
+        nics: kinds.into_iter().map(facts).collect(),
+    })
+}
+
+/// Whether host memory is ever slower than the line of any NIC.
+pub(crate) fn limits_any(plan: &Plan) -> bool {
+    (0..).zip(&plan.dma).any(|(host, rates)| {
+        let line = plan.topology.cable(host, 0).rate;
+        let slow = |rate| !plan.nic.dma_keeps_up(rate, line);
+        slow(rates.write) || slow(rates.read)
+    })
+}
+
+fn gbps(rate: Rate) -> f64 {
+    rate.bits_per_second() as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenter_scenario::{Format, load};
+
+    #[test]
+    fn rates_by_hand() {
+        let text = "
+fabric: {kind: single-switch, hosts: 4}
+endpoint:
+  nic: {pcie: {peak: 500Gbps}}
+  nic_impairments: [{host: 2-3, dma_write: 50%}]
+jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
+";
+        let loaded = load(text, "x.yaml", Format::Yaml, &[], None).expect("it holds");
+        assert!(limits_any(&loaded.plan));
+        let facts = pcie_facts(&loaded.plan).expect("there is PCIe");
+        let [slow, whole] = facts.nics.as_slice() else {
+            panic!("two kinds of NICs: {facts:?}");
+        };
+        assert_eq!((slow.count, whole.count), (2, 2));
+        assert_eq!(
+            (slow.example.as_str(), whole.example.as_str()),
+            ("host2", "host0")
+        );
+        // 250 · 4096/4480 and 400 · 4096/4178 Gb/s.
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+        assert!(near(slow.write.payload_gbps, 228.571_428_571));
+        assert!(near(slow.line_payload_gbps, 392.149_353_758));
+        assert!(near(slow.write.line_percent, 58.286_830_357));
+        assert!(slow.write.limits && !slow.read.limits && !whole.write.limits);
+        assert!(near(whole.write.line_percent, 100.0));
+    }
+}

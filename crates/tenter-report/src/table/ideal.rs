@@ -1,0 +1,65 @@
+//! Times over those of the same transfers on a full mesh of links at port speed.
+
+use std::fmt;
+
+use tenter_record::{CollectiveRow, JobSummary};
+
+use super::{decimals, milliseconds, optional};
+use crate::numbers::binary_size;
+use crate::text_table::{TextColumn, TextTable};
+
+/// One line for each job under test, and below it one for each of its judged collectives.
+pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Result {
+    let judged = || jobs.iter().filter(|job| !job.job.background);
+    let rows = |job: &JobSummary| -> Vec<CollectiveRow> {
+        let mut rows = job.collectives.clone();
+        rows.retain(|row| !row.warm_up);
+        rows.sort_by_key(|row| (row.index, row.iteration));
+        rows
+    };
+    let columns = vec![
+        TextColumn::name("job"),
+        TextColumn::name("collective"),
+        TextColumn::number("size", ""),
+        TextColumn::number("ideal time", "ms"),
+        TextColumn::number("ratio", ""),
+        TextColumn::number("flows: mean", ""),
+        TextColumn::number("P50", ""),
+        TextColumn::number("P99", ""),
+        TextColumn::number("P99.9", ""),
+        TextColumn::number("P100", ""),
+    ];
+    let ideals = judged().flat_map(&rows).map(|row| Some(row.ideal_time));
+    let decimals = decimals(ideals);
+    let ratio = |ratio: Option<f64>| optional(ratio, |ratio| format!("{ratio:.4}"));
+    let mut table = TextTable::new(columns);
+    for job in judged() {
+        let mut whole = vec![job.job.name.clone(), "all".to_owned()];
+        whole.extend([String::new(), String::new(), ratio(job.job.ideal_ratio)]);
+        whole.resize(10, String::new());
+        table.push(whole);
+        for row in rows(job) {
+            let mut cells = vec![
+                String::new(),
+                format!("{}, {}", row.collective, row.algorithm),
+                binary_size(row.size_bytes),
+                milliseconds(row.ideal_time, decimals),
+            ];
+            let ratios = [
+                row.ideal_ratio,
+                row.flow_ratio_mean,
+                row.flow_ratio_p50,
+                row.flow_ratio_p99,
+                row.flow_ratio_p999,
+                row.flow_ratio_max,
+            ];
+            cells.extend(ratios.map(ratio));
+            table.push(cells);
+        }
+    }
+    writeln!(
+        out,
+        "\nideal ratio: time over that of the same transfers on a full mesh of links at port speed"
+    )?;
+    write!(out, "{table}")
+}

@@ -1,0 +1,58 @@
+//! The NPUs of a host, and what connects them beside their NICs.
+
+use tenter_units::{Rate, Time};
+use tenter_workload::collective::ScaleUp;
+
+use crate::decode::{Read, Section};
+use crate::keys::Presence::Default;
+use crate::keys::{KeyTable, key};
+
+const SCALE_UP: KeyTable = KeyTable {
+    title: "`endpoint.host.scale_up`",
+    keys: &[
+        key(
+            "npus_per_host",
+            "2 to 1024",
+            Default("8"),
+            "NPUs of a host, each with a NIC: the first so many NICs are those of the first host, and so on",
+        )
+        .from("usual servers"),
+        key(
+            "rate",
+            "rate",
+            Default("3600Gbps"),
+            "What an NPU sends into its host, one transfer after the other",
+        )
+        .from("NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together"),
+        key(
+            "latency",
+            "time, 50ns or more",
+            Default("1us"),
+            "From the last byte sent within a host to its use at the receiver",
+        )
+        .from("assumed"),
+    ],
+};
+
+/// The tables for the reference.
+pub(crate) const TABLES: [&KeyTable; 1] = [&SCALE_UP];
+
+/// Reads `scale_up` out of `endpoint.host`.
+pub(crate) fn read(host: &mut Section<'_>) -> Read<Option<ScaleUp>> {
+    let field = host.take("scale_up")?;
+    if field.word() == Some("none") {
+        return Some(None);
+    }
+    let mut own = field.section(&SCALE_UP);
+    let npus_per_host = own.integer("npus_per_host", 2..=1024);
+    let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
+    let rate = own.take("rate");
+    let rate = rate.and_then(|field| field.quantity("a rate", &rates));
+    let latency = own.time("latency", Time::from_ns(50)..=Time::from_us(1_000_000));
+    host.put("scale_up", own.finish());
+    Some(Some(ScaleUp {
+        npus_per_host: npus_per_host?,
+        rate: rate?,
+        latency: latency?,
+    }))
+}

@@ -1,0 +1,192 @@
+//! What scenarios say of hosts behind NICs and of groups of ranks, and what they must not.
+
+use tenter_endpoint::{DmaRates, Interleave};
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_units::{Rate, Time};
+use tenter_workload::collective::{CollectiveKind, Groups};
+
+const SMALL: &str = "
+fabric: {kind: single-switch, hosts: 4}
+jobs: [{name: a, ranks: [1, 3], collectives: [{collective: all-to-all, size: 1MiB}]}]
+";
+
+fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
+}
+
+/// Loads, without warnings, and with an effective form that gives the same plan and form.
+fn good(overrides: &[&str]) -> Loaded {
+    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
+    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
+    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+    assert_eq!(again.effective, loaded.effective);
+    loaded
+}
+
+/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
+fn refused(overrides: &[&str], expected: &str) {
+    let errors = set(overrides).expect_err(expected);
+    let text = errors.render();
+    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
+    assert!(errors.problems()[0].help.is_some(), "{text}");
+    assert!(
+        text.contains(expected),
+        "{overrides:?} lacks {expected:?}\n{text}"
+    );
+}
+
+const PCIE: &str = "endpoint.nic.pcie={peak: 500Gbps}";
+
+#[test]
+fn pcie_is_a_peak_or_a_generation() {
+    let plan = good(&[PCIE]).plan;
+    let pcie = plan.nic.pcie.expect("it was given");
+    assert_eq!(pcie.peak, Rate::from_gbps(500));
+    assert_eq!((pcie.max_payload_bytes, pcie.tlp_overhead_bytes), (256, 24));
+    let buffer = plan.nic.receive_buffer.expect("it comes with PCIe");
+    assert_eq!((buffer.drain_rate, buffer.capacity_bytes), (None, 2 << 20));
+    let rate = Rate::from_gbps(500);
+    assert_eq!(
+        plan.dma,
+        [DmaRates {
+            write: rate,
+            read: rate
+        }; 4]
+    );
+    let given = good(&["endpoint.nic.pcie={generation: 5, lanes: 8, max_payload: 512B}"]);
+    let pcie = given.plan.nic.pcie.expect("it was given");
+    // 32 GT/s · 8 · 128/130.
+    assert_eq!(pcie.peak, Rate::from_bits_per_second(252_061_538_461));
+    assert!(good(&[]).plan.dma.is_empty());
+}
+
+#[test]
+fn pcie_that_makes_no_sense_is_refused() {
+    let given = |keys: &str| format!("endpoint.nic.pcie={{{keys}}}");
+    refused(&[&given("")], "lacks `generation` or `peak`");
+    refused(&[&given("generation: 7")], "outside its range");
+    refused(
+        &[&given("generation: 5, peak: 500Gbps")],
+        "exclude each other",
+    );
+    refused(
+        &[&given("peak: 500Gbps, lanes: 16")],
+        "means nothing where the peak is given",
+    );
+    refused(
+        &[&given("generation: 5, lanes: 3")],
+        "no width that links have",
+    );
+    refused(
+        &[&given("peak: 500Gbps, max_payload: 300B")],
+        "no power of two",
+    );
+    refused(
+        &[&given("peak: 500Gbps, max_payload: 64B")],
+        "outside its range",
+    );
+    refused(
+        &[&given("peak: 500Gbps, tlp_overhead: 65B")],
+        "outside its range",
+    );
+    refused(
+        &[PCIE, "endpoint.nic.receive_buffer=none"],
+        "cannot be `none` with `pcie`",
+    );
+    refused(
+        &[PCIE, "endpoint.nic.receive_buffer={drain_rate: 1Gbps}"],
+        "both say how fast the buffer drains",
+    );
+}
+
+#[test]
+fn impairments_are_for_all_a_job_or_hosts_and_the_last_holds() {
+    let entries = "endpoint.nic_impairments=[{dma_read: 80%}, {job: a, dma_write: 50%}, {host: 2-3, dma_write: 62.5%}]";
+    let dma = good(&[PCIE, entries]).plan.dma;
+    let rates = |write: u64, read: u64| {
+        let [write, read] =
+            [write, read].map(|tenths| Rate::from_bits_per_second(tenths * 500_000_000));
+        DmaRates { write, read }
+    };
+    let expected = [
+        rates(1_000, 800),
+        rates(500, 1_000),
+        rates(625, 1_000),
+        rates(625, 1_000),
+    ];
+    assert_eq!(dma, expected);
+    let entry = |keys: &str| format!("endpoint.nic_impairments=[{{{keys}}}]");
+    refused(&[&entry("dma_write: 50%")], "there is no PCIe");
+    refused(
+        &[PCIE, &entry("job: b, dma_write: 50%")],
+        "there is no job `b`",
+    );
+    refused(
+        &[PCIE, &entry("host: 4, dma_write: 50%")],
+        "there is no host `4`",
+    );
+    refused(&[PCIE, &entry("host: 1, job: a")], "exclude each other");
+    for share in ["50", "0%", "101%", "-5%", "50.00001%", "%", "half"] {
+        refused(
+            &[PCIE, &entry(&format!("dma_write: '{share}'"))],
+            "must be a share of the PCIe peak",
+        );
+    }
+}
+
+#[test]
+fn hosts_may_have_a_scale_up_domain() {
+    let plan =
+        good(&["endpoint.host.scale_up={npus_per_host: 2, rate: 1Tbps, latency: 300ns}"]).plan;
+    let domain = plan.scale_up.expect("it was given");
+    assert_eq!(
+        (domain.npus_per_host, domain.rate),
+        (2, Rate::from_gbps(1_000))
+    );
+    assert_eq!(domain.latency, Time::from_ns(300));
+    assert!(plan.is_within_domain(2, 3) && !plan.is_within_domain(1, 2));
+    let usual = good(&["endpoint.host.scale_up={}"]).plan.scale_up;
+    assert_eq!(usual.expect("it was given").npus_per_host, 8);
+    assert!(!good(&[]).plan.is_within_domain(0, 1));
+    refused(
+        &["endpoint.host.scale_up={latency: 10ns}"],
+        "outside its range",
+    );
+    refused(
+        &["endpoint.host.scale_up={npus_per_host: 1}"],
+        "outside its range",
+    );
+}
+
+#[test]
+fn queue_pairs_take_turns_by_packet_or_message() {
+    assert_eq!(good(&[]).plan.nic.interleave, Interleave::Packet);
+    let plan = good(&["endpoint.nic.interleave=message"]).plan;
+    assert_eq!(plan.nic.interleave, Interleave::Message);
+    refused(&["endpoint.nic.interleave=byte"], "cannot be");
+}
+
+#[test]
+fn a_collective_may_run_in_groups() {
+    let job = |groups: &str| {
+        format!(
+            "jobs=[{{collectives: [{{collective: all-reduce, size: 1MiB, groups: {groups}}}]}}]"
+        )
+    };
+    let kind = good(&[&job("{size: 2, stride: 2}")]).plan.jobs[0].sequence[0]
+        .kind
+        .clone();
+    let expected = CollectiveKind::Grouped {
+        groups: Groups { size: 2, stride: 2 },
+        kind: Box::new(CollectiveKind::AllReduceRing),
+    };
+    assert_eq!(kind, expected);
+    assert_eq!((kind.name(), kind.busbw_factor(4)), ("all-reduce", 1.0));
+    refused(&[&job("{stride: 2}")], "lacks `size`");
+    refused(&[&job("{size: 1}")], "outside its range");
+    refused(&[&job("{size: 3}")], "do not fill groups of 3");
+    refused(&[&job("{size: 4, stride: 2}")], "that are 2 apart");
+}

@@ -1,0 +1,80 @@
+//! Times over what the same transfers take on a full mesh of point-to-point links at port speed.
+
+use tenter_record::{CollectiveRow, nearest_rank};
+use tenter_units::Time;
+
+use crate::accounts::Tally;
+use crate::jobs::JobPlan;
+
+/// The ideal time of a collective of which such a share has arrived: that of its transfers, and
+/// what passes within hosts before and after them.
+pub(crate) fn of_collective(plan: &JobPlan, number: u32, tally: &Tally, arrived: f64) -> Time {
+    let mesh = Time::from_ps((tally.ideal.ps() as f64 * arrived) as u64);
+    let within = Time::from_ps(plan.within_hosts(number));
+    within.saturating_add(within).saturating_add(mesh)
+}
+
+/// The ideal ratios of the flows of a collective, ascending, in millionths.
+pub(crate) fn of_flows(tally: &Tally) -> Vec<u32> {
+    let mut ratios = tally.ideal_ratios.clone();
+    ratios.sort_unstable();
+    ratios
+}
+
+/// That of a job: what its judged collectives took together over their ideal times.
+pub(crate) fn of_job(collectives: &[CollectiveRow]) -> Option<f64> {
+    let judged = collectives.iter().filter(|row| !row.warm_up);
+    let zero = (Time::ZERO, Time::ZERO);
+    let (taken, ideal) = judged.fold(zero, |(taken, ideal), row| {
+        let time = row.completion_time.unwrap_or_default();
+        let ideal = ideal.saturating_add(row.ideal_time);
+        (taken.saturating_add(time), ideal)
+    });
+    ratio(taken, ideal)
+}
+
+/// One time over another; none over nothing.
+pub(crate) fn ratio(time: Time, ideal: Time) -> Option<f64> {
+    (!ideal.is_zero()).then(|| time.as_ns() / ideal.as_ns())
+}
+
+/// The mean of ratios in millionths.
+pub(crate) fn mean(ratios: &[u32]) -> Option<f64> {
+    let sum: u64 = ratios.iter().map(|&ratio| u64::from(ratio)).sum();
+    (!ratios.is_empty()).then(|| sum as f64 / ratios.len() as f64 / 1e6)
+}
+
+/// The ratio at a rank of ascending ones.
+pub(crate) fn at(ratios: &[u32], per_mille: u32) -> Option<f64> {
+    nearest_rank(ratios, per_mille).map(|ratio| f64::from(ratio) / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_takes_what_its_judged_collectives_take() {
+        let row = |warm_up: bool, taken: u64, ideal: u64| CollectiveRow {
+            warm_up,
+            completion_time: Some(Time::from_us(taken)),
+            ideal_time: Time::from_us(ideal),
+            ..CollectiveRow::default()
+        };
+        // (12 + 18) / (10 + 10), without the warm-up.
+        let rows = [row(true, 90, 10), row(false, 12, 10), row(false, 18, 10)];
+        assert_eq!(of_job(&rows), Some(1.5));
+        assert_eq!(of_job(&rows[..1]), None);
+    }
+
+    #[test]
+    fn ratios_of_flows_by_hand() {
+        let ratios = [1_000_000, 1_250_000, 3_000_000];
+        assert_eq!(mean(&ratios), Some(1.75));
+        assert_eq!(
+            (at(&ratios, 500), at(&ratios, 999)),
+            (Some(1.25), Some(3.0))
+        );
+        assert_eq!((mean(&[]), at(&[], 500)), (None, None));
+    }
+}

@@ -1,0 +1,52 @@
+//! What is behind NICs, and how their queue pairs take turns: set in the plan, with draws of their
+//! own, so that all else is drawn as without them.
+
+use tenter_endpoint::{DmaRates, Interleave, PcieSpec};
+use tenter_scenario::Plan;
+use tenter_units::{Rate, Time};
+use tenter_workload::collective::ScaleUp;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    if draw.chance(20) {
+        plan.scale_up = Some(ScaleUp {
+            npus_per_host: draw.within(2..=6) as u32,
+            rate: Rate::from_gbps(draw.within(1..=4_000)),
+            latency: Time::from_ns(draw.within(50..=3_000)),
+        });
+    }
+    if draw.chance(30) {
+        plan.nic.interleave = Interleave::Message;
+    }
+    if plan.nic.receive_buffer.is_some() && draw.chance(40) {
+        give_pcie(plan, draw);
+    }
+}
+
+/// Host memory behind PCIe, slower than the wire for some NICs, one way or both.
+fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
+    let peak = Rate::from_gbps(50 + draw.below(500));
+    plan.nic.pcie = Some(PcieSpec {
+        peak,
+        max_payload_bytes: 128 << draw.below(6),
+        tlp_overhead_bytes: draw.below(65) as u32,
+    });
+    if let Some(buffer) = &mut plan.nic.receive_buffer {
+        buffer.drain_rate = None;
+    }
+    let mut share = || {
+        let percent = if draw.chance(50) {
+            100
+        } else {
+            20 + draw.below(81)
+        };
+        Rate::from_bits_per_second(peak.bits_per_second() / 100 * percent)
+    };
+    let rates = (0..plan.topology.hosts).map(|_| DmaRates {
+        write: share(),
+        read: share(),
+    });
+    plan.dma = rates.collect();
+}

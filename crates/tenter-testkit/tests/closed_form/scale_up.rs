@@ -1,0 +1,67 @@
+//! Transfers within hosts, past their NICs.
+
+use crate::trial::Trial;
+
+/// Hosts of four NPUs, a byte a nanosecond among them.
+const HOSTS: &str = "
+fabric: {kind: single-switch, hosts: 16}
+endpoint: {host: {scale_up: {npus_per_host: 4, rate: 8Gbps, latency: 3us}}}
+jobs: [{ranks: 4, collectives: [{collective: all-reduce, algorithm: ring, size: 4000B}]}]
+observe: {samples: false}
+";
+
+#[test]
+fn a_ring_within_a_host_takes_no_network() {
+    // Six steps of 1,000 bytes: 1 us at the NPU's rate, and 3 us to the next.
+    let trial = Trial::run(HOSTS, &[]);
+    assert_eq!(trial.completion(0), 6 * 4_000_000);
+    let totals = &trial.outcome.summary.totals;
+    assert_eq!((totals.tx_frames, totals.flows), (0, 24));
+    // Nothing passes a port, so there is nothing to compare with.
+    assert_eq!(trial.collective(0).ideal_ratio, None);
+    assert_eq!(trial.collective(0).flow_ratio_p50, None);
+    for flow in &trial.flows {
+        assert_eq!((flow.fct().ps(), flow.tx_frames), (4_000_000, 0));
+    }
+}
+
+#[test]
+fn an_npu_sends_one_transfer_after_the_other() {
+    // Three blocks of 1,000 bytes from each NPU, the last one through after 3 us.
+    let all_to_all = "jobs[0].collectives=[{collective: all-to-all, size: 4000B}]";
+    let trial = Trial::run(HOSTS, &[all_to_all]);
+    assert_eq!(trial.completion(0), 3 * 1_000_000 + 3_000_000);
+    let mut times: Vec<u64> = trial.flows.iter().map(|flow| flow.fct().ps()).collect();
+    times.sort_unstable();
+    let each = [4_000_000; 4].into_iter();
+    let all: Vec<u64> = each.chain([5_000_000; 4]).chain([6_000_000; 4]).collect();
+    assert_eq!(times, all);
+}
+
+#[test]
+fn what_crosses_hosts_is_all_that_the_network_carries() {
+    // 16 ranks in four hosts: of 15 blocks of 1 MiB, 12 leave the host.
+    let size = "jobs=[{collectives: [{collective: all-to-all, size: 16MiB}]}]";
+    let fast = "endpoint.host.scale_up.rate=3600Gbps";
+    let trial = Trial::run(HOSTS, &[size, fast]);
+    let row = trial.collective(0);
+    assert_eq!(row.ideal_time.ps(), 12 * (1 << 20) * 20);
+    // 256 packets of 4,178 bytes for each block, and a few more for the first of a message.
+    let frames = trial.outcome.summary.totals.tx_frames;
+    assert_eq!(frames, 16 * 12 * 256);
+    let ratio = row.ideal_ratio.expect("it has ended");
+    assert!((1.0201..1.03).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn hosts_go_by_the_numbers_of_nics() {
+    // Hosts 3 and 4 are neighbours of different servers, 4 and 5 of the same.
+    let job = |hosts: &str| {
+        format!("jobs=[{{ranks: [{hosts}], collectives: [{{collective: send-recv, size: 1KiB}}]}}]")
+    };
+    let frames = |hosts: &str| {
+        let trial = Trial::run(HOSTS, &[&job(hosts)]);
+        trial.outcome.summary.totals.tx_frames
+    };
+    assert_eq!((frames("3, 4"), frames("4, 5")), (2, 0));
+}

@@ -1,0 +1,216 @@
+//! How long the same transfers take over a full mesh of point-to-point links at port speed: what an
+//! ideal ratio is a ratio to.
+//!
+//! Source: the metric of the simulation report on scheduled Ethernet fabrics (Scala Computing and
+//! DriveNets, 2023). Links carry payload alone, so that headers count in the ratio; a rank has one
+//! port, which all its links share.
+
+use tenter_units::{Rate, Time};
+
+use crate::{Schedule, Transfer};
+
+/// The ideal times of the transfers of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullMesh {
+    rates: Vec<Rate>,
+    whole: Time,
+    loads: Loads,
+}
+
+/// What ports carry in each step of the algorithm, where that is not one transfer at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Loads {
+    /// No port sends two transfers of a step, or receives two.
+    Apart,
+    /// There is one step: bytes sent and received by each rank.
+    OneStep(Vec<[u64; 2]>),
+    /// Bytes sent and bytes received, by step and rank, ascending.
+    Steps([Vec<((u32, u32), u64)>; 2]),
+}
+
+impl FullMesh {
+    /// Of a schedule whose rank r has a port of `rates[r]`, which some transfers do not pass. Takes
+    /// a look at every transfer.
+    pub fn new(
+        schedule: &dyn Schedule,
+        rates: Vec<Rate>,
+        passes_no_port: impl Fn(&Transfer) -> bool,
+    ) -> FullMesh {
+        let transfers = || {
+            let all = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
+            all.filter(|transfer| !passes_no_port(transfer))
+        };
+        let mut ports = vec![[0; 2]; rates.len()];
+        let mut last = vec![[None; 2]; rates.len()];
+        let (mut apart, mut steps) = (true, 0);
+        for transfer in transfers() {
+            steps = steps.max(transfer.step + 1);
+            for (side, rank) in ends(&transfer).into_iter().enumerate() {
+                ports[rank as usize][side] += transfer.bytes;
+                let last = &mut last[rank as usize][side];
+                apart &= last.is_none_or(|last| last < transfer.step);
+                *last = Some(transfer.step);
+            }
+        }
+        let busiest =
+            |(&[sent, received], &rate): (&[u64; 2], &Rate)| port_time(sent.max(received), rate);
+        let whole = ports.iter().zip(&rates).map(busiest).max();
+        let loads = match steps {
+            _ if apart => Loads::Apart,
+            1 => Loads::OneStep(ports),
+            _ => Loads::Steps([0, 1].map(|side| {
+                let of = |transfer: &Transfer| (transfer.step, ends(transfer)[side]);
+                sums(transfers(), of)
+            })),
+        };
+        FullMesh {
+            whole: whole.unwrap_or_default(),
+            rates,
+            loads,
+        }
+    }
+
+    /// How long all transfers take together: as long as the busiest port sends or receives.
+    pub fn whole(&self) -> Time {
+        self.whole
+    }
+
+    /// How long one transfer takes: as long as its sender's port sends the transfers of the same
+    /// step, or its receiver's port receives them, whichever is longer.
+    pub fn of(&self, transfer: &Transfer) -> Time {
+        let side = |side: usize| {
+            let rank = ends(transfer)[side];
+            let bytes = match &self.loads {
+                Loads::Apart => transfer.bytes,
+                Loads::OneStep(ports) => ports[rank as usize][side],
+                Loads::Steps(loads) => {
+                    let key = (transfer.step, rank);
+                    let found = loads[side].binary_search_by_key(&key, |(key, _)| *key);
+                    found.map_or(transfer.bytes, |found| loads[side][found].1)
+                }
+            };
+            port_time(bytes, self.rates[rank as usize])
+        };
+        side(0).max(side(1))
+    }
+}
+
+/// Who sends and who receives.
+fn ends(transfer: &Transfer) -> [u32; 2] {
+    [transfer.src, transfer.dst]
+}
+
+/// The bytes of transfers with the same key, by key.
+fn sums<K: Ord + Copy>(
+    transfers: impl Iterator<Item = Transfer>,
+    key: impl Fn(&Transfer) -> K,
+) -> Vec<(K, u64)> {
+    let mut loads: Vec<(K, u64)> = transfers.map(|t| (key(&t), t.bytes)).collect();
+    loads.sort_unstable_by_key(|(key, _)| *key);
+    loads.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+    loads
+}
+
+/// How long so many bytes take at a rate, rounded up to a picosecond.
+fn port_time(bytes: u64, rate: Rate) -> Time {
+    let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
+    let ps = bits.div_ceil(u128::from(rate.bits_per_second().max(1)));
+    Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::collective::CollectiveKind;
+
+    fn mesh(names: (&str, &str), ranks: u32, size: u64) -> (FullMesh, Box<dyn Schedule>) {
+        let kind = CollectiveKind::parse(names.0, names.1).expect("a member");
+        let schedule = kind.schedule(ranks, size).expect("it can be run");
+        // A byte in 20 ps.
+        let rates = vec![Rate::from_gbps(400); ranks as usize];
+        (FullMesh::new(&*schedule, rates, |_| false), schedule)
+    }
+
+    #[test]
+    fn what_is_sent_at_once_shares_the_port() {
+        // 511 of 512 blocks of 1 MiB at 50 GB/s, all at once.
+        let (mesh, schedule) = mesh(("all-to-all", "parallel"), 512, 512 << 20);
+        assert_eq!(mesh.whole(), Time::from_ps((511 << 20) * 20));
+        assert_eq!(mesh.of(&schedule.transfer(7)), mesh.whole());
+    }
+
+    #[test]
+    fn what_is_sent_one_after_the_other_has_the_port_to_itself() {
+        let (mesh, schedule) = mesh(("all-reduce", "ring"), 4, 4_000);
+        assert_eq!(mesh.loads, Loads::Apart);
+        assert_eq!(mesh.whole(), Time::from_ps(2 * 3 * 1_000 * 20));
+        assert_eq!(mesh.of(&schedule.transfer(3)), Time::from_ps(20_000));
+    }
+
+    #[test]
+    fn the_end_that_has_more_to_carry_decides() {
+        // Three blocks of 1,000 bytes to rank 0, at a byte in 20 ps, or in 80 ps from rank 3.
+        let kind = CollectiveKind::parse("gather", "parallel").expect("a member");
+        let schedule = kind.schedule(4, 4_000).expect("it can be run");
+        let rates = [400, 400, 400, 80].map(Rate::from_gbps).to_vec();
+        let mesh = FullMesh::new(&*schedule, rates, |_| false);
+        let times: Vec<u64> = (0..3)
+            .map(|id| mesh.of(&schedule.transfer(id)).ps())
+            .collect();
+        assert_eq!(times, [60_000, 60_000, 100_000]);
+        assert_eq!(mesh.whole(), Time::from_ns(100));
+    }
+
+    #[test]
+    fn steps_are_added_up_apart() {
+        // Three ranks in a row: each passes on both chunks of 500 bytes, in a step of its own.
+        let kind = CollectiveKind::BroadcastTree {
+            root: 0,
+            chunk_bytes: 500,
+        };
+        let schedule = kind.schedule(3, 1_000).expect("it can be run");
+        let mesh = FullMesh::new(&*schedule, vec![Rate::from_gbps(400); 3], |_| false);
+        let ids = 0..schedule.transfer_count();
+        for transfer in ids.map(|id| schedule.transfer(id)) {
+            assert_eq!(mesh.of(&transfer), Time::from_ps(20_000), "{transfer:?}");
+        }
+        assert_eq!(mesh.whole(), Time::from_ns(20));
+    }
+
+    proptest! {
+        /// By the definition itself, for all members.
+        #[test]
+        fn follows_its_definition(
+            member in 0..CollectiveKind::MEMBERS.len(),
+            exponent in 1_u32..5,
+            size in 1_u64..100_000,
+            skip in 1_u32..4,
+        ) {
+            let kind = CollectiveKind::MEMBERS[member].default.clone();
+            let ranks = 16_u32.max(1 << exponent);
+            let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
+            let rates: Vec<Rate> = (0..ranks).map(|rank| Rate::from_gbps(u64::from(100 + rank % 3))).collect();
+            let skipped = |t: &Transfer| t.src / skip == t.dst / skip;
+            let mesh = FullMesh::new(&*schedule, rates.clone(), skipped);
+            let mut all: Vec<Transfer> = (0..schedule.transfer_count()).map(|id| schedule.transfer(id)).collect();
+            all.retain(|t| !skipped(t));
+            let load = |rank: u32, side: usize, step: Option<u32>| {
+                let here = all.iter().filter(|t| ends(t)[side] == rank && step.is_none_or(|step| t.step == step));
+                port_time(here.map(|t| t.bytes).sum(), rates[rank as usize])
+            };
+            let whole = (0..ranks).flat_map(|rank| [load(rank, 0, None), load(rank, 1, None)]).max();
+            prop_assert_eq!(Some(mesh.whole()), whole);
+            for transfer in all.iter().step_by(7) {
+                let step = Some(transfer.step);
+                let ideal = load(transfer.src, 0, step).max(load(transfer.dst, 1, step));
+                prop_assert_eq!(mesh.of(transfer), ideal);
+            }
+        }
+    }
+}
