@@ -307,15 +307,12 @@ impl Draft<'_> {
             warnings,
         };
         let (usual, tiers) = fabric.switches?;
-        let devices = devices(&usual, &tiers);
-        let watchdog = usual.watchdog;
+        let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let balancing = fabric.load_balancing?.spec;
         let switches = around.complete(usual, tiers, &balancing, effective);
-        if let (Some(switches), Some(faults)) = (&switches, &faults) {
-            warn_of_pauses(switches, watchdog.is_some(), faults, warnings);
-        }
-        let (time_limit, background_delay) = self.limits?;
-        let (sample_interval, baseline) = self.observe?;
+        let broken = (watchdog.is_some(), faults.as_ref());
+        warn_of_pauses(switches.as_ref(), broken, warnings);
+        let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -333,8 +330,8 @@ impl Draft<'_> {
             watchdog,
             baseline,
             sample_interval,
-            time_limit,
-            background_delay,
+            time_limit: limits.0,
+            background_delay: limits.1,
             window_cap: self.window_cap?,
             topology,
         })
@@ -350,7 +347,14 @@ fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
 }
 
 /// Warns of pauses in a fabric where nothing can be paused.
-fn warn_of_pauses(switches: &Switches, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
+fn warn_of_pauses(
+    switches: Option<&Switches>,
+    (watchdog, faults): (bool, Option<&FaultPlan>),
+    warnings: &Problems,
+) {
+    let (Some(switches), Some(faults)) = (switches, faults) else {
+        return;
+    };
     let lossless = switches.any_class(|class| class.lossless.is_some());
     let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
     if !lossless && (watchdog || faults.events.iter().any(storm)) {
