@@ -310,17 +310,13 @@ impl Draft<'_> {
             warnings,
         };
         let (usual, tiers) = fabric.switches?;
-        let devices = devices(&usual, &tiers);
-        let watchdog = usual.watchdog;
+        let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let balancing = fabric.load_balancing?.spec;
         let switches = around.complete(usual, tiers, &balancing, effective);
         let switching = fabric.switching?;
-        if let Some(switches) = &switches {
-            let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
-            check_switches(&around, &switching, switches, others);
-        }
-        let (time_limit, background_delay) = self.limits?;
-        let (sample_interval, baseline) = self.observe?;
+        let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
+        check_switches(&around, &switching, switches.as_ref(), others);
+        let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -339,8 +335,8 @@ impl Draft<'_> {
             watchdog,
             baseline,
             sample_interval,
-            time_limit,
-            background_delay,
+            time_limit: limits.0,
+            background_delay: limits.1,
             window_cap: self.window_cap?,
             topology,
         })
@@ -351,12 +347,13 @@ impl Draft<'_> {
 fn check_switches(
     around: &buffer::Around<'_>,
     switching: &SwitchingDraft,
-    switches: &Switches,
+    switches: Option<&Switches>,
     (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
 ) {
-    if let Some(faults) = faults {
-        warn_of_pauses(switches, has_watchdog, faults, around.warnings);
-    }
+    let Some(switches) = switches else {
+        return;
+    };
+    warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
     let own = switching::Around {
         topology_spec,
         topology: around.topology,
@@ -376,7 +373,14 @@ fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
 }
 
 /// Warns of pauses in a fabric where nothing can be paused.
-fn warn_of_pauses(switches: &Switches, watchdog: bool, faults: &FaultPlan, warnings: &Problems) {
+fn warn_of_pauses(
+    switches: &Switches,
+    (watchdog, faults): (bool, Option<&FaultPlan>),
+    warnings: &Problems,
+) {
+    let Some(faults) = faults else {
+        return;
+    };
     let lossless = switches.any_class(|class| class.lossless.is_some());
     let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
     if !lossless && (watchdog || faults.events.iter().any(storm)) {

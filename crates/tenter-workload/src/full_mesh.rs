@@ -195,16 +195,20 @@ mod tests {
             let kind = CollectiveKind::MEMBERS[member].default.clone();
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
-            let rates: Vec<Rate> = (0..ranks).map(|rank| Rate::from_gbps(u64::from(100 + rank % 3))).collect();
+            let rate = |rank: u32| Rate::from_gbps(u64::from(100 + rank % 3));
+            let rates: Vec<Rate> = (0..ranks).map(rate).collect();
             let skipped = |t: &Transfer| t.src / skip == t.dst / skip;
             let mesh = FullMesh::new(&*schedule, rates.clone(), skipped);
-            let mut all: Vec<Transfer> = (0..schedule.transfer_count()).map(|id| schedule.transfer(id)).collect();
+            let ids = 0..schedule.transfer_count();
+            let mut all: Vec<Transfer> = ids.map(|id| schedule.transfer(id)).collect();
             all.retain(|t| !skipped(t));
             let load = |rank: u32, side: usize, step: Option<u32>| {
-                let here = all.iter().filter(|t| ends(t)[side] == rank && step.is_none_or(|step| t.step == step));
+                let of_step = |t: &&Transfer| step.is_none_or(|step| t.step == step);
+                let here = all.iter().filter(|t| ends(t)[side] == rank).filter(of_step);
                 port_time(here.map(|t| t.bytes).sum(), rates[rank as usize])
             };
-            let whole = (0..ranks).flat_map(|rank| [load(rank, 0, None), load(rank, 1, None)]).max();
+            let both = |rank: u32| [load(rank, 0, None), load(rank, 1, None)];
+            let whole = (0..ranks).flat_map(both).max();
             prop_assert_eq!(Some(mesh.whole()), whole);
             for transfer in all.iter().step_by(7) {
                 let step = Some(transfer.step);
