@@ -379,7 +379,7 @@ rows! {
         notice_frames: u64 => "notice_frames", "frames";
         /// How often such notices made it move a flow, or flows that share a bucket, to another
         /// link.
-        flow_moves: u64 => "flow_moves", "moves";
+        flow_moves: u64 => "flow_moves", "";
     }
 }
 

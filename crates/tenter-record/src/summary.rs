@@ -97,7 +97,7 @@ rows! {
         /// Notices of long queues that switches sent to other switches.
         notice_frames: u64 => "notice_frames", "frames";
         /// How often such notices made a switch move a flow to another link.
-        flow_moves: u64 => "flow_moves", "moves";
+        flow_moves: u64 => "flow_moves", "";
         /// Bytes of all frames on all links, preamble and inter-frame gap included.
         wire_bytes: u64 => "wire_bytes", "bytes";
         /// Of them, those of frames without payload: acknowledgements, NAKs, congestion

@@ -14,6 +14,7 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Section};
 use crate::diagnostics::{Location, Problems};
+use crate::endpoint::Endpoint;
 use crate::keys::Presence::Default;
 use crate::keys::{Key, KeyTable, key};
 
@@ -170,6 +171,18 @@ pub(crate) struct LoadBalancingDraft {
     in_order_nics: bool,
     /// Where it was spoken of, if it was.
     pub(crate) at: Option<Location>,
+}
+
+/// Checks a load balancer against fabric and NICs, where all of them could be read.
+pub(crate) fn check(
+    draft: Option<&LoadBalancingDraft>,
+    endpoint: Option<&Endpoint>,
+    topology: &Topology,
+    found: (&Problems, &Problems),
+) {
+    if let (Some(draft), Some(endpoint)) = (draft, endpoint) {
+        draft.check(&endpoint.nic, topology, found);
+    }
 }
 
 impl LoadBalancingDraft {

@@ -1,8 +1,10 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
+use tenter_endpoint::NicAddress;
 use tenter_net::Switches;
 use tenter_topology::TopologySpec;
 use tenter_units::Time;
+use tenter_workload::Job;
 
 use crate::congestion;
 use crate::decode::{Read, Section};
@@ -278,22 +280,19 @@ impl Draft<'_> {
         let fabric = self.fabric?;
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
-        let topology = topology_spec.build();
-        let topology = topology.map_err(|error| places.report(&error, problems));
-        let topology = topology.ok()?;
+        let built = topology_spec.build();
+        let built = built.map_err(|error| places.report(&error, problems));
+        let topology = built.ok()?;
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let endpoint = self.endpoint.as_ref();
-        if let (Some(draft), Some(endpoint)) = (&fabric.load_balancing, endpoint) {
-            draft.check(&endpoint.nic, &topology, (problems, warnings));
-        }
+        let balancing = fabric.load_balancing.as_ref();
+        load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = endpoint.map(|endpoint| &endpoint.nic);
         let seed = self.seed.unwrap_or(0);
         let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
-        if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, &self.endpoint) {
-            reach::check(jobs, addresses, &endpoint.addresses, &names);
-        }
+        check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = self
             .impairments
@@ -340,6 +339,18 @@ impl Draft<'_> {
             window_cap: self.window_cap?,
             topology,
         })
+    }
+}
+
+/// Checks whether ranks reach each other, where all that decides it could be read.
+fn check_reach(
+    jobs: Option<&[Job]>,
+    addresses: Option<&[NicAddress]>,
+    endpoint: Option<&Endpoint>,
+    names: &HostNames<'_>,
+) {
+    if let (Some(jobs), Some(addresses), Some(endpoint)) = (jobs, addresses, endpoint) {
+        reach::check(jobs, addresses, &endpoint.addresses, names);
     }
 }
 

@@ -186,24 +186,27 @@ impl Study {
         let source = format!("studies/{}/scenario.yaml", self.name);
         let loaded = load(&self.scenario, &source, Format::Yaml, &changes, seed)
             .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
-        self.check_plan(&loaded.plan).map_err(wrong)?;
+        self.check_plan(variant, &loaded.plan).map_err(wrong)?;
         Ok(loaded)
     }
 
-    fn check_plan(&self, plan: &Plan) -> Result<(), String> {
+    fn check_plan(&self, variant: &Variant, plan: &Plan) -> Result<(), String> {
         match (&self.comparison, plan.jobs.as_slice()) {
             (Comparison::Sizes(_), [job]) if job.iterations == 1 => Ok(()),
             (Comparison::Sizes(_), _) => Err(
                 "a study by sizes compares one job with one iteration; leave out the others"
                     .to_owned(),
             ),
-            (Comparison::Readings(rows), _) => match rows.iter().find(|row| !row.fits(plan)) {
-                Some(row) => Err(format!(
-                    "it has no leaf or job for the reading `{}`",
-                    row.case
-                )),
-                None => Ok(()),
-            },
+            (Comparison::Readings(rows), _) => {
+                let mut shown = rows.iter().filter(|row| row.shown.contains(&variant.name));
+                match shown.find(|row| !row.fits(plan)) {
+                    Some(row) => Err(format!(
+                        "it has no leaf or job for the reading `{}`",
+                        row.case
+                    )),
+                    None => Ok(()),
+                }
+            }
         }
     }
 

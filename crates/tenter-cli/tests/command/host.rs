@@ -12,7 +12,9 @@ fn an_impaired_nic_is_explained_and_run() {
     let workplace = Workplace::new("host-pcie");
     workplace.write("pcie.yaml", PCIE);
     let explained = workplace.words("explain pcie.yaml").expect(0).stdout;
-    assert!(explained.contains("PCIe: 504 Gb/s, packets of 256 bytes with 24 bytes of overhead"));
+    assert!(
+        explained.contains("PCIe: 504.123 Gb/s, packets of 256 bytes with 24 bytes of overhead")
+    );
     // 252.06 · 4096/4480 of 392.1 Gb/s.
     let slow = ["host3", "252.1", "230.5", "58.8"];
     let of_host = |line: &&str| line.contains("host3");

@@ -14,7 +14,9 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let two_tiers = matches!(plan.topology_spec, TopologySpec::LeafSpine(_));
     let control = plan.nic.congestion_control.as_ref();
     let in_band = control.is_some_and(|control| control.telemetry_hops().is_some());
-    if !two_tiers || in_band || !is_meshed(&plan.topology) || draw.chance(50) {
+    // Its spray would take the place of what is drawn of notices.
+    let told = plan.switches.usual.load_balancing.sends_notices();
+    if !two_tiers || in_band || told || !is_meshed(&plan.topology) || draw.chance(50) {
         return;
     }
     plan.watchdog = None;
