@@ -83,6 +83,10 @@ fn a_longer_cable_shows_in_the_first_frame_sent_over_it() {
     let mut found = 0;
     for seed in 0..40 {
         let plan = random_scenario(seed).plan;
+        if plan.scheduled.is_some() {
+            // Delays of cables are also those of control links.
+            continue;
+        }
         let cable = seed as usize % plan.topology.cables.len();
         let mut longer = plan.clone();
         longer.topology.cables[cable].delay += Time::from_ps(1);
@@ -116,6 +120,10 @@ fn an_event_that_is_missing_on_one_side_is_found() {
     for seed in 0..20 {
         let plan = random_scenario(seed).plan;
         let events = every_event(&plan);
+        if events.is_empty() {
+            // All that is sent stays within hosts.
+            continue;
+        }
         let forgets = events[events.len() * seed as usize / 20];
         let left = |probe: &Probe| watch(ONE_THREAD, &plan, probe);
         let right = |probe: &Probe| {
