@@ -1,43 +1,32 @@
 //! What scenarios say of congestion control and loss recovery, and what they must not.
 
+mod base;
+
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{NicSpec, NotificationSpec};
-use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_scenario::Loaded;
 use tenter_units::{Rate, Time};
 
-const SMALL: &str = "
+use base::Base;
+
+const SMALL: Base = Base(
+    "
 fabric: {kind: single-switch, hosts: 4, flow_control: ecn}
 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
-";
+",
+);
 const CONTROL: &str = "endpoint.nic.congestion_control";
 
-fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
-    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
-}
-
-/// Loads, without warnings, and with an effective form that gives the same plan and form.
+/// Loads, without warnings.
 fn good(overrides: &[&str]) -> Loaded {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    let loaded = SMALL.good(overrides);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
-    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
-    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
-    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    assert_eq!(again.effective, loaded.effective);
     loaded
 }
 
 fn nic(value: &str) -> NicSpec {
     good(&[&format!("{CONTROL}={value}")]).plan.nic
-}
-
-/// Asserts that the overrides are refused with a problem that says `expected` and what to do.
-fn refused(overrides: &[&str], expected: &str) {
-    let errors = set(overrides).expect_err(expected);
-    let text = errors.render();
-    assert!(errors.problems()[0].help.is_some(), "{text}");
-    assert!(text.contains(expected), "{overrides:?} {expected}\n{text}");
 }
 
 #[test]
@@ -96,7 +85,7 @@ fn a_preset_may_react_or_not() {
         tester.congestion_control,
         usual.map(CongestionControl::Dcqcn)
     );
-    refused(
+    SMALL.refused(
         &[&format!(
             "{CONTROL}={{kind: dcqcn, preset: tester, gain: 3}}"
         )],
@@ -131,7 +120,7 @@ fn thresholds_may_follow_the_line() {
 #[test]
 fn where_nothing_is_marked_nothing_is_notified() {
     let unmarked = ["fabric.flow_control=pfc", &format!("{CONTROL}=dcqcn")];
-    let loaded = set(&unmarked).expect("it can be run");
+    let loaded = SMALL.set(&unmarked).expect("it can be run");
     let text = loaded.warnings.render_as("warning");
     assert!(text.contains("has no effect"), "{text}");
 }
@@ -196,7 +185,7 @@ fn what_cannot_work_is_refused() {
         ("{kind: hpcc, hops: 16}", "outside its range"),
         ("{kind: hpcc, additive_increase: 80}", "additive_increase"),
     ] {
-        refused(&[&control(value)], expected);
+        SMALL.refused(&[&control(value)], expected);
     }
 }
 
@@ -223,8 +212,8 @@ fn losses_are_recovered_in_three_ways() {
     );
     assert_eq!(good(&[]).plan.nic.loss_recovery, LossRecovery::GoBackN);
     let set = |value: &str| format!("endpoint.nic.loss_recovery={value}");
-    refused(&[&set("go-back")], "did you mean `go-back-n`?");
-    refused(
+    SMALL.refused(&[&set("go-back")], "did you mean `go-back-n`?");
+    SMALL.refused(
         &[&set("{kind: selective-repeat, window: 8}")],
         "is 8 packets, but the first acknowledgement comes after 32",
     );

@@ -1,41 +1,26 @@
 //! What scenarios say of hosts behind NICs and of groups of ranks, and what they must not.
 
+mod base;
+
 use tenter_endpoint::{DmaRates, Interleave};
-use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_scenario::Loaded;
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::{CollectiveKind, Groups};
 
-const SMALL: &str = "
+use base::Base;
+
+const SMALL: Base = Base(
+    "
 fabric: {kind: single-switch, hosts: 4}
 jobs: [{name: a, ranks: [1, 3], collectives: [{collective: all-to-all, size: 1MiB}]}]
-";
+",
+);
 
-fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
-    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
-}
-
-/// Loads, without warnings, and with an effective form that gives the same plan and form.
+/// Loads, without warnings.
 fn good(overrides: &[&str]) -> Loaded {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    let loaded = SMALL.good(overrides);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
-    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
-    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
-    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    assert_eq!(again.effective, loaded.effective);
     loaded
-}
-
-/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
-fn refused(overrides: &[&str], expected: &str) {
-    let errors = set(overrides).expect_err(expected);
-    let text = errors.render();
-    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
-    assert!(errors.problems()[0].help.is_some(), "{text}");
-    assert!(
-        text.contains(expected),
-        "{overrides:?} lacks {expected:?}\n{text}"
-    );
 }
 
 const PCIE: &str = "endpoint.nic.pcie={peak: 500Gbps}";
@@ -66,37 +51,37 @@ fn pcie_is_a_peak_or_a_generation() {
 #[test]
 fn pcie_that_makes_no_sense_is_refused() {
     let given = |keys: &str| format!("endpoint.nic.pcie={{{keys}}}");
-    refused(&[&given("")], "lacks `generation` or `peak`");
-    refused(&[&given("generation: 7")], "outside its range");
-    refused(
+    SMALL.refused(&[&given("")], "lacks `generation` or `peak`");
+    SMALL.refused(&[&given("generation: 7")], "outside its range");
+    SMALL.refused(
         &[&given("generation: 5, peak: 500Gbps")],
         "exclude each other",
     );
-    refused(
+    SMALL.refused(
         &[&given("peak: 500Gbps, lanes: 16")],
         "means nothing where the peak is given",
     );
-    refused(
+    SMALL.refused(
         &[&given("generation: 5, lanes: 3")],
         "no width that links have",
     );
-    refused(
+    SMALL.refused(
         &[&given("peak: 500Gbps, max_payload: 300B")],
         "no power of two",
     );
-    refused(
+    SMALL.refused(
         &[&given("peak: 500Gbps, max_payload: 64B")],
         "outside its range",
     );
-    refused(
+    SMALL.refused(
         &[&given("peak: 500Gbps, tlp_overhead: 65B")],
         "outside its range",
     );
-    refused(
+    SMALL.refused(
         &[PCIE, "endpoint.nic.receive_buffer=none"],
         "cannot be `none` with `pcie`",
     );
-    refused(
+    SMALL.refused(
         &[PCIE, "endpoint.nic.receive_buffer={drain_rate: 1Gbps}"],
         "both say how fast the buffer drains",
     );
@@ -119,18 +104,18 @@ fn impairments_are_for_all_a_job_or_hosts_and_the_last_holds() {
     ];
     assert_eq!(dma, expected);
     let entry = |keys: &str| format!("endpoint.nic_impairments=[{{{keys}}}]");
-    refused(&[&entry("dma_write: 50%")], "there is no PCIe");
-    refused(
+    SMALL.refused(&[&entry("dma_write: 50%")], "there is no PCIe");
+    SMALL.refused(
         &[PCIE, &entry("job: b, dma_write: 50%")],
         "there is no job `b`",
     );
-    refused(
+    SMALL.refused(
         &[PCIE, &entry("host: 4, dma_write: 50%")],
         "there is no host `4`",
     );
-    refused(&[PCIE, &entry("host: 1, job: a")], "exclude each other");
+    SMALL.refused(&[PCIE, &entry("host: 1, job: a")], "exclude each other");
     for share in ["50", "0%", "101%", "-5%", "50.00001%", "%", "half"] {
-        refused(
+        SMALL.refused(
             &[PCIE, &entry(&format!("dma_write: '{share}'"))],
             "must be a share of the PCIe peak",
         );
@@ -151,11 +136,11 @@ fn hosts_may_have_a_scale_up_domain() {
     let usual = good(&["endpoint.host.scale_up={}"]).plan.scale_up;
     assert_eq!(usual.expect("it was given").npus_per_host, 8);
     assert!(!good(&[]).plan.is_within_domain(0, 1));
-    refused(
+    SMALL.refused(
         &["endpoint.host.scale_up={latency: 10ns}"],
         "outside its range",
     );
-    refused(
+    SMALL.refused(
         &["endpoint.host.scale_up={npus_per_host: 1}"],
         "outside its range",
     );
@@ -166,7 +151,7 @@ fn queue_pairs_take_turns_by_packet_or_message() {
     assert_eq!(good(&[]).plan.nic.interleave, Interleave::Packet);
     let plan = good(&["endpoint.nic.interleave=message"]).plan;
     assert_eq!(plan.nic.interleave, Interleave::Message);
-    refused(&["endpoint.nic.interleave=byte"], "cannot be");
+    SMALL.refused(&["endpoint.nic.interleave=byte"], "cannot be");
 }
 
 #[test]
@@ -185,8 +170,8 @@ fn a_collective_may_run_in_groups() {
     };
     assert_eq!(kind, expected);
     assert_eq!((kind.name(), kind.busbw_factor(4)), ("all-reduce", 1.0));
-    refused(&[&job("{stride: 2}")], "lacks `size`");
-    refused(&[&job("{size: 1}")], "outside its range");
-    refused(&[&job("{size: 3}")], "do not fill groups of 3");
-    refused(&[&job("{size: 4, stride: 2}")], "that are 2 apart");
+    SMALL.refused(&[&job("{stride: 2}")], "lacks `size`");
+    SMALL.refused(&[&job("{size: 1}")], "outside its range");
+    SMALL.refused(&[&job("{size: 3}")], "do not fill groups of 3");
+    SMALL.refused(&[&job("{size: 4, stride: 2}")], "that are 2 apart");
 }

@@ -1,10 +1,14 @@
 //! Switches of a tier that are not like the others.
 
+mod base;
+
 use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
-use tenter_scenario::{Diagnostics, Format, Loaded, load};
 use tenter_units::Time;
 
-const TWO_TIERS: &str = "
+use base::Base;
+
+const TWO_TIERS: Base = Base(
+    "
 fabric:
   kind: leaf-spine
   leaves: 2
@@ -14,39 +18,19 @@ fabric:
   switch:
     profile: tofino2
 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
-";
+",
+);
 
-fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
-    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(TWO_TIERS, "two.yaml", Format::Yaml, &overrides, None)
-}
-
-/// Loads, with an effective form that gives the same plan and form.
-fn good(overrides: &[&str]) -> Loaded {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
-    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
-    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
-    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    assert_eq!(again.effective, loaded.effective);
-    loaded
-}
-
-/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
+/// Asserts that the overrides are refused with one problem that says `expected`, where, and what to
+/// do.
 fn refused(overrides: &[&str], expected: &str) {
-    let errors = set(overrides).expect_err(expected);
-    let text = errors.render();
-    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
-    assert!(errors.problems()[0].help.is_some(), "{text}");
-    assert!(errors.problems()[0].span.is_some(), "{text}");
-    assert!(
-        text.contains(expected),
-        "{overrides:?} lacks {expected:?}\n{text}"
-    );
+    let errors = TWO_TIERS.refused(overrides, expected);
+    assert!(errors.problems()[0].span.is_some(), "{errors}");
 }
 
 #[test]
 fn a_tier_has_what_it_does_not_say_from_the_others() {
-    let loaded = good(&["fabric.switch.tiers=[{tier: 1, pipeline_latency: 1us}]"]);
+    let loaded = TWO_TIERS.good(&["fabric.switch.tiers=[{tier: 1, pipeline_latency: 1us}]"]);
     let switches = &loaded.plan.switches;
     let spine = switches.of_tier(1);
     assert_eq!(
@@ -65,10 +49,10 @@ fn a_tier_has_what_it_does_not_say_from_the_others() {
 
 #[test]
 fn a_device_of_a_tier_has_its_own_constants() {
-    let loaded = good(&["fabric.switch.tiers=[{tier: 1, profile: tomahawk5}]"]);
+    let loaded = TWO_TIERS.good(&["fabric.switch.tiers=[{tier: 1, profile: tomahawk5}]"]);
     let device = loaded.plan.devices.of_tier(1).expect("it is named");
     assert_eq!(device.name, "tomahawk5");
-    let alone = good(&["fabric.switch.profile=tomahawk5"]);
+    let alone = TWO_TIERS.good(&["fabric.switch.profile=tomahawk5"]);
     let spine = loaded.plan.switches.of_tier(1);
     // Spines are alike in both, and so is what headroom leaves of their buffers.
     assert_eq!(spine.classes, alone.plan.switches.usual.classes);
@@ -78,7 +62,7 @@ fn a_device_of_a_tier_has_its_own_constants() {
 #[test]
 fn a_tier_without_a_shared_buffer() {
     let deep = "fabric.switch.tiers=[{tier: 1, queue_capacity: none, classes: [{class: 3}]}]";
-    let loaded = good(&[deep]);
+    let loaded = TWO_TIERS.good(&[deep]);
     let spine = loaded.plan.switches.of_tier(1);
     assert_eq!(spine.pool_bytes, [UNLIMITED_POOL]);
     assert_eq!(spine.classes[0].limit, Limit::Static(UNLIMITED_POOL));
@@ -96,7 +80,7 @@ fn a_tier_without_a_shared_buffer() {
 fn a_buffer_of_a_tier_is_shared_out_among_its_own_switches() {
     let profile = "fabric.switch.profile=generic-32mb";
     let pool = |overrides: &[&str], tier| {
-        let loaded = good(overrides);
+        let loaded = TWO_TIERS.good(overrides);
         loaded.plan.switches.of_tier(tier).pool_bytes.clone()
     };
     // A leaf has four ports that keep headroom, a spine two: alone it has more left.

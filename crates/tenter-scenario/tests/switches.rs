@@ -1,29 +1,26 @@
 //! What scenarios say of buffers, classes, PFC and ECN, and what they must not.
 
+mod base;
+
 use tenter_net::{
     EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling, SwitchSpec, UNLIMITED_POOL,
 };
-use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
 
-const SMALL: &str = "
+use base::Base;
+
+const SMALL: Base = Base(
+    "
 fabric: {kind: single-switch, hosts: 4}
 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
-";
+",
+);
 
-fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
-    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
-}
-
-/// Loads, without warnings, and with an effective form that gives the same plan and form.
+/// Loads, without warnings.
 fn good(overrides: &[&str]) -> Loaded {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    let loaded = SMALL.good(overrides);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
-    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
-    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
-    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    assert_eq!(again.effective, loaded.effective);
     loaded
 }
 
@@ -31,21 +28,17 @@ fn switch(overrides: &[&str]) -> SwitchSpec {
     good(overrides).plan.switches.usual
 }
 
-/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
+/// Asserts that the overrides are refused with one problem that says `expected`, where, and what to
+/// do.
 fn refused(overrides: &[&str], expected: &str) {
-    let errors = set(overrides).expect_err(expected);
-    let text = errors.render();
-    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
-    assert!(errors.problems()[0].help.is_some(), "{text}");
-    assert!(errors.problems()[0].span.is_some(), "{text}");
-    assert!(
-        text.contains(expected),
-        "{overrides:?} lacks {expected:?}\n{text}"
-    );
+    let errors = SMALL.refused(overrides, expected);
+    assert!(errors.problems()[0].span.is_some(), "{errors}");
 }
 
 fn warned(overrides: &[&str]) -> String {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
+    let loaded = SMALL
+        .set(overrides)
+        .unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
     loaded.warnings.render_as("warning")
 }
 
