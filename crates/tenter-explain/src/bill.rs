@@ -86,7 +86,7 @@ fn nics(plan: &Plan) -> Vec<(f64, u64)> {
 fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
     let topology = &plan.topology;
     let mut alike: BTreeMap<(u8, BTreeMap<Rate, u64>), u64> = BTreeMap::new();
-    for switch in topology.hosts as u32..topology.nodes.len() as u32 {
+    for switch in topology.switch_nodes() {
         let mut ports: BTreeMap<Rate, u64> = BTreeMap::new();
         for port in 0..topology.nodes[switch as usize].ports.len() as u16 {
             *ports.entry(topology.cable(switch, port).rate).or_insert(0) += 1;

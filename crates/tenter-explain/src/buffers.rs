@@ -288,7 +288,7 @@ fn lossless_facts(
         headroom_max_port: String::new(),
         headroom_switch_max_bytes: 0,
     };
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let switches = topology.switch_nodes();
     for node in switches.filter(|&node| topology.tier(node).is_some_and(is_one)) {
         let mut whole = 0_u64;
         for (port, link) in (0_u16..).zip(incoming((topology, &plan.switches), node, &senders)) {

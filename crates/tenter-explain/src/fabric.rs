@@ -68,9 +68,7 @@ pub struct PairFacts {
 
 /// What the switches of a tier are called in a fabric of so many tiers.
 pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
-    let top = switches.filter_map(|switch| topology.tier(switch)).max();
-    match (tier, top) {
+    match (tier, topology.top_tier()) {
         (0, _) => "leaf".to_owned(),
         (1, Some(1)) => "spine".to_owned(),
         (1, Some(2)) => "aggregation".to_owned(),
@@ -99,7 +97,7 @@ fn tiers(topology: &Topology) -> Vec<TierFacts> {
     let facts = topology.tiers().into_iter().map(|capacity| {
         let own = ratios.iter().filter(|ratio| ratio.tier == capacity.tier);
         let own: Vec<f64> = own.map(tenter_topology::Oversubscription::ratio).collect();
-        let switches = topology.hosts as u32..topology.nodes.len() as u32;
+        let switches = topology.switch_nodes();
         let of_tier = switches.filter(|&node| topology.tier(node) == Some(capacity.tier));
         let ports = of_tier.map(|node| topology.nodes[node as usize].ports.len() as u64);
         TierFacts {

@@ -129,12 +129,7 @@ fn fabric(plan: &Plan) -> u64 {
     let switches = topology.nodes[topology.hosts..].iter();
     let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
     let queues = plan.switches.usual.classes.len() as u64;
-    let mut leaves: Vec<u32> = (0..topology.hosts as u32)
-        .map(|host| topology.neighbour(host, 0).node)
-        .collect();
-    leaves.sort_unstable();
-    leaves.dedup();
-    let groups = leaves.len() as u64;
+    let groups = topology.leaves().len() as u64;
     let routes = groups * (4 * topology.switches() as u64 + groups);
     let scheduled = plan
         .scheduled

@@ -97,7 +97,7 @@ fn pace(spec: &ScheduledSpec, rate: Rate) -> SerialisationTime {
 /// The least ratio of up to down of all leaves.
 fn speed_up(plan: &Plan) -> f64 {
     let topology = &plan.topology;
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let switches = topology.switch_nodes();
     let ratios = switches.filter_map(|switch| {
         let (mut up, mut down) = (0.0, 0.0);
         for (port, peer) in (0..).zip(topology.neighbours(switch)) {

@@ -2,6 +2,8 @@
 
 use tenter_units::Rate;
 
+use crate::spec::UNLIMITED_POOL;
+
 /// How many classes there are.
 pub const CLASSES: usize = 8;
 
@@ -38,6 +40,21 @@ pub struct ClassSpec {
     pub lossless: Option<LosslessSpec>,
     /// Marking of congestion, if any.
     pub ecn: Option<EcnSpec>,
+}
+
+impl ClassSpec {
+    /// A lossy class whose accounts may hold all of pool 0, before all others.
+    pub fn without_end(class: u8) -> ClassSpec {
+        ClassSpec {
+            class,
+            scheduling: Scheduling::Strict,
+            pool: 0,
+            reserved_bytes: 0,
+            limit: Limit::Static(UNLIMITED_POOL),
+            lossless: None,
+            ecn: None,
+        }
+    }
 }
 
 /// A limit of an account on the shared space of its pool.

@@ -3,7 +3,7 @@
 use tenter_topology::Topology;
 use tenter_units::Time;
 
-use crate::class::{CLASSES, ClassSpec, Limit, Scheduling};
+use crate::class::{CLASSES, ClassSpec};
 use crate::load_balancing::LoadBalancing;
 
 /// How a switch hands a frame from its input to its output.
@@ -92,18 +92,9 @@ impl SwitchSpec {
     /// delays, and one queue without end at each port.
     #[must_use]
     pub fn of_spine(&self) -> SwitchSpec {
-        let queue = ClassSpec {
-            class: 0,
-            scheduling: Scheduling::Strict,
-            pool: 0,
-            reserved_bytes: 0,
-            limit: Limit::Static(UNLIMITED_POOL),
-            lossless: None,
-            ecn: None,
-        };
         SwitchSpec {
             pool_bytes: vec![UNLIMITED_POOL],
-            classes: vec![queue],
+            classes: vec![ClassSpec::without_end(0)],
             ..self.clone()
         }
     }

@@ -238,10 +238,6 @@ pub(crate) fn read_tier(
 ) -> Option<SwitchDraft> {
     let profile_at = section.place("profile");
     // A list of its own says all of its classes, whatever is asked of the other switches.
-    let own = Controls {
-        asked: controls.asked.filter(|_| !section.has("classes")),
-        at: controls.at,
-    };
     let listed = Controls {
         asked: Some(FlowControl::default()),
         at: None,
@@ -249,7 +245,7 @@ pub(crate) fn read_tier(
     let controls = if section.has("classes") {
         &listed
     } else {
-        &own
+        controls
     };
     let own_device = section.has("profile");
     if !own_device {

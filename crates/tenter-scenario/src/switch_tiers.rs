@@ -131,10 +131,9 @@ pub(crate) fn check(
     let Some((_, tiers)) = switches else {
         return;
     };
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
-    let top = switches.filter_map(|node| topology.tier(node)).max();
+    let top = topology.top_tier();
     let has = |tier: u8| {
-        let mut switches = topology.hosts as u32..topology.nodes.len() as u32;
+        let mut switches = topology.switch_nodes();
         switches.any(|node| topology.tier(node) == Some(tier))
     };
     for of in tiers.iter().filter(|of| !has(of.tier)) {

@@ -275,13 +275,7 @@ impl SwitchingDraft {
 
     /// Every leaf must reach every other by one spine.
     fn check_leaves(&self, topology: &Topology, problems: &Problems) {
-        let first = topology.hosts as u32;
-        let switches = first..topology.nodes.len() as u32;
-        let has_hosts = |&switch: &u32| {
-            let mut peers = topology.neighbours(switch);
-            peers.any(|peer| topology.is_host(peer.node))
-        };
-        let leaves: Vec<u32> = switches.filter(has_hosts).collect();
+        let leaves = topology.leaves();
         if leaves.len() > LEAVES_MAX {
             let message = format!(
                 "a scheduled fabric has at most {LEAVES_MAX} leaves, and this one has {}",

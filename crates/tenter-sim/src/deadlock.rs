@@ -54,7 +54,7 @@ fn switch<D: Driver>(driver: &D, node: u32) -> Option<&Switch> {
 fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
     let topology = driver.fabric(0).context().topology();
     let mut groups = BTreeSet::new();
-    for node in topology.hosts as u32..topology.nodes.len() as u32 {
+    for node in topology.switch_nodes() {
         let Some(switch) = switch(driver, node).filter(|switch| switch.is_pausing()) else {
             continue;
         };

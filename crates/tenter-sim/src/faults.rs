@@ -101,7 +101,7 @@ impl Faults {
             let interval = spec.poll_interval.ps();
             self.next_look = (now / interval + 1) * interval;
             let topology = driver.fabric(0).context().topology();
-            let switches = topology.hosts as u32..topology.nodes.len() as u32;
+            let switches = topology.switch_nodes();
             for node in switches {
                 change(driver, node, now, &Change::Watch(spec));
             }

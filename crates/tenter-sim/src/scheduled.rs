@@ -29,9 +29,7 @@ impl ScheduledFabric {
         let topology = &plan.topology;
         let hosts = 0..topology.hosts as u32;
         let ends: Vec<_> = hosts.map(|host| topology.neighbour(host, 0)).collect();
-        let mut leaves: Vec<u32> = ends.iter().map(|end| end.node).collect();
-        leaves.sort_unstable();
-        leaves.dedup();
+        let leaves = topology.leaves();
         let place = |end: &tenter_topology::CableEnd| HostPlace {
             leaf: leaves.partition_point(|&leaf| leaf < end.node) as u16,
             port: end.port,

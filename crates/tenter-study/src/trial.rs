@@ -56,7 +56,7 @@ impl Leaf {
 
 /// The switches with hosts, in the order of the topology.
 pub(crate) fn leaves(topology: &Topology) -> Vec<Leaf> {
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
+    let switches = topology.switch_nodes();
     let leaf = |node: u32| {
         let ports = 0..topology.nodes[node as usize].ports.len() as u16;
         let peer = |port: u16| topology.neighbour(node, port).node;

@@ -91,6 +91,22 @@ impl Topology {
         self.nodes.len() - self.hosts
     }
 
+    /// The nodes that are switches.
+    pub fn switch_nodes(&self) -> std::ops::Range<u32> {
+        self.hosts as u32..self.nodes.len() as u32
+    }
+
+    /// The switches that hosts are cabled to, ascending.
+    pub fn leaves(&self) -> Vec<u32> {
+        let has_host = |&switch: &u32| self.neighbours(switch).any(|peer| self.is_host(peer.node));
+        self.switch_nodes().filter(has_host).collect()
+    }
+
+    /// The highest tier of any switch.
+    pub fn top_tier(&self) -> Option<u8> {
+        self.switch_nodes().filter_map(|node| self.tier(node)).max()
+    }
+
     /// Whether `node` is a host.
     pub fn is_host(&self, node: u32) -> bool {
         (node as usize) < self.hosts

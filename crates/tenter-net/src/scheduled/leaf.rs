@@ -7,7 +7,7 @@ use tenter_engine::{Agenda, Output};
 use tenter_topology::Routing;
 
 use crate::buffer::{Admission, SharedBuffer};
-use crate::class::{ClassSpec, Limit, Scheduling};
+use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
@@ -174,16 +174,8 @@ impl Leaf {
 
 /// Accounts that always have room: each queue has memory of its own without end.
 fn books(classes: usize) -> SharedBuffer {
-    let class = |class| ClassSpec {
-        class,
-        scheduling: Scheduling::Strict,
-        pool: 0,
-        reserved_bytes: 0,
-        limit: Limit::Static(UNLIMITED_POOL),
-        lossless: None,
-        ecn: None,
-    };
-    let classes: Vec<ClassSpec> = (0..classes as u8).map(class).collect();
+    let classes = (0..classes as u8).map(ClassSpec::without_end);
+    let classes: Vec<ClassSpec> = classes.collect();
     SharedBuffer::new(&classes, &[UNLIMITED_POOL], &[], Vec::new())
 }
 

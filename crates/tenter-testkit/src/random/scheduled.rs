@@ -47,10 +47,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
 
 /// Whether any two leaves have a spine in common.
 fn is_meshed(topology: &Topology) -> bool {
-    let switches = topology.hosts as u32..topology.nodes.len() as u32;
     let peers = |switch: u32| topology.neighbours(switch).map(|peer| peer.node);
-    let leaves = switches.filter(|&switch| peers(switch).any(|peer| topology.is_host(peer)));
-    let spines = leaves.map(|leaf| peers(leaf).filter(|&peer| !topology.is_host(peer)));
+    let spines = topology
+        .leaves()
+        .into_iter()
+        .map(|leaf| peers(leaf).filter(|&peer| !topology.is_host(peer)));
     let spines: Vec<Vec<u32>> = spines.map(Iterator::collect).collect();
     let meet = |a: &Vec<u32>, b: &Vec<u32>| a.iter().any(|spine| b.contains(spine));
     spines.iter().all(|a| spines.iter().all(|b| meet(a, b)))

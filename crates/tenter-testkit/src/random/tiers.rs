@@ -9,8 +9,7 @@ use super::draw::Draw;
 
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
-    let switches = plan.topology.hosts as u32..plan.topology.nodes.len() as u32;
-    let top = switches.filter_map(|node| plan.topology.tier(node)).max();
+    let top = plan.topology.top_tier();
     let Some(top) = top.filter(|&top| top > 0 && plan.scheduled.is_none() && draw.chance(35))
     else {
         return;

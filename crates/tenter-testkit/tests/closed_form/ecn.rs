@@ -2,7 +2,7 @@
 
 use tenter_net::{ClassSpec, EcnSpec, UNLIMITED_POOL};
 
-use crate::lone_switch::{LoneSwitch, class, wire_ps};
+use crate::lone_switch::{LoneSwitch, wire_ps};
 
 const FRAME: u64 = 1_000;
 const KMIN: u64 = 100_000;
@@ -19,7 +19,7 @@ fn marked(queue: u64, max_probability_ppm: u32) -> u64 {
     };
     let marking = ClassSpec {
         ecn: Some(ecn),
-        ..class(0)
+        ..ClassSpec::without_end(0)
     };
     let mut lone = LoneSwitch::new(1, UNLIMITED_POOL, vec![marking]);
     // One goes onto the wire; then one more comes whenever one leaves.

@@ -3,8 +3,8 @@
 use tenter_engine::Output;
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
-    ClassSpec, Event, EventKind, Forwarding, Limit, MacControl, Medium, Packet, PacketKind,
-    Scheduling, Switch, SwitchSpec, Transmitter, UNLIMITED_POOL,
+    ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
+    SwitchSpec, Transmitter,
 };
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
@@ -41,19 +41,6 @@ impl Medium for Log {
         if event.kind == EventKind::Sent {
             self.0.push(event);
         }
-    }
-}
-
-/// A class that shares a pool that never ends, before all others.
-pub(crate) fn class(class: u8) -> ClassSpec {
-    ClassSpec {
-        class,
-        scheduling: Scheduling::Strict,
-        pool: 0,
-        reserved_bytes: 0,
-        limit: Limit::Static(UNLIMITED_POOL),
-        lossless: None,
-        ecn: None,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use tenter_net::{Event, EventKind, PacketKind, UNLIMITED_POOL};
+use tenter_net::{ClassSpec, Event, EventKind, PacketKind, UNLIMITED_POOL};
 use tenter_sim::Watcher;
 use tenter_testkit::Engine;
 
 use crate::headroom::Case;
-use crate::lone_switch::{LoneSwitch, class, wire_ps};
+use crate::lone_switch::{LoneSwitch, wire_ps};
 use crate::trial::{Trial, plan};
 
 /// 512 bits at 400 Gbit/s.
@@ -16,7 +16,11 @@ const FRAME: u64 = 1_000;
 
 /// A port with two classes, and a pause of class 3 at 1 us.
 fn paused(quanta: u16) -> LoneSwitch {
-    let mut lone = LoneSwitch::new(2, UNLIMITED_POOL, vec![class(0), class(3)]);
+    let mut lone = LoneSwitch::new(
+        2,
+        UNLIMITED_POOL,
+        vec![ClassSpec::without_end(0), ClassSpec::without_end(3)],
+    );
     lone.pause(1_000_000, 0, 3, quanta);
     lone
 }
@@ -73,10 +77,10 @@ fn an_xon_ends_a_pause_at_once() {
 
 #[test]
 fn a_frame_that_has_begun_goes_on() {
-    let mut lone = LoneSwitch::new(2, UNLIMITED_POOL, vec![class(3)]);
+    let mut lone = LoneSwitch::new(2, UNLIMITED_POOL, vec![ClassSpec::without_end(3)]);
     // Started a picosecond before the pause, at its very instant, and after it.
     for (at, starts) in [(999_999, 999_999), (1_000_000, 1_000_000)] {
-        let mut lone = LoneSwitch::new(2, UNLIMITED_POOL, vec![class(3)]);
+        let mut lone = LoneSwitch::new(2, UNLIMITED_POOL, vec![ClassSpec::without_end(3)]);
         lone.offer(at, 0, 3, FRAME as u16);
         lone.pause(1_000_000, 0, 3, 1_000);
         lone.advance_to(u64::MAX / 2);

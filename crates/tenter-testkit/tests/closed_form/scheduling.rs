@@ -2,7 +2,7 @@
 
 use tenter_net::{ClassSpec, Scheduling, UNLIMITED_POOL};
 
-use crate::lone_switch::{LoneSwitch, class, wire_ps};
+use crate::lone_switch::{LoneSwitch, wire_ps};
 
 /// The largest frame.
 const LARGEST: u64 = 1_000;
@@ -19,14 +19,17 @@ fn weighted(number: u8, quantum: u64) -> ClassSpec {
         scheduling: Scheduling::Weighted {
             quantum_bytes: quantum as u32,
         },
-        ..class(number)
+        ..ClassSpec::without_end(number)
     }
 }
 
 /// A port with the weighted classes and two strict ones.
 fn backlogged() -> LoneSwitch {
     let weighted = WEIGHTED.map(|(number, quantum, _)| weighted(number, quantum));
-    let classes = weighted.into_iter().chain([class(6), class(7)]).collect();
+    let classes = weighted
+        .into_iter()
+        .chain([ClassSpec::without_end(6), ClassSpec::without_end(7)])
+        .collect();
     let mut lone = LoneSwitch::new(1, UNLIMITED_POOL, classes);
     for _ in 0..4_000 {
         for (number, _, frame) in WEIGHTED {

@@ -2,7 +2,7 @@
 
 use tenter_net::{ClassSpec, Limit};
 
-use crate::lone_switch::{LoneSwitch, class, wire_ps};
+use crate::lone_switch::{LoneSwitch, wire_ps};
 
 const FRAME: u64 = 1_000;
 const POOL: u64 = 1_000_000;
@@ -19,7 +19,7 @@ fn congested_queues_hold_alpha_of_what_is_free() {
                     numerator,
                     denominator,
                 },
-                ..class(0)
+                ..ClassSpec::without_end(0)
             };
             let mut lone = LoneSwitch::new(queues, POOL, vec![sharing]);
             // Twice as much comes as can leave, until nothing changes any more.
@@ -51,7 +51,7 @@ fn a_queue_that_empties_leaves_its_share_to_the_others() {
             numerator: 1,
             denominator: 1,
         },
-        ..class(0)
+        ..ClassSpec::without_end(0)
     };
     let mut lone = LoneSwitch::new(2, POOL, vec![sharing]);
     let slots = 3 * POOL / FRAME;

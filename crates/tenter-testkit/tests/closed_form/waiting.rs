@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use tenter_engine::{Output, Stream};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
-    ClassSpec, Event, Forwarding, Limit, MacControl, Medium, Packet, PacketKind, Scheduling,
-    Switch, SwitchSpec, Transmitter, UNLIMITED_POOL,
+    ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch, SwitchSpec,
+    Transmitter, UNLIMITED_POOL,
 };
 use tenter_units::{Rate, Time};
 
@@ -74,15 +74,7 @@ fn switch() -> Switch {
         ingress_latency: Time::ZERO,
         egress_latency: Time::ZERO,
         pool_bytes: vec![UNLIMITED_POOL],
-        classes: vec![ClassSpec {
-            class: 0,
-            scheduling: Scheduling::Strict,
-            pool: 0,
-            reserved_bytes: 0,
-            limit: Limit::Static(UNLIMITED_POOL),
-            lossless: None,
-            ecn: None,
-        }],
+        classes: vec![ClassSpec::without_end(0)],
         load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
     };
     Switch::new((0, 0, 0), &spec, vec![wire], &vec![0])
