@@ -23,7 +23,7 @@ mod spec;
 mod timers;
 
 pub use message::MessageCut;
-pub use nic::{Directory, Nic, NicClasses, NicCounters, QueuePairError};
+pub use nic::{Directory, Marks, Nic, NicClasses, NicCounters, QueuePairError};
 pub use pcie::{DmaRates, PcieSpec};
 pub use receive::{Delivery, ReplyPath};
 pub use receive_buffer::ReceiveBufferCounters;

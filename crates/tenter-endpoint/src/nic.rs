@@ -3,6 +3,7 @@
 mod host_memory;
 mod in_band;
 mod limited;
+mod marks;
 mod out_of_turn;
 mod trouble;
 
@@ -18,6 +19,8 @@ use tenter_units::Rate;
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
 use crate::nic::limited::Limits;
+use crate::nic::marks::MarkBook;
+pub use crate::nic::marks::Marks;
 use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{Drain, ReceiveBuffer, ReceiveBufferCounters};
@@ -116,6 +119,7 @@ pub struct Nic {
     classes: NicClasses,
     pauses: Box<Pauses>,
     receive_buffer: Option<Box<ReceiveBuffer>>,
+    marks: MarkBook,
     /// Congestion control, notifications, repairs and classes, where there are any.
     limits: Option<Box<Limits>>,
     /// A pause storm that lasts.
@@ -168,6 +172,7 @@ impl Nic {
             pauses: Box::default(),
             receive_buffer,
             limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
+            marks: MarkBook::default(),
             storm: None,
             delivered: VecDeque::new(),
             cut: spec.cut(),
@@ -469,8 +474,7 @@ impl Nic {
         done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if packet.has(Packet::CONGESTION_EXPERIENCED) {
-            self.counters.marked_packets += 1;
-            self.notify(spec, packet, directory);
+            self.take_mark(spec, packet, directory);
         }
         if packet.kind.is_data() {
             if self
@@ -550,6 +554,12 @@ impl Nic {
         let answer = (queue_pair.expected, sent);
         let frame_bytes = Nic::ack_frame_bytes(spec);
         self.reply(queue_pair.reply, PacketKind::Ack, frame_bytes, answer);
+    }
+
+    /// Takes out the marks that came on a receive slot since this was last asked.
+    #[inline]
+    pub fn take_marks(&mut self, slot: u32) -> Marks {
+        self.marks.take(slot)
     }
 
     /// The next of the transfers that the packet just served has delivered beside the one that was

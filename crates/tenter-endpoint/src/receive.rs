@@ -55,8 +55,6 @@ pub(crate) enum Verdict {
 pub(crate) struct ReceiveQueuePair {
     accepted_bytes: u64,
     latency_sum: u64,
-    /// The sender is told of no mark before, in ps.
-    pub(crate) next_cnp_at: u64,
     pub(crate) expected: u32,
     /// The sequence number of the first packet of the transfer that is being received.
     pub(crate) first: u32,
@@ -77,7 +75,6 @@ impl Default for ReceiveQueuePair {
         ReceiveQueuePair {
             accepted_bytes: 0,
             latency_sum: 0,
-            next_cnp_at: 0,
             expected: 0,
             first: 0,
             accepted: 0,
@@ -140,7 +137,6 @@ impl ReceiveQueuePair {
             latency_sum: self.latency_sum,
         };
         *self = ReceiveQueuePair {
-            next_cnp_at: self.next_cnp_at,
             expected: self.expected,
             first: self.expected,
             delivered: self.delivered + 1,

@@ -54,6 +54,11 @@ rows! {
         rx_bytes: u64 => "rx_bytes", "bytes";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Data frames that arrived with congestion experienced (CE) since the chunk before was
+        /// complete on this queue pair, those discarded included.
+        rx_marked_frames: u64 => "rx_marked_frames", "frames";
+        /// Congestion notifications (CNPs) the receiver sent for them.
+        cnp_frames: u64 => "cnp_frames", "frames";
         /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
         /// the receiver, to 0.128 ns.
         latency_min: Time => "latency_min_ns", "ns";

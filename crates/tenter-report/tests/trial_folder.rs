@@ -59,6 +59,8 @@ fn flow(n: u32) -> FlowRow {
         rx_frames: 511,
         rx_bytes: 2_125_000,
         retransmitted_frames: 1,
+        rx_marked_frames: 3,
+        cnp_frames: 1,
         latency_min: time(5),
         latency_avg: time(6),
         latency_max: time(7),

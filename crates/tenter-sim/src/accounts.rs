@@ -1,7 +1,9 @@
 //! The books of a run: flows put together from their two halves, and tallies per collective.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tenter_endpoint::Marks;
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
 use tenter_units::Time;
@@ -44,6 +46,8 @@ pub(crate) struct Accounts {
     /// Receivers' halves whose acknowledgement is still under way, and which places are free.
     waiting: Vec<DeliveredHalf>,
     free: Vec<u32>,
+    /// Marks of those that have any, with their turn.
+    marks: BTreeMap<(FlowKey, u32), Marks>,
     /// Senders' halves of flows that are complete and not booked.
     acknowledged: Vec<AcknowledgedHalf>,
     /// Scratch space: those flows in the order in which they are booked, and rows made of them.
@@ -87,6 +91,7 @@ impl Accounts {
             received_bytes: vec![0; context.jobs.len()],
             waiting: Vec::new(),
             free: Vec::new(),
+            marks: BTreeMap::new(),
             acknowledged: Vec::new(),
             order: Vec::new(),
             rows: Vec::new(),
@@ -158,6 +163,9 @@ impl Accounts {
             tally.places[context.flow_index(half.key)] = place;
             self.flows_done += 1;
         }
+        let marked = ledger.marked.drain(..);
+        self.marks
+            .extend(marked.map(|(key, turn, marks)| ((key, turn), marks)));
     }
 
     /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for
@@ -236,7 +244,13 @@ impl Accounts {
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);
-        let row = flow_row(context, &transfer, sent, received);
+        let marks = self.marks.remove(&(sent.key, sent.turn));
+        let row = flow_row(
+            context,
+            &transfer,
+            (sent, received),
+            marks.unwrap_or_default(),
+        );
         let fct = row.fct();
         tally.completion_times.push(fct);
         let mesh = tally.mesh.as_ref();
@@ -280,8 +294,8 @@ fn millionths(time: Time, ideal: Time) -> u32 {
 fn flow_row(
     context: &Context,
     transfer: &Transfer,
-    sent: &AcknowledgedHalf,
-    received: &DeliveredHalf,
+    (sent, received): (&AcknowledgedHalf, &DeliveredHalf),
+    marks: Marks,
 ) -> FlowRow {
     let FlowKey {
         job,
@@ -317,6 +331,8 @@ fn flow_row(
         rx_frames: frames,
         rx_bytes: received.bytes,
         retransmitted_frames: sent.retransmitted_frames,
+        rx_marked_frames: u64::from(marks.frames),
+        cnp_frames: u64::from(marks.notifications),
         latency_min: latency(u64::from(received.latency_min)),
         latency_avg: Time::from_ps(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
         latency_max: latency(u64::from(received.latency_max)),

@@ -286,9 +286,11 @@ impl Host {
             queue_pair: source.queue_pair,
             transfer: id,
         };
+        let turn = scope.schedules.turn(here.job);
+        scope.ledger.delivered(key, turn, delivery);
         scope
             .ledger
-            .delivered(key, scope.schedules.turn(here.job), delivery);
+            .marked(key, turn, self.nic.take_marks(delivery.slot));
         let first = delivery.slot - u32::from(source.queue_pair);
         let whole = (first..first + u32::from(plan.job.queue_pairs))
             .all(|slot| self.nic.delivered(slot) > delivery.nth);

@@ -1,6 +1,6 @@
 //! What one part has to report: both halves of each flow, and the digest.
 
-use tenter_endpoint::{Acknowledged, Delivery};
+use tenter_endpoint::{Acknowledged, Delivery, Marks};
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::Digest;
 
@@ -79,6 +79,8 @@ pub(crate) struct Ledger {
     pub(crate) endless: Vec<Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
+    /// Marks of delivered flows and their turns, where there are any.
+    pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
     pub(crate) digest: Digest,
     /// Scratch space of [`Host`](crate::Host).
     pub(crate) released: Vec<u32>,
@@ -127,6 +129,14 @@ impl Ledger {
             frames: delivery.accepted_frames,
             turn,
         });
+    }
+
+    /// Books the marks of a flow that has just been delivered.
+    #[inline]
+    pub(crate) fn marked(&mut self, key: FlowKey, turn: u32, marks: Marks) {
+        if marks != Marks::default() && self.endless[usize::from(key.job)].is_none() {
+            self.marked.push((key, turn, marks));
+        }
     }
 
     /// Books the requests in `done`.

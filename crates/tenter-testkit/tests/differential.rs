@@ -9,7 +9,7 @@ use std::ops::Range;
 use tenter_net::{ClassSpec, Headroom};
 use tenter_record::Summary;
 use tenter_scenario::Plan;
-use tenter_testkit::{Engine, RandomScenario, compare, random_scenario};
+use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
 const SCENARIOS: u64 = 1_000;
@@ -57,6 +57,7 @@ fn run(seeds: Range<u64>) {
             Ok(trials) => {
                 let summary = &trials.reference.outcome.summary;
                 assert_totals(seed, summary);
+                assert_marks(seed, &trials.reference);
                 seen.kept += u64::from(has_kept_all(&scenario, summary));
                 seen.packet_hops += summary.engine.packet_hops;
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
@@ -180,6 +181,22 @@ fn assert_totals(seed: u64, summary: &Summary) {
         );
         assert_eq!(sums, counted, "scenario {seed}");
     }
+}
+
+/// No mark is told of two chunks.
+fn assert_marks(seed: u64, trial: &Trial) {
+    let totals = &trial.outcome.summary.totals;
+    let marked: u64 = trial
+        .rows
+        .flows
+        .iter()
+        .map(|flow| flow.rx_marked_frames)
+        .sum();
+    let told: u64 = trial.rows.flows.iter().map(|flow| flow.cnp_frames).sum();
+    assert!(
+        marked <= totals.rx_marked_frames && told <= totals.cnp_frames,
+        "scenario {seed}: {marked} marks and {told} notifications of chunks"
+    );
 }
 
 #[test]

@@ -319,21 +319,25 @@ impl Nic {
         Some(sent)
     }
 
-    /// Tells the sender of a marked packet, unless it has been told a short time ago.
+    /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
     #[inline(never)]
-    pub(super) fn notify(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
-        let Some(notification) = spec.notification else {
-            return;
-        };
+    pub(super) fn take_mark(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        directory: &impl Directory,
+    ) {
+        self.counters.marked_packets += 1;
         let path = self.reply_path(packet.queue_pair, directory);
-        let queue_pair = &mut self.receive[packet.queue_pair as usize];
-        let Some(limits) = &mut self.limits else {
+        let marked = self.marks.count(packet.queue_pair, self.receive.len());
+        let (Some(notification), Some(limits)) = (spec.notification, &mut self.limits) else {
             return;
         };
-        if packet.at < queue_pair.next_cnp_at {
+        if packet.at < marked.next_notification {
             return;
         }
-        queue_pair.next_cnp_at = packet.at + notification.interval.ps();
+        marked.next_notification = packet.at + notification.interval.ps();
+        marked.since_delivery.notifications += 1;
         self.counters.np_cnp_sent += 1;
         limits.notifications.push(Packet {
             at: 0,

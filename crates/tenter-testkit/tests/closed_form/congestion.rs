@@ -167,6 +167,22 @@ fn a_tester_notifies_and_does_not_slow_down() {
         notified + trial.port("host2", "leaf0").rx_cnp_frames,
         totals.cnp_frames
     );
+    // The same, chunk by chunk: both queue pairs go the same way, and no packet is sent twice.
+    let marked: Vec<u64> = trial
+        .flows
+        .iter()
+        .map(|flow| flow.rx_marked_frames)
+        .collect();
+    let told: u64 = trial.flows.iter().map(|flow| flow.cnp_frames).sum();
+    assert_eq!(
+        (marked.iter().sum::<u64>(), told),
+        (totals.rx_marked_frames, totals.cnp_frames)
+    );
+    for flow in &trial.flows {
+        assert!(flow.rx_marked_frames < flow.rx_frames, "{flow:?}");
+        assert!(flow.rx_marked_frames > flow.rx_frames * 9 / 10, "{flow:?}");
+        assert!(flow.cnp_frames.abs_diff(expected / 2) <= 1, "{flow:?}");
+    }
 }
 
 #[test]

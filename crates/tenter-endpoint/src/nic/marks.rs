@@ -1,0 +1,45 @@
+//! Marked packets, per receive queue pair.
+//!
+//! They are kept apart from the queue pairs: most trials mark nothing, and few queue pairs of those
+//! that do have marks.
+
+/// Marks that came on one receive queue pair while a transfer was being received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Data frames with congestion experienced (CE), those discarded included.
+    pub frames: u32,
+    /// Congestion notifications (CNPs) that told the sender.
+    pub notifications: u32,
+}
+
+/// What one receive queue pair has seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marked {
+    pub(super) since_delivery: Marks,
+    /// The sender is told of no mark before, in ps.
+    pub(super) next_notification: u64,
+}
+
+/// The marks of all receive queue pairs of a NIC.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MarkBook(Vec<Marked>);
+
+impl MarkBook {
+    /// Counts a marked packet; `slots` is how many receive queue pairs there are.
+    pub(super) fn count(&mut self, slot: u32, slots: usize) -> &mut Marked {
+        if self.0.len() < slots {
+            self.0.resize(slots, Marked::default());
+        }
+        let marked = &mut self.0[slot as usize];
+        marked.since_delivery.frames += 1;
+        marked
+    }
+
+    /// Takes out the marks since the last transfer of a slot was delivered.
+    pub(super) fn take(&mut self, slot: u32) -> Marks {
+        let marked = self.0.get_mut(slot as usize);
+        marked.map_or(Marks::default(), |marked| {
+            std::mem::take(&mut marked.since_delivery)
+        })
+    }
+}
