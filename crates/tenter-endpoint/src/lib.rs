@@ -11,6 +11,7 @@
 //! timers* at equal times.
 
 pub mod congestion_control;
+mod entropy;
 pub mod loss_recovery;
 mod message;
 mod nic;
@@ -22,6 +23,7 @@ mod send;
 mod spec;
 mod timers;
 
+pub use entropy::Entropy;
 pub use message::MessageCut;
 pub use nic::{Directory, Marks, Nic, NicClasses, NicCounters, QueuePairError};
 pub use pcie::{DmaRates, PcieSpec};

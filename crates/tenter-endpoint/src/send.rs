@@ -232,7 +232,10 @@ impl SendQueuePair {
             queue_pair: self.peer.slot,
             sequence,
             destination: self.peer.destination,
-            hash: self.peer.hash,
+            hash: match &spec.entropy {
+                None => self.peer.hash,
+                Some(entropy) => entropy.hash(self.peer.hash, sequence, self.retries),
+            },
             sent: (now / SENT_UNIT_PS) as u32,
             frame_bytes,
             kind,

@@ -4,6 +4,7 @@ use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Rate, Time};
 
 use crate::congestion_control::CongestionControl;
+use crate::entropy::Entropy;
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
 use crate::pcie::PcieSpec;
@@ -35,6 +36,8 @@ pub struct NicSpec {
     pub message_bytes: u64,
     /// When the next QP has its turn.
     pub interleave: Interleave,
+    /// How the source port of data packets changes; `None`: each QP keeps its own.
+    pub entropy: Option<Entropy>,
     /// When the receiver acknowledges.
     pub acknowledge: AckPolicy,
     /// Packets a QP may have unacknowledged; `None` for no limit.

@@ -96,6 +96,25 @@ impl<'a> Facts<'a> {
         self.of_section(path)
     }
 
+    fn of_entropy(&self) -> Option<&'static str> {
+        let entropy = self.plan.nic.entropy.as_ref()?;
+        if !self.choice {
+            return Some("no packet has a choice between two paths");
+        }
+        if entropy.hashes(0).all(|hash| hash == 0) {
+            return Some("switches do not hash the source port");
+        }
+        let by_hash = matches!(
+            self.plan.switches.usual.load_balancing,
+            LoadBalancing::Ecmp(_)
+                | LoadBalancing::WeightedEcmp(_)
+                | LoadBalancing::Flowlet(_)
+                | LoadBalancing::Telemetry(_)
+        );
+        let idle = self.plan.scheduled.is_some() || !by_hash;
+        idle.then_some("switches do not choose paths by a hash")
+    }
+
     fn of_section(&self, path: &str) -> Option<&'static str> {
         let plan = self.plan;
         let same_queue = "switches put the packets of all classes in use into one queue";
@@ -125,6 +144,7 @@ impl<'a> Facts<'a> {
                 (pauses && !lossless)
                     .then_some("NICs pause lossless classes only, and there is none")
             }
+            "endpoint.nic.entropy" => self.of_entropy(),
             "endpoint.nic.pcie" => {
                 let idle = plan.nic.pcie.is_some() && !limits_any(plan);
                 idle.then_some("at every NIC it keeps up with the wire")

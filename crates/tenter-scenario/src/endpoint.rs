@@ -10,6 +10,7 @@ use crate::addresses::{self, AddressPlan};
 use crate::congestion;
 use crate::decode::{Field, Read, Section};
 use crate::diagnostics::Location;
+use crate::entropy::{self, EntropyDraft};
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
@@ -76,6 +77,12 @@ const NIC: KeyTable = KeyTable {
             "When the next QP has its turn, where several have something to send: after each packet, or after each message",
         )
         .from("the fairest there is; schedulers of NICs are not published"),
+        key(
+            "entropy",
+            "`none`, or mapping",
+            Default("none"),
+            "Whether data packets of a QP differ in their UDP source port, so that switches that hash it spread them",
+        ),
         key(
             "acknowledge",
             "`per-message`, `per-packet` or `{every: N}`",
@@ -274,6 +281,8 @@ pub(crate) struct Endpoint {
     pub(crate) receive_buffer_at: Option<Location>,
     /// Where congestion control is, for the same reason.
     pub(crate) congestion_control_at: Option<Location>,
+    /// How source ports change, which the NICs' specification gets with the fabric's hash.
+    pub(crate) entropy: Option<EntropyDraft>,
     pub(crate) addresses: AddressPlan,
     /// NICs that cannot use their PCIe to the full.
     pub(crate) nic_impairments: Vec<pcie::Impairment>,
@@ -291,9 +300,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
     let mut receive_buffer_at = None;
     let mut congestion_control_at = None;
+    let mut entropy = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
         receive_buffer_at = section.place("receive_buffer");
         congestion_control_at = section.place("congestion_control");
+        entropy = entropy::read(&mut section);
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
         nic
@@ -322,6 +333,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         },
         receive_buffer_at,
         congestion_control_at,
+        entropy: entropy?,
         addresses: addresses?,
         nic_impairments: nic_impairments?,
         scale_up,
@@ -371,6 +383,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         mtu_bytes: mtu_bytes?,
         message_bytes: message_bytes?,
         interleave: interleave?,
+        entropy: None,
         acknowledge: acknowledge?,
         window_packets: window_packets?,
         retransmission_timeout: retransmission_timeout?,

@@ -40,6 +40,7 @@ mod decode;
 mod diagnostics;
 mod emit;
 mod endpoint;
+mod entropy;
 mod explicit_fabric;
 mod fabric;
 mod faults;

@@ -204,26 +204,18 @@ impl LoadBalancingDraft {
         if !self.spec.reorders() {
             return;
         }
-        match nic.loss_recovery {
-            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder_packets == 1 => {
-                let message = "`fabric.load_balancing` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice";
-                let help = "give `reorder` as many packets as may overtake one, e.g. 64";
-                warnings.push(self.at, message.to_owned(), Some(help.to_owned()));
-            }
-            LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
-                let message = "`fabric.load_balancing` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost";
-                let wait = if self.spec.sends_notices() {
-                    ", or `move: at-gap` here, so that a flow moves only when it has paused"
-                } else {
-                    ""
-                };
-                let help = format!(
-                    "set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`{wait}; or set `in_order_nics: allow` here to see what comes of it"
-                );
-                problems.push(self.at, message.to_owned(), Some(help));
-            }
-            _ => {}
-        }
+        let wait = if self.spec.sends_notices() {
+            ", or `move: at-gap` here, so that a flow moves only when it has paused"
+        } else {
+            ""
+        };
+        let spray = Reordering {
+            key: "fabric.load_balancing",
+            at: self.at,
+            in_order_nics: self.in_order_nics,
+            other_remedy: wait,
+        };
+        spray.check(&nic.loss_recovery, problems, warnings);
     }
 
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
@@ -253,6 +245,49 @@ impl LoadBalancingDraft {
             "make `gap` longer than {spread}, or set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`"
         );
         warnings.push(self.at, message, Some(help));
+    }
+}
+
+/// Something that lets packets of a queue pair overtake each other.
+pub(crate) struct Reordering {
+    /// The key that does.
+    pub(crate) key: &'static str,
+    pub(crate) at: Option<Location>,
+    /// Whether NICs may be used that need packets in order.
+    pub(crate) in_order_nics: bool,
+    /// What else helps, after a comma.
+    pub(crate) other_remedy: &'static str,
+}
+
+impl Reordering {
+    /// Refuses NICs that need packets in order, and warns of those that hardly wait.
+    pub(crate) fn check(
+        &self,
+        loss_recovery: &LossRecovery,
+        problems: &Problems,
+        warnings: &Problems,
+    ) {
+        let key = self.key;
+        match loss_recovery {
+            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder_packets == 1 => {
+                let message = format!(
+                    "`{key}` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice"
+                );
+                let help = "give `reorder` as many packets as may overtake one, e.g. 64";
+                warnings.push(self.at, message, Some(help.to_owned()));
+            }
+            LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
+                let message = format!(
+                    "`{key}` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost"
+                );
+                let wait = self.other_remedy;
+                let help = format!(
+                    "set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`{wait}; or set `in_order_nics: allow` here to see what comes of it"
+                );
+                problems.push(self.at, message, Some(help));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, explicit_fabric, faults, groups, impairments,
+    addresses, buffer, classes, collectives, entropy, explicit_fabric, faults, groups, impairments,
     load_balancing, reach, scale_up, switch, switch_tiers, switching, topologies,
 };
 
@@ -164,6 +164,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(explicit_fabric::TABLES);
     let rest = endpoint::TABLES
         .into_iter()
+        .chain(entropy::TABLES)
         .chain(pcie::TABLES)
         .chain(scale_up::TABLES)
         .chain(congestion::TABLES)
@@ -287,6 +288,7 @@ impl Draft<'_> {
         let endpoint = self.endpoint.as_ref();
         let balancing = fabric.load_balancing.as_ref();
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
+        entropy::check(endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = endpoint.map(|endpoint| &endpoint.nic);
@@ -324,7 +326,7 @@ impl Draft<'_> {
             switches: switches?,
             scheduled: switching.spec,
             devices,
-            nic: endpoint.nic,
+            nic: entropy::complete(endpoint.nic, endpoint.entropy, &balancing),
             dma: dma?,
             scale_up: endpoint.scale_up,
             addresses,

@@ -19,7 +19,9 @@ use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
 use crate::keys::KeyTable;
-use crate::{addresses, classes, collectives, congestion, endpoint, explicit_fabric, fabric};
+use crate::{
+    addresses, classes, collectives, congestion, endpoint, entropy, explicit_fabric, fabric,
+};
 use crate::{
     faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, switch_tiers,
     switching, topologies,
@@ -144,12 +146,14 @@ fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
     let [addresses, of_nic] = addresses::TABLES;
     let [repeat, ..] = congestion::TABLES;
+    let [entropy] = entropy::TABLES;
     let [pcie, impairment] = pcie::TABLES;
     let [scale_up] = scale_up::TABLES;
     let host = Object::of(&[host]).with("scale_up", Object::of(&[scale_up]).schema());
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
+        .with("entropy", Object::of(&[entropy]).schema())
         .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());

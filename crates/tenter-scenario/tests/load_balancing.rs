@@ -70,3 +70,30 @@ fn queue_aware_spray_has_the_numbers_of_drill() {
         &["fabric.load_balancing.samples"],
     );
 }
+
+#[test]
+fn source_ports_that_change_need_nics_that_take_any_order() {
+    let few = "endpoint.nic.entropy={values: 4}";
+    refused(
+        &[few],
+        &[
+            "`endpoint.nic.entropy` lets packets of a queue pair overtake each other",
+            "in_order_nics: allow",
+        ],
+    );
+    let plan = SMALL.good(&[few, PATIENT]).plan;
+    let entropy = plan.nic.entropy.expect("it was asked for");
+    let hashes: Vec<u32> = entropy.hashes(0).collect();
+    assert_eq!((hashes.len(), hashes[0]), (4, 0));
+    let allowed = "endpoint.nic.entropy={values: 4, in_order_nics: allow}";
+    assert!(SMALL.good(&[allowed]).plan.nic.entropy.is_some());
+    assert!(
+        SMALL
+            .good(&["endpoint.nic.entropy=none"])
+            .plan
+            .nic
+            .entropy
+            .is_none()
+    );
+    SMALL.refused(&["endpoint.nic.entropy={values: 1}", PATIENT], "2");
+}

@@ -89,12 +89,21 @@ impl Context {
                             self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
                         let back =
                             self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
-                        hashes.extend([forth, back]);
+                        self.add_hashes(forth, &mut hashes);
+                        hashes.push(back);
                     }
                 }
             }
         }
         hashes
+    }
+
+    /// Adds all hashes of the packets by which a queue pair sends data.
+    fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
+        // Connection set-up has the queue pair's own.
+        hashes.push(base);
+        let entropy = self.nic.entropy.iter();
+        hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
     }
 
     /// The ranks on a host.
@@ -575,7 +584,8 @@ impl Context {
                     let peer = plan.pairs.peer_of(rank, slot);
                     if from == host {
                         let ranks = (rank, peer.rank);
-                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                        let base = self.hash(job, ranks, peer.lane, peer.queue_pair);
+                        self.add_hashes(base, &mut hashes);
                     }
                     if plan.job.hosts[peer.rank as usize] == host {
                         let ranks = (peer.rank, rank);

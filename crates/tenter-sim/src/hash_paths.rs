@@ -37,6 +37,9 @@ pub struct HashPath {
 pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, WorkloadError> {
     let mut paths = Vec::new();
     let context = driver.fabric(0).context();
+    if context.nic.entropy.is_some() {
+        return Ok(None);
+    }
     for (number, plan) in (0..).zip(&context.jobs) {
         for (collective, schedule) in (0..).zip(plan.job.schedules()?) {
             let count = u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
@@ -84,7 +87,7 @@ fn of_schedule<D: Driver>(
 /// where there are more than 2²⁰ queue pairs.
 pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
     let context = driver.fabric(0).context();
-    if queue_pair_count(context) > FOLLOWED_MAX {
+    if context.nic.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
         return None;
     }
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];

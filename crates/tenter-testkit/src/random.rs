@@ -186,12 +186,13 @@ mod tests {
             .collect()
     }
 
-    const HOSTS: [&str; 5] = [
+    const HOSTS: [&str; 6] = [
         "slow DMA writes",
         "slow DMA reads",
         "scale-up domains",
         "process groups",
         "turns of messages",
+        "source ports that change",
     ];
 
     /// What there is of hosts and of groups of ranks in a plan.
@@ -204,6 +205,7 @@ mod tests {
             ("scale-up domains", plan.scale_up.is_some()),
             ("process groups", grouped),
             ("turns of messages", by_message),
+            ("source ports that change", plan.nic.entropy.is_some()),
             ("slow DMA writes", dma(&|rates| rates.write < rates.read)),
             ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];

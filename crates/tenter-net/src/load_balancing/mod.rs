@@ -120,6 +120,21 @@ impl LoadBalancing {
         }
     }
 
+    /// What the hash of a packet changes by, as an exclusive or, when its source port does: for
+    /// each of so many ports. It is the same for all packets, as the hash functions are linear.
+    pub fn source_port_differences(&self, ports: u16) -> Vec<u32> {
+        let hash = |source_port: u16| {
+            self.hash(&FiveTuple {
+                source_address: 0,
+                destination_address: 0,
+                protocol: 0,
+                source_port,
+                destination_port: 0,
+            })
+        };
+        (0..ports).map(|port| hash(port) ^ hash(0)).collect()
+    }
+
     /// Whether switches send each other notices.
     pub fn sends_notices(&self) -> bool {
         matches!(self, LoadBalancing::Telemetry(_))

@@ -5,8 +5,8 @@ use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::{
-    Adaptive, Balancer, Ecmp, Flowlet, LoadBalancing, QualitySpec, QueueAwareSpray, RandomSpray,
-    RoundRobinSpray, WeightedEcmp,
+    Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, LoadBalancing, QualitySpec,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, WeightedEcmp,
 };
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
@@ -291,4 +291,33 @@ fn marks_are_drawn_apart_from_links() {
         .iter()
         .all(|&count| (890..=1_110).contains(&count));
     assert!(even, "{marked:?}");
+}
+
+#[test]
+fn another_source_port_changes_every_hash_by_the_same() {
+    let functions = [
+        HashFunction::Crc16,
+        HashFunction::Crc32,
+        HashFunction::Xor,
+        HashFunction::Toeplitz,
+    ];
+    for function in functions {
+        let spec = LoadBalancing::Ecmp(Ecmp {
+            function,
+            ..Ecmp::default()
+        });
+        let differences = spec.source_port_differences(100);
+        for (number, difference) in (0_u16..).zip(&differences) {
+            let hash = |source_port: u16| {
+                spec.hash(&FiveTuple {
+                    source_address: 0x0a00_0001,
+                    destination_address: 0xc0a8_07fe,
+                    protocol: 17,
+                    source_port,
+                    destination_port: 4791,
+                })
+            };
+            assert_eq!(hash(0xc123) ^ hash(0xc123 ^ number), *difference);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What is behind NICs, and how their queue pairs take turns: set in the plan, with draws of their
 //! own, so that all else is drawn as without them.
 
-use tenter_endpoint::{DmaRates, Interleave, PcieSpec};
+use tenter_endpoint::{DmaRates, Entropy, Interleave, PcieSpec};
 use tenter_scenario::Plan;
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::ScaleUp;
@@ -19,6 +19,15 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
     if draw.chance(30) {
         plan.nic.interleave = Interleave::Message;
+    }
+    if draw.chance(15) {
+        let values = draw.within(2..=40) as u16;
+        let differences = plan
+            .switches
+            .usual
+            .load_balancing
+            .source_port_differences(values);
+        plan.nic.entropy = Some(Entropy::new(draw.within(1..=20) as u32, differences));
     }
     if plan.nic.receive_buffer.is_some() && draw.chance(40) {
         give_pcie(plan, draw);

@@ -10,6 +10,7 @@ mod congestion;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;
+mod entropy;
 mod faults;
 mod headroom;
 mod host_memory;
