@@ -114,7 +114,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     check_overrides(&arguments.overrides).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
-    let within_hosts = hierarchical(collective, algorithm);
+    let within_hosts = tells_hosts_apart(collective, algorithm);
     let layout = Layout::of(&arguments.ranks, &alone.plan, within_hosts).map_err(refused)?;
     let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
     let cut = |&size: &u64| sizes::cut(size, collective.share, layout.ranks(), element_bytes);
@@ -169,9 +169,9 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
 }
 
 /// Whether the algorithm wants the ranks of a server to follow each other.
-fn hierarchical(collective: &Collective, algorithm: &str) -> bool {
+fn tells_hosts_apart(collective: &Collective, algorithm: &str) -> bool {
     let kind = CollectiveKind::parse(collective.scenario, algorithm);
-    kind.is_ok_and(|mut kind| kind.scale_up_mut().is_some())
+    kind.is_ok_and(|mut kind| kind.npus_per_host_mut().is_some())
 }
 
 fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
@@ -243,7 +243,7 @@ fn job(
     // One key in a line, so that each line is what one flag comes to.
     let more = |key: &str, value: u32| format!("        {key}: {value}\n");
     let root = root.map_or_else(String::new, |root| more("root", root));
-    let per_node = if hierarchical(collective, algorithm) {
+    let per_node = if tells_hosts_apart(collective, algorithm) {
         more("npus_per_host", layout.per_node)
     } else {
         String::new()

@@ -335,15 +335,12 @@ impl SharedBuffer {
             };
         };
         let group = &self.groups[self.group(port, queue)];
-        if lossless.trigger == PfcTrigger::Pool {
-            let shared = shared_more(rules, group.used, frame);
-            return if pool.used + shared <= pool.size {
-                Admission::Stored
-            } else {
-                Admission::Refused
-            };
-        }
-        if fits(rules, pool, group.used, frame) {
+        let stored = match lossless.trigger {
+            // Above its limit, too, the pool is used before headroom.
+            PfcTrigger::Pool => pool.used + shared_more(rules, group.used, frame) <= pool.size,
+            PfcTrigger::Ingress => fits(rules, pool, group.used, frame),
+        };
+        if stored {
             Admission::Stored
         } else if group.headroom + frame <= group.headroom_size {
             Admission::Headroom
@@ -394,7 +391,11 @@ impl SharedBuffer {
         if admission == Admission::Headroom {
             group.headroom += frame;
             group.headroom_high_water = group.headroom_high_water.max(group.headroom);
-            self.pause(index as u32, now);
+            if pool_trigger(rules).is_some() {
+                self.pause_all(queue, now);
+            } else {
+                self.pause(index as u32, now);
+            }
             return;
         }
         pool.take(shared_more(rules, group.used, frame));
@@ -478,10 +479,12 @@ impl SharedBuffer {
         }
     }
 
+    /// Lets all senders of a class go on, but for those whose headroom is not all free again.
     fn resume_all(&mut self, queue: usize, now: u64) {
         let classes = self.classes.len();
         for index in self.paused.clone() {
-            if index as usize % classes == queue {
+            let has_headroom = self.groups[index as usize].headroom == 0;
+            if has_headroom && index as usize % classes == queue {
                 self.resume(index, now);
             }
         }

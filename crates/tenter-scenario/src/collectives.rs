@@ -26,7 +26,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "algorithm",
             "a word",
             Depends("the usual one"),
-            "By which algorithm: all-to-all `parallel` or `pairwise`; all-reduce `ring`, `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`; reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
+            "By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`, `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`; reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one is the first",
         ),
         key(
             "size",
@@ -120,16 +120,20 @@ const CHUNKED: KeyTable = KeyTable {
     .from("NCCL's default buffer of 4 MiB in 8 slots")],
 };
 
+const HOSTS: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `algorithm: hierarchical` or `pxn`",
+    keys: &[key(
+        "npus_per_host",
+        "count",
+        Default("8"),
+        "NPUs of each host, each with a NIC; ranks that follow each other share a host",
+    )
+    .from("usual servers")],
+};
+
 const HIERARCHICAL: KeyTable = KeyTable {
     title: "`jobs[].collectives[]` with `algorithm: hierarchical`",
     keys: &[
-        key(
-            "npus_per_host",
-            "count",
-            Default("8"),
-            "NPUs of each host, each with a NIC; ranks that follow each other share a host",
-        )
-        .from("usual servers"),
         key(
             "scale_up_rate",
             "rate",
@@ -148,13 +152,14 @@ const HIERARCHICAL: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 7] = [
+pub(crate) const TABLES: [&KeyTable; 8] = [
     &COLLECTIVE,
     &RANGE,
     &DRAWN,
     &PERMUTATION,
     &ROOTED,
     &CHUNKED,
+    &HOSTS,
     &HIERARCHICAL,
 ];
 
@@ -341,13 +346,16 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         section.extend(&CHUNKED);
         *chunk_bytes = section.take("chunk_size")?.size(&(1..=SIZE_MAX))?;
     }
+    if let Some(npus_per_host) = kind.npus_per_host_mut() {
+        section.extend(&HOSTS);
+        *npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX))?;
+    }
     if let Some(scale_up) = kind.scale_up_mut() {
         section.extend(&HIERARCHICAL);
-        let npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX));
         let rate = read_rate(section, "scale_up_rate");
         let latency = section.time("scale_up_latency", DELAYS);
         *scale_up = ScaleUp {
-            npus_per_host: npus_per_host?,
+            npus_per_host: scale_up.npus_per_host,
             rate: rate?,
             latency: latency?,
         };
@@ -361,6 +369,7 @@ fn skip_parameters(section: &mut Section<'_>) {
     section.skip(&PERMUTATION);
     section.skip(&ROOTED);
     section.skip(&CHUNKED);
+    section.skip(&HOSTS);
     section.skip(&HIERARCHICAL);
 }
 
@@ -486,6 +495,13 @@ mod tests {
                 assert!(CHUNKED.title.contains(&format!("{}`", member.algorithm)));
                 assert_eq!(*chunk_bytes, 512 << 10, "the default the table states");
             }
+            if let Some(npus_per_host) = kind.npus_per_host_mut() {
+                assert!(
+                    HOSTS.title.contains(&format!("`{}`", member.algorithm))
+                        || member.algorithm == "hierarchical"
+                );
+                assert_eq!(*npus_per_host, 8, "the default the table states");
+            }
             if let Some(scale_up) = kind.scale_up_mut() {
                 assert!(
                     HIERARCHICAL
@@ -493,11 +509,7 @@ mod tests {
                         .contains(&format!("{}`", member.algorithm))
                 );
                 let rate = scale_up.rate.to_string().replace("3.6Tbps", "3600Gbps");
-                let stated = [
-                    scale_up.npus_per_host.to_string(),
-                    rate,
-                    scale_up.latency.to_string(),
-                ];
+                let stated = [rate, scale_up.latency.to_string()];
                 for (key, value) in HIERARCHICAL.keys.iter().zip(stated) {
                     assert!(
                         matches!(key.presence, Default(default) if default == value),

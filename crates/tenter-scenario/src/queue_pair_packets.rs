@@ -29,10 +29,10 @@ pub(crate) fn crowd(
     job: &Job,
     cut: MessageCut,
 ) -> Result<Option<Crowd>, WorkloadError> {
-    // No rank sends another more than its buffer twice, nor more than two transfers per rank and
-    // one per chunk where chunks have a length (a test of the collectives says so); each has at
-    // most two packets that are not full.
-    let most = split::share(2 * size_bytes, job.queue_pairs, 0);
+    // No rank sends another more than its buffer twice and a byte per rank, nor more than two
+    // transfers per rank and one per chunk where chunks have a length (a test of the collectives
+    // says so); each has at most two packets that are not full.
+    let most = split::share(2 * size_bytes + u64::from(ranks), job.queue_pairs, 0);
     let chunk_bytes = kind.chunk_bytes();
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
     let transfers = 2 * u64::from(ranks) + chunks;

@@ -214,6 +214,7 @@ fn collective(kind: &CollectiveKind) -> Value {
         permutation,
         rooted,
         chunked,
+        hosts,
         hierarchical,
     ] = collectives::TABLES;
     let mut kind = kind.clone();
@@ -226,6 +227,9 @@ fn collective(kind: &CollectiveKind) -> Value {
     }
     if kind.chunk_bytes_mut().is_some() {
         tables.push(chunked);
+    }
+    if kind.npus_per_host_mut().is_some() {
+        tables.push(hosts);
     }
     if kind.scale_up_mut().is_some() {
         tables.push(hierarchical);

@@ -19,6 +19,7 @@ use crate::collective::CollectiveKind;
 /// |---|---|---|
 /// | all-to-all, parallel | (n−1)·c + L | each port sends n−1 blocks |
 /// | all-to-all, pairwise | (n−1)·(c + L) | a step waits for the arrival of the last |
+/// | all-to-all, PXN | ≥ (2n−N−g)·c + L | each port sends (g−1)·N and (N−1)·g blocks |
 /// | all-reduce, ring | 2(n−1)·(c + L) | a step waits for the arrival of the last |
 /// | all-reduce, bidirectional ring | ≥ 4(n−1)·c(S/2n) + L | each port sends 4(n−1) chunks |
 /// | | ≥ 2(n−1)·(c(S/2n) + L) | a step waits for the arrival of the last |
@@ -69,6 +70,12 @@ pub fn ideal_completion(
         | CollectiveKind::Incast { .. }
         | CollectiveKind::GatherParallel { .. }
         | CollectiveKind::ScatterParallel { .. } => times(share(), others).saturating_add(latency),
+        CollectiveKind::AllToAllPxn { npus_per_host } => {
+            let npus = u64::from((*npus_per_host).max(1));
+            let hosts = parts / npus;
+            let blocks = (npus - 1) * hosts + hosts.saturating_sub(1) * npus;
+            times(share(), blocks).saturating_add(latency)
+        }
         CollectiveKind::AllReduceRing => times(share().saturating_add(latency), 2 * others),
         CollectiveKind::AllReduceHierarchical { scale_up } => {
             let hosts = ranks / scale_up.npus_per_host.max(1);
@@ -197,6 +204,9 @@ mod tests {
         ] {
             assert_eq!(time(kind), Time::from_us(71));
         }
+        // Four hosts of two: 4 blocks to the other NPU, 6 across hosts, 10·10 + 1.
+        let pxn = CollectiveKind::AllToAllPxn { npus_per_host: 2 };
+        assert_eq!(time(pxn), Time::from_us(101));
         // 14·(10 + 1).
         assert_eq!(time(CollectiveKind::AllReduceRing), Time::from_us(154));
         // 14·2·5 + 1, and 7·(10 + 1).

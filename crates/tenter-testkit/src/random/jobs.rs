@@ -186,6 +186,9 @@ fn collective(
         }
         if let Some(own) = kind.scale_up_mut() {
             name.push_str(&scale_up(draw, ranks, own));
+        } else if let Some(own) = kind.npus_per_host_mut() {
+            *own = draw_npus(draw, ranks);
+            let _ = write!(name, ", npus_per_host: {own}");
         }
         // A hypercube wants a power of two.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
@@ -227,11 +230,16 @@ fn collective(
     (name, size)
 }
 
-/// Hosts of any size that the ranks fill, and their scale-up domain.
-fn scale_up(draw: &mut Draw, ranks: u64, own: &mut ScaleUp) -> String {
+/// NPUs of hosts of any size that the ranks fill.
+fn draw_npus(draw: &mut Draw, ranks: u64) -> u32 {
     let fits = |npus: &u64| ranks.is_multiple_of(*npus);
     let npus: Vec<u64> = (1..=ranks / 2).filter(fits).collect();
-    own.npus_per_host = npus[draw.below(npus.len() as u64) as usize] as u32;
+    npus[draw.below(npus.len() as u64) as usize] as u32
+}
+
+/// Hosts of any size that the ranks fill, and their scale-up domain.
+fn scale_up(draw: &mut Draw, ranks: u64, own: &mut ScaleUp) -> String {
+    own.npus_per_host = draw_npus(draw, ranks);
     format!(
         ", npus_per_host: {}, scale_up_rate: {}Gbps, scale_up_latency: {}",
         own.npus_per_host,

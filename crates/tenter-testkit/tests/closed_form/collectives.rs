@@ -86,6 +86,24 @@ fn all_to_all_that_no_acknowledgement_disturbs() {
     }
 }
 
+#[test]
+fn rails_wait_for_what_is_handed_over_first() {
+    // Two hosts of four NPUs, a byte a picosecond within them: each hands over three blocks of
+    // 1 MiB for the other host, which are there 3 us later; then the four for one NPU go to it.
+    // What is handed over for NPUs of the own host has long been there by then.
+    let set = [
+        "jobs[0].collectives[0].algorithm=pxn",
+        "jobs[0].collectives[0].npus_per_host=4",
+        "endpoint.host={scale_up: {npus_per_host: 4, rate: 8Tbps, latency: 3us}}",
+        "fabric.host_delay=600us",
+    ];
+    let trial = single_switch(8, "all-to-all", 8 << 20, &set);
+    let handed = (3 << 20) + 3_000_000;
+    let sent = default_wire(4 << 20) * BYTE + FAR;
+    assert_eq!(trial.completion(0), handed + sent);
+    assert_eq!(trial.outcome.summary.totals.tx_frames, 8 * 1_024);
+}
+
 /// When the last data frame of a rank has left in an all-to-all with its ACKs.
 ///
 /// By symmetry one rank stands for all: what it has sent to the rank r places on, the one r places

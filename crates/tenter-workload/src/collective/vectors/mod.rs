@@ -263,6 +263,78 @@ fn all_to_all(case: Case) {
     }
 }
 
+/// What ranks hold of all blocks, by source and destination: blocks are handed on.
+struct HandedOn {
+    npus: u32,
+    held: Vec<std::collections::BTreeSet<(u32, u32)>>,
+    sent: Vec<Vec<(u32, u32)>>,
+}
+
+impl HandedOn {
+    /// The blocks a transfer of the PXN all-to-all carries, by source and destination.
+    fn blocks(&self, transfer: &Transfer, hosts: u32) -> Vec<(u32, u32)> {
+        let (src, dst, npus) = (transfer.src, transfer.dst, self.npus);
+        if transfer.step == 1 {
+            let host = src / npus * npus;
+            return (host..host + npus).map(|of| (of, dst)).collect();
+        }
+        let turn = transfer.chunk % hosts;
+        let host = (src / npus + 1 + turn) % hosts;
+        vec![(src, host * npus + dst % npus)]
+    }
+}
+
+impl Memory for HandedOn {
+    fn read(&self, transfer: &Transfer) -> Vec<u64> {
+        let hosts = self.held.len() as u32 / self.npus;
+        let held = &self.held[transfer.src as usize];
+        let blocks = self.blocks(transfer, hosts).into_iter();
+        blocks
+            .map(|block| u64::from(held.contains(&block)))
+            .collect()
+    }
+
+    fn write(&mut self, transfer: &Transfer, values: &[u64]) {
+        assert!(values.iter().all(|&has| has == 1), "{transfer:?}");
+        let hosts = self.held.len() as u32 / self.npus;
+        let blocks = self.blocks(transfer, hosts);
+        self.sent[transfer.src as usize].extend(&blocks);
+        self.held[transfer.dst as usize].extend(blocks);
+    }
+}
+
+/// All-to-all by way of other NPUs of a host: everybody ends with the blocks for it, and none has
+/// been sent twice by anybody.
+fn pxn(case: Case) {
+    let ranks = case.ranks;
+    for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
+        let own = |rank| (0..ranks).map(|dst| (rank, dst)).collect();
+        let mut memory = HandedOn {
+            npus: npus_per_host,
+            held: (0..ranks).map(own).collect(),
+            sent: vec![Vec::new(); ranks as usize],
+        };
+        let bytes = case.run(&CollectiveKind::AllToAllPxn { npus_per_host }, &mut memory);
+        for (rank, held) in (0..).zip(&memory.held) {
+            assert!(
+                (0..ranks).all(|src| held.contains(&(src, rank))),
+                "{case:?}"
+            );
+        }
+        for blocks in &mut memory.sent {
+            let count = blocks.len();
+            blocks.sort_unstable();
+            blocks.dedup();
+            assert_eq!(blocks.len(), count, "{case:?}");
+        }
+        // Blocks for other hosts move twice, but for those of the NPU on their rail; those for NPUs
+        // of the host move once.
+        let hosts = u64::from(ranks / npus_per_host);
+        let npus = u64::from(npus_per_host);
+        assert_eq!(bytes, ((npus - 1) * hosts + (hosts - 1) * npus) * case.size);
+    }
+}
+
 /// Permutation and send-recv: each rank receives exactly one vector, and from somebody else.
 fn one_to_one(case: Case) {
     let (ranks, seed) = (case.ranks, case.parameter);
@@ -410,6 +482,7 @@ fn everything(case: Case) {
     reduce(case);
     double_tree(case);
     hierarchical(case);
+    pxn(case);
 }
 
 #[test]

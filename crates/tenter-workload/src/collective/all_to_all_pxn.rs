@@ -1,0 +1,249 @@
+//! All-to-all, PXN: what goes to an NPU of another host is first handed, within the host, to the
+//! NPU in the same place there, whose NIC is on the same rail as the destination's.
+//!
+//! Origin: PXN ("PCI × `NVLink`") of NCCL 2.12 (*Doubling all2all Performance with NVIDIA
+//! Collective Communication Library 2.12*, NVIDIA, 2022), which also puts the messages of all NPUs
+//! of a host for one destination together; named as an algorithm of the all-to-all in AI Fabric
+//! Test Methodology (Keysight).
+
+use super::chunks::Chunks;
+use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+
+pub(super) const MEMBER: CollectiveMember = CollectiveMember {
+    collective: "all-to-all",
+    algorithm: "pxn",
+    summary: "blocks are gathered within hosts and leave by the NIC on the destination's rail",
+    model_page: "docs/models/collective-all-to-all-pxn.md",
+    // n·(n−h) + n·(h−1) = n(n−1) ≤ 2³²−1, with h hosts.
+    ranks_max: 65_536,
+    // Each rank keeps its own block.
+    busbw: Factor::AllButOwn,
+    default: CollectiveKind::AllToAllPxn { npus_per_host: 8 },
+};
+
+/// With g NPUs in each of h hosts, rank a·g + i is NPU i of host a.
+///
+/// The first n·(g−1)·h transfers hand blocks over within hosts, ordered by source, then by other
+/// NPU of its host, then by turn: turn t is about destinations in host a + 1 + t, so the last of
+/// the h turns is about the host itself. The n·(h−1) others go along the rails, ordered by source,
+/// then by turn. Transfer id and chunk are the same number.
+pub(super) struct AllToAllPxn {
+    /// One block per rank, of the buffer each rank sends from.
+    blocks: Chunks,
+    npus: u32,
+}
+
+/// Where a transfer is in the schedule.
+enum Place {
+    /// Within a host: source, the other NPU's place in its host, turn.
+    Handed(u32, u32, u32),
+    /// Along a rail: source, turn.
+    Sent(u32, u32),
+}
+
+/// # Errors
+/// A number of ranks that does not fill two hosts or more.
+pub(super) fn schedule(
+    ranks: u32,
+    size_bytes: u64,
+    npus_per_host: u32,
+) -> Result<AllToAllPxn, WorkloadError> {
+    MEMBER.check_hosts(ranks, npus_per_host)?;
+    Ok(AllToAllPxn {
+        blocks: Chunks::new(size_bytes, ranks),
+        npus: npus_per_host,
+    })
+}
+
+impl AllToAllPxn {
+    fn hosts(&self) -> u32 {
+        self.ranks() / self.npus
+    }
+
+    /// How many transfers hand something over within a host.
+    fn handed(&self) -> u32 {
+        self.ranks() * (self.npus - 1) * self.hosts()
+    }
+
+    fn place(&self, id: u32) -> Place {
+        let (hosts, others) = (self.hosts(), self.npus - 1);
+        if let Some(id) = id.checked_sub(self.handed()) {
+            return Place::Sent(id / (hosts - 1), id % (hosts - 1));
+        }
+        let (pair, turn) = (id / hosts, id % hosts);
+        let (src, other) = (pair / others, pair % others);
+        let own = src % self.npus;
+        Place::Handed(src, other + u32::from(other >= own), turn)
+    }
+
+    fn handed_id(&self, src: u32, npu: u32, turn: u32) -> u32 {
+        let other = npu - u32::from(npu > src % self.npus);
+        (src * (self.npus - 1) + other) * self.hosts() + turn
+    }
+
+    fn sent_id(&self, src: u32, turn: u32) -> u32 {
+        self.handed() + src * (self.hosts() - 1) + turn
+    }
+
+    /// The host that a turn of a rank is about.
+    fn host_of(&self, src: u32, turn: u32) -> u32 {
+        (src / self.npus + 1 + turn) % self.hosts()
+    }
+
+    /// The turn of a rank that is about a host.
+    fn turn_of(&self, src: u32, host: u32) -> u32 {
+        (host + self.hosts() - src / self.npus - 1) % self.hosts()
+    }
+
+    fn in_host_of(&self, src: u32, npu: u32) -> u32 {
+        src / self.npus * self.npus + npu
+    }
+}
+
+impl Schedule for AllToAllPxn {
+    fn ranks(&self) -> u32 {
+        self.blocks.count()
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.handed() + self.ranks() * (self.hosts() - 1)
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let (src, dst, bytes, step) = match self.place(id) {
+            Place::Handed(src, npu, turn) => {
+                let whose = self.host_of(src, turn) * self.npus + npu;
+                (src, self.in_host_of(src, npu), self.blocks.bytes(whose), 0)
+            }
+            Place::Sent(src, turn) => {
+                let dst = self.host_of(src, turn) * self.npus + src % self.npus;
+                let bytes = self.blocks.bytes(dst) * u64::from(self.npus);
+                (src, dst, bytes, 1)
+            }
+        };
+        Transfer {
+            src,
+            dst,
+            bytes,
+            chunk: id,
+            channel: 0,
+            step,
+            reduce: false,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        let own = rank % self.npus;
+        let rails = self.hosts() - 1;
+        if self.npus == 1 {
+            out.extend((0..rails).map(|turn| self.sent_id(rank, turn)));
+            return;
+        }
+        for turn in 0..self.hosts() {
+            let others = (own + 1..self.npus).chain(0..own);
+            out.extend(others.map(|npu| self.handed_id(rank, npu, turn)));
+        }
+    }
+
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        if let Place::Handed(src, npu, turn) = self.place(id)
+            && turn + 1 < self.hosts()
+        {
+            out.push(self.sent_id(self.in_host_of(src, npu), turn));
+        }
+    }
+
+    fn dependencies(&self, id: u32) -> u32 {
+        match self.place(id) {
+            Place::Handed(..) => 0,
+            Place::Sent(..) => self.npus - 1,
+        }
+    }
+
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let (host, npu) = (to.dst / self.npus, to.dst % self.npus);
+        if host != src / self.npus {
+            return (nth == 0).then(|| self.sent_id(src, self.turn_of(src, host)));
+        }
+        match scope {
+            QueuePairScope::RankPair => (nth < self.hosts()).then(|| self.handed_id(src, npu, nth)),
+            // The lane is the chunk, and the chunk is the id.
+            QueuePairScope::Chunk => (nth == 0).then_some(to.lane),
+        }
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let (host, own) = (rank / self.npus, rank % self.npus);
+        for other in 0..self.hosts() {
+            if other != host {
+                let id = self.sent_id(rank, self.turn_of(rank, other));
+                out.push(Destination {
+                    dst: other * self.npus + own,
+                    lane: scope.lane(0, id),
+                });
+                continue;
+            }
+            for npu in (0..own).chain(own + 1..self.npus) {
+                let lanes = match scope {
+                    QueuePairScope::RankPair => 1,
+                    QueuePairScope::Chunk => self.hosts(),
+                };
+                out.extend((0..lanes).map(|turn| Destination {
+                    dst: self.in_host_of(rank, npu),
+                    lane: scope.lane(0, self.handed_id(rank, npu, turn)),
+                }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_hosts_of_two_by_hand() {
+        // S = 10 over 4 ranks: blocks of 2, 3, 2 and 3 bytes for ranks 0, 1, 2 and 3.
+        let schedule = schedule(4, 10, 2).unwrap();
+        let sent = |id| {
+            let t = schedule.transfer(id);
+            (t.step, t.src, t.dst, t.bytes)
+        };
+        // Rank 0 hands rank 1 what is for rank 3, then what is for rank 1 itself.
+        assert_eq!((sent(0), sent(1)), ((0, 0, 1, 3), (0, 0, 1, 3)));
+        // Rank 3 hands rank 2 what is for rank 0, then what is for rank 2 itself.
+        assert_eq!((sent(6), sent(7)), ((0, 3, 2, 2), (0, 3, 2, 2)));
+        // Along the rails go two blocks each.
+        assert_eq!((sent(8), sent(9)), ((1, 0, 2, 4), (1, 1, 3, 6)));
+        assert_eq!((sent(10), sent(11)), ((1, 2, 0, 4), (1, 3, 1, 6)));
+        assert_eq!(schedule.transfer_count(), 12);
+    }
+
+    #[test]
+    fn a_rail_is_used_when_all_npus_have_handed_over() {
+        let schedule = schedule(12, 120, 4).unwrap();
+        let mut waits = vec![0; schedule.transfer_count() as usize];
+        for id in 0..schedule.transfer_count() {
+            let mut released = Vec::new();
+            schedule.released_by(id, &mut released);
+            for next in released {
+                assert_eq!(schedule.transfer(next).src, schedule.transfer(id).dst);
+                waits[next as usize] += 1;
+            }
+        }
+        for (id, found) in (0..).zip(waits) {
+            assert_eq!(schedule.dependencies(id), found, "transfer {id}");
+        }
+    }
+
+    #[test]
+    fn one_npu_in_each_host_needs_nobody() {
+        let schedule = schedule(3, 9, 1).unwrap();
+        let mut first = Vec::new();
+        schedule.initial(2, &mut first);
+        let posted: Vec<_> = first.iter().map(|&id| schedule.transfer(id).dst).collect();
+        assert_eq!(posted, [0, 1]);
+        assert_eq!(schedule.transfer_count(), 6);
+    }
+}
