@@ -54,13 +54,7 @@ pub fn response_quanta(rate: Rate) -> u64 {
 /// The time that a sender may take to obey a pause frame at this rate: [`response_quanta`], rounded
 /// up to a picosecond.
 pub fn response_time(rate: Rate) -> Time {
-    bits_time(response_quanta(rate) * QUANTUM_BITS, rate)
-}
-
-/// How long so many bits take, rounded up to a picosecond.
-fn bits_time(bits: u64, rate: Rate) -> Time {
-    let scaled = u128::from(bits) * 1_000_000_000_000;
-    Time::from_ps(scaled.div_ceil(u128::from(rate.bits_per_second())) as u64)
+    rate.time_of_bits(u128::from(response_quanta(rate) * QUANTUM_BITS))
 }
 
 /// A link whose receiver may pause its sender, in the terms of the model.
@@ -94,7 +88,7 @@ pub struct PausedLink {
 /// starts at its end.
 pub fn model(link: &PausedLink) -> u64 {
     let reverse = u64::from(link.reverse_wire_bytes + PAUSE_WIRE_BYTES) * 8;
-    let waits = bits_time(reverse, link.rate) + link.cable_delay + link.response_time;
+    let waits = link.rate.time_of_bits(u128::from(reverse)) + link.cable_delay + link.response_time;
     let stretch = u128::from((link.flight + waits).ps());
     let speed = 1_000_000 + u128::from(link.fast_ppm);
     let frame = u128::from(link.frame_bytes);
@@ -216,7 +210,7 @@ fn incoming_through(
     };
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
     let stored = if stores {
-        bits_time(wire_bits, cable.rate)
+        cable.rate.time_of_bits(u128::from(wire_bits))
     } else {
         Time::ZERO
     };

@@ -47,6 +47,14 @@ impl Rate {
     pub fn bytes_per_second(self) -> f64 {
         self.0 as f64 / 8.0
     }
+    /// How long so many bits take, rounded up to a picosecond; saturates at [`Time::MAX`], which
+    /// anything takes at a rate of zero.
+    pub fn time_of_bits(self, bits: u128) -> Time {
+        let ps = bits.checked_mul(1_000_000_000_000);
+        let ps = ps.map(|scaled| scaled.div_ceil(u128::from(self.0.max(1))));
+        let ps = ps.and_then(|ps| u64::try_from(ps).ok());
+        Time::from_ps(ps.filter(|_| self.0 > 0).unwrap_or(u64::MAX))
+    }
     /// The time one byte takes on the wire at this rate.
     ///
     /// `parts_per_million` is the offset of the sender's clock: at +100 the sender is 0.01 % faster
@@ -159,6 +167,15 @@ mod tests {
             Rate::from_gbps(1600).serialisation(0).of(64, 0),
             (Time::from_ps(320), 0)
         );
+    }
+
+    #[test]
+    fn bits_take_whole_picoseconds() {
+        // 1,000 bits at 300G are 3,333⅓ ps.
+        let rate = Rate::from_gbps(300);
+        assert_eq!(rate.time_of_bits(1_000), Time::from_ps(3_334));
+        assert_eq!(rate.time_of_bits(u128::MAX), Time::MAX);
+        assert_eq!(Rate::default().time_of_bits(1), Time::MAX);
     }
 
     #[test]

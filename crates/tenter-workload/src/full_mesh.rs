@@ -117,9 +117,7 @@ fn sums<K: Ord + Copy>(
 
 /// How long so many bytes take at a rate, rounded up to a picosecond.
 fn port_time(bytes: u64, rate: Rate) -> Time {
-    let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
-    let ps = bits.div_ceil(u128::from(rate.bits_per_second().max(1)));
-    Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+    rate.time_of_bits(8 * u128::from(bytes))
 }
 
 #[cfg(test)]

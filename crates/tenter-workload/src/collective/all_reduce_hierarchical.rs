@@ -41,19 +41,15 @@ impl ScaleUp {
         }
         let npus = u128::from(self.npus_per_host);
         let bytes = (npus - 1) * u128::from(size_bytes).div_ceil(npus);
-        self.serialisation(bytes).saturating_add(self.latency)
+        self.rate
+            .time_of_bits(8 * bytes)
+            .saturating_add(self.latency)
     }
 
     /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
     /// [`Time::MAX`].
     pub fn time_of(self, bytes: u64) -> Time {
-        self.serialisation(u128::from(bytes))
-    }
-
-    fn serialisation(self, bytes: u128) -> Time {
-        let rate = u128::from(self.rate.bits_per_second().max(1));
-        let ps = (8 * bytes * 1_000_000_000_000).div_ceil(rate);
-        Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+        self.rate.time_of_bits(8 * u128::from(bytes))
     }
 }
 
