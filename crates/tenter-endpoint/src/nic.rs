@@ -865,6 +865,7 @@ impl Nic {
 
     /// Starts the count of delivered transfers anew for a range of receive slots.
     pub fn reset_delivered(&mut self, slots: std::ops::Range<usize>) {
+        self.marks.forget(slots.clone());
         for queue_pair in &mut self.receive[slots] {
             queue_pair.reset_delivered();
         }

@@ -399,6 +399,10 @@ mod tests {
                 "endpoint: {nic: {receive_buffer: {drain_rate: 100Gbps, quanta: 900}}}",
                 "`endpoint.nic.receive_buffer.quanta`",
             ),
+            (
+                "endpoint: {nic: {entropy: {values: 4}}}",
+                "`endpoint.nic.entropy`",
+            ),
             ("engine: {window: 5us}", "`engine.window`"),
             (
                 "observe: {samples: false, sample_interval: 5us}",
@@ -413,6 +417,27 @@ mod tests {
                 "{setting}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn source_ports_that_no_switch_looks_at() {
+        let patient = "loss_recovery: {kind: selective-repeat, reorder: 64}";
+        let note = |balancing: &str| {
+            let fabric = "kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2";
+            notes(&format!(
+                "fabric: {{{fabric}, load_balancing: {balancing}}}\n\
+                 endpoint: {{nic: {{entropy: {{values: 4}}, {patient}}}}}\n{JOB}"
+            ))
+        };
+        assert_eq!(note("{kind: ecmp}"), Vec::<String>::new());
+        assert_eq!(
+            note("{kind: ecmp, fields: [source_address]}"),
+            ["`endpoint.nic.entropy` has no effect: switches do not hash the source port"]
+        );
+        assert_eq!(
+            note("{kind: random-spray}"),
+            ["`endpoint.nic.entropy` has no effect: switches do not choose paths by a hash"]
+        );
     }
 
     #[test]

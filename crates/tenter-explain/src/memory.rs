@@ -171,7 +171,8 @@ impl Entries {
             }
             row.sort_unstable();
             row.dedup();
-            entries.dense &= row.len() as u64 == u64::from(job.ranks()) - 1;
+            let apart = row.windows(2).all(|pair| pair[0].dst != pair[1].dst);
+            entries.dense &= apart && row.len() as u64 == u64::from(job.ranks()) - 1;
             entries.count += row.len() as u64;
         }
         entries.count = (entries.count as f64 * each_for) as u64;

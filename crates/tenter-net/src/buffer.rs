@@ -73,6 +73,8 @@ struct IngressGroup {
 pub struct IngressRecord {
     /// Bytes of the group that are in the buffer.
     pub bytes: u64,
+    /// Those of them that are in headroom.
+    pub bytes_in_headroom: u64,
     /// How long the group's sender has been paused by this switch, in ps.
     pub paused: u64,
     /// Whether it is paused now.
@@ -391,7 +393,8 @@ impl SharedBuffer {
         if admission == Admission::Headroom {
             group.headroom += frame;
             group.headroom_high_water = group.headroom_high_water.max(group.headroom);
-            if pool_trigger(rules).is_some() {
+            let lossless = rules.lossless.as_ref();
+            if lossless.is_some_and(|of| of.trigger == PfcTrigger::Pool) {
                 self.pause_all(queue, now);
             } else {
                 self.pause(index as u32, now);
@@ -601,6 +604,7 @@ impl SharedBuffer {
         };
         IngressRecord {
             bytes: group.used + group.headroom,
+            bytes_in_headroom: group.headroom,
             paused: group.paused + since,
             is_paused,
             headroom_bytes: group.headroom_size,

@@ -32,7 +32,8 @@ rows! {
         src_host: u32 => "src_host", "";
         /// Node index of the receiving NIC.
         dst_host: u32 => "dst_host", "";
-        /// UDP source port of the queue pair, the entropy that ECMP hashes.
+        /// UDP source port of the queue pair, the entropy that ECMP hashes; with
+        /// `endpoint.nic.entropy` data packets have others.
         udp_source_port: u16 => "udp_source_port", "";
         /// Payload of the chunk, without headers.
         payload_bytes: u64 => "payload_bytes", "bytes";
@@ -54,8 +55,9 @@ rows! {
         rx_bytes: u64 => "rx_bytes", "bytes";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
-        /// Data frames that arrived with congestion experienced (CE) since the chunk before was
-        /// complete on this queue pair, those discarded included.
+        /// Data frames that arrived with congestion experienced (CE) on this queue pair since the
+        /// chunk before was complete, those discarded included; where packets overtake each other,
+        /// some of them may be of the next chunk.
         rx_marked_frames: u64 => "rx_marked_frames", "frames";
         /// Congestion notifications (CNPs) the receiver sent for them.
         cnp_frames: u64 => "cnp_frames", "frames";
@@ -215,8 +217,8 @@ rows! {
         /// Line rate.
         rate_gbps: f64 => "rate_gbps", "Gbit/s (10⁹)";
         /// Queue pairs whose data is sent by this port, as the hash of their addresses decides
-        /// while all links are up; missing where packets are balanced one by one, and in trials of
-        /// more than 2²⁰ queue pairs.
+        /// while all links are up; missing where packets are balanced one by one, by switches or by
+        /// NICs, and in trials of more than 2²⁰ queue pairs.
         queue_pairs: Option<u64> => "queue_pairs", "";
         /// Frames sent, of every kind but pause frames.
         tx_frames: u64 => "tx_frames", "frames";

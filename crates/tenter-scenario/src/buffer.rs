@@ -4,7 +4,9 @@
 use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_net::{Headroom, Limit, LosslessSpec, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES};
+use tenter_net::{
+    Headroom, Limit, LosslessSpec, PfcTrigger, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES,
+};
 use tenter_topology::Topology;
 use tenter_units::Bytes;
 use tenter_workload::Job;
@@ -350,6 +352,30 @@ impl Around<'_> {
         None
     }
 
+    /// A pool that pauses its senders must do so before it is full, at a fill that is known.
+    fn check_pool_trigger(&self, draft: &SwitchDraft, class: &ClassDraft, sizes: (u64, u64)) {
+        let (pool, frame) = sizes;
+        let by_pool = |of: &LosslessSpec| of.trigger == PfcTrigger::Pool;
+        if !class.lossless.as_ref().is_some_and(by_pool) {
+            return;
+        }
+        let most = pool.saturating_sub(frame);
+        let message = match class.limit {
+            Limit::Static(limit) if limit <= most => return,
+            Limit::Static(limit) => format!(
+                "`{}.limit` is {limit} bytes, and a pool of {pool} has no room for a frame of {frame} above it: it would be full before it pauses anybody",
+                class.path
+            ),
+            Limit::Dynamic { .. } => format!(
+                "`{}.lossless` pauses by what the pool holds, which a threshold that follows its free space cannot decide",
+                class.path
+            ),
+        };
+        let at = class.limit_at.or(class.at).or(draft.at);
+        let help = format!("give `limit: {most}B` or less, or leave out `trigger: pool`");
+        self.problems.push(at, message, Some(help));
+    }
+
     /// An account that never holds a full frame lets nothing wait.
     fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
         if draft.buffer.is_none() && class.limit == Limit::Static(draft.queue_capacity) {
@@ -357,6 +383,7 @@ impl Around<'_> {
             return;
         }
         let pool = spec.pool_bytes[usize::from(class.pool)];
+        self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),
             Limit::Dynamic {

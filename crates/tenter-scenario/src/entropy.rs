@@ -2,14 +2,14 @@
 
 use tenter_endpoint::{Entropy, NicSpec};
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_topology::Topology;
 
+use crate::buffer::Around;
 use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
-use crate::endpoint::Endpoint;
+use crate::diagnostics::Location;
 use crate::keys::Presence::Default;
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::Reordering;
+use crate::plan::LinkImpairment;
 
 const ENTROPY: KeyTable = KeyTable {
     title: "`endpoint.nic.entropy`",
@@ -18,7 +18,7 @@ const ENTROPY: KeyTable = KeyTable {
             "values",
             "count, 2 to 16384",
             Default("64"),
-            "How many source ports a QP has; each packet gets any of them",
+            "How many source ports a QP has; each run of `packets` gets any of them",
         ),
         key(
             "packets",
@@ -51,23 +51,39 @@ pub(crate) struct EntropyDraft {
     at: Option<Location>,
 }
 
-/// Refuses NICs that need packets in order and do not get them so, where switches have a choice.
-pub(crate) fn check(
-    endpoint: Option<&Endpoint>,
-    topology: &Topology,
-    (problems, warnings): (&Problems, &Problems),
-) {
-    let Some((endpoint, draft)) = endpoint.and_then(|of| Some((of, of.entropy?))) else {
+/// Refuses NICs that need packets in order, where it is this that lets them overtake each other.
+pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
+    let Some(draft) = around.endpoint.entropy else {
         return;
     };
-    if topology.switches() > 1 {
-        let spray = Reordering {
-            key: "endpoint.nic.entropy",
-            at: draft.at,
-            in_order_nics: draft.in_order_nics,
-            other_remedy: "",
-        };
-        spray.check(&endpoint.nic.loss_recovery, problems, warnings);
+    let differences = load_balancing.source_port_differences(draft.values);
+    // What sprays by itself has been judged; what does not look at the port changes nothing.
+    let idle = differences.iter().all(|&difference| difference == 0);
+    if around.topology.switches() < 2 || load_balancing.reorders() || idle {
+        return;
+    }
+    let spray = Reordering {
+        key: "endpoint.nic.entropy",
+        at: draft.at,
+        in_order_nics: draft.in_order_nics,
+        other_remedy: "",
+    };
+    let recovery = &around.endpoint.nic.loss_recovery;
+    spray.check(recovery, around.problems, around.warnings);
+}
+
+/// Refuses rules for the frames of one host, which are told by their hashes.
+pub(crate) fn check_impairments(around: &Around<'_>, impaired: Option<&[LinkImpairment]>) {
+    let Some(draft) = around.endpoint.entropy else {
+        return;
+    };
+    let rules = impaired.unwrap_or_default().iter().flat_map(|of| &of.rules);
+    if rules.into_iter().any(|rule| rule.from.is_some()) {
+        let message = "`endpoint.nic.entropy` and a rule of `impairments` with `from` exclude each other: the frames of a host are told by their source ports";
+        let help = "leave out `from`, or choose them by `to`";
+        around
+            .problems
+            .push(draft.at, message.to_owned(), Some(help.to_owned()));
     }
 }
 

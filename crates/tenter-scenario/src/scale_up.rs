@@ -1,8 +1,9 @@
 //! The NPUs of a host, and what connects them beside their NICs.
 
 use tenter_units::{Rate, Time};
-use tenter_workload::collective::ScaleUp;
+use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
+use crate::buffer::Around;
 use crate::decode::{Read, Section};
 use crate::keys::Presence::Default;
 use crate::keys::{KeyTable, key};
@@ -36,6 +37,38 @@ const SCALE_UP: KeyTable = KeyTable {
 
 /// The tables for the reference.
 pub(crate) const TABLES: [&KeyTable; 1] = [&SCALE_UP];
+
+/// Warns of hosts of a PXN all-to-all that are not those of a domain: what is handed over within
+/// them passes the network.
+pub(crate) fn check(around: &Around<'_>) {
+    for (index, job) in around.jobs.iter().enumerate() {
+        let hosts = job
+            .sequence
+            .iter()
+            .filter_map(|run| match run.kind.of_group() {
+                CollectiveKind::AllToAllPxn { npus_per_host } => Some(*npus_per_host),
+                _ => None,
+            });
+        let domain = around
+            .endpoint
+            .scale_up
+            .map_or(1, |domain| domain.npus_per_host);
+        let apart = |npus: u32| {
+            let of = |host: &u32| host / domain;
+            let mut together = job.hosts.chunks(npus.max(1) as usize);
+            !together.all(|npus| npus.iter().all(|npu| of(npu) == of(&npus[0])))
+        };
+        if let Some(npus) = hosts.into_iter().find(|&npus| npus > 1 && apart(npus)) {
+            let message = format!(
+                "`jobs[{index}]` hands over within hosts of {npus} ranks (`algorithm: pxn`), which are not in one scale-up domain: that passes the network"
+            );
+            let help = format!(
+                "set `endpoint.host.scale_up` to `{{npus_per_host: {npus}}}`, and let the ranks of a host be on NICs of a domain"
+            );
+            around.warnings.push(None, message, Some(help));
+        }
+    }
+}
 
 /// Reads `scale_up` out of `endpoint.host`.
 pub(crate) fn read(host: &mut Section<'_>) -> Read<Option<ScaleUp>> {

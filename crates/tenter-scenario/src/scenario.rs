@@ -288,7 +288,6 @@ impl Draft<'_> {
         let endpoint = self.endpoint.as_ref();
         let balancing = fabric.load_balancing.as_ref();
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        entropy::check(endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let nic = endpoint.map(|endpoint| &endpoint.nic);
@@ -316,7 +315,8 @@ impl Draft<'_> {
         let switches = around.complete(usual, tiers, &balancing, effective);
         let switching = fabric.switching?;
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
-        check_switches(&around, &switching, switches.as_ref(), others);
+        check_together(&around, &switching, switches.as_ref(), others);
+        entropy::check_impairments(&around, impaired.as_deref());
         let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
@@ -356,8 +356,8 @@ fn check_reach(
     }
 }
 
-/// Checks the switches against what only shows together.
-fn check_switches(
+/// Checks what only shows together.
+fn check_together(
     around: &buffer::Around<'_>,
     switching: &SwitchingDraft,
     switches: Option<&Switches>,
@@ -367,6 +367,10 @@ fn check_switches(
         return;
     };
     warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
+    scale_up::check(around);
+    if switching.spec.is_none() {
+        entropy::check(around, &switches.usual.load_balancing);
+    }
     let own = switching::Around {
         topology_spec,
         topology: around.topology,

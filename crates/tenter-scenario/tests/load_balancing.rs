@@ -95,5 +95,23 @@ fn source_ports_that_change_need_nics_that_take_any_order() {
             .entropy
             .is_none()
     );
-    SMALL.refused(&["endpoint.nic.entropy={values: 1}", PATIENT], "2");
+    SMALL.refused(
+        &["endpoint.nic.entropy={values: 1}", PATIENT],
+        "outside its range",
+    );
+    // Switches that do not look at the port keep the order.
+    let blind = "fabric.load_balancing.fields=[source_address]";
+    assert!(SMALL.good(&[few, blind]).plan.nic.entropy.is_some());
+    let of_one = "impairments=[{link: all, rules: [{from: host0, every: 9}]}]";
+    SMALL.refused(&[few, PATIENT, of_one], "exclude each other");
+}
+
+#[test]
+fn hosts_of_pxn_that_are_no_domain_are_warned_of() {
+    let pxn = "jobs=[{collectives: [{collective: all-to-all, algorithm: pxn, npus_per_host: 2, size: 1MiB}]}]";
+    let warned = SMALL.good(&[pxn]).warnings.to_string();
+    assert!(warned.contains("not in one scale-up domain"), "{warned}");
+    let domain = "endpoint.host.scale_up={npus_per_host: 2}";
+    let fits = SMALL.good(&[pxn, domain]);
+    assert!(fits.warnings.is_empty(), "{}", fits.warnings);
 }

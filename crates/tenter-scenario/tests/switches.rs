@@ -60,6 +60,19 @@ const fn stretch(ps: u64, byte_ps: u64) -> u64 {
 }
 
 #[test]
+fn a_pool_that_pauses_senders_needs_a_limit_below_its_size() {
+    let class = |limit: &str| {
+        format!(
+            "fabric.switch={{buffer: {{size: 1MiB}}, classes: [{{class: 0, {limit} lossless: {{headroom: 20kB, trigger: pool}}}}]}}"
+        )
+    };
+    SMALL.refused(&[&class("alpha: 1,")], "pauses by what the pool holds");
+    SMALL.refused(&[&class("")], "pauses by what the pool holds");
+    SMALL.refused(&[&class("limit: 2MiB,")], "full before it pauses anybody");
+    SMALL.good(&[&class("limit: 500kB,")]);
+}
+
+#[test]
 fn a_switch_without_a_buffer_has_private_queues() {
     let spec = switch(&[]);
     assert_eq!(spec.pool_bytes, [UNLIMITED_POOL]);

@@ -76,7 +76,7 @@ impl Context {
         self.homes[node as usize]
     }
 
-    /// Hashes of all packets that travel between two hosts, in both directions.
+    /// Hashes of all packets that travel between two hosts, in both directions, ascending.
     pub fn hashes_between(&self, a: u32, b: u32) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
@@ -95,6 +95,8 @@ impl Context {
                 }
             }
         }
+        hashes.sort_unstable();
+        hashes.dedup();
         hashes
     }
 

@@ -71,14 +71,14 @@ fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
 }
 
 /// The output ports and queues in which frames wait that a group is paused for.
-fn outputs(switch: &Switch, group: Group) -> impl Iterator<Item = (u16, u8)> {
+fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item = (u16, u8)> {
     let queues = 0..switch.classes().len() as u8;
     let all = (0..).zip(switch.ports());
     let all =
         all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
     let holding = all.filter(move |(_, port, queue)| {
         let mut frames = port.waiting_in(usize::from(*queue));
-        if switch.waits_for_pool(usize::from(group.queue), usize::from(*queue)) {
+        if by_pool && switch.waits_for_pool(usize::from(group.queue), usize::from(*queue)) {
             return frames.next().is_some();
         }
         *queue == group.queue && frames.any(|frame| frame.stored_from() == group.port)
@@ -102,15 +102,24 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u
     let Some(switch) = switch(driver, group.node) else {
         return false;
     };
-    let mut waits = outputs(switch, group).peekable();
-    // A pause without any frame behind it ends by itself.
-    waits.peek().is_some()
-        && waits.all(|(output, queue)| {
-            let port = &switch.ports()[usize::from(output)];
-            let next = behind(driver, group.node, (output, queue));
-            port.paused_until(usize::from(queue)) > now
-                && next.is_some_and(|next| stuck.contains(&next))
-        })
+    let waits = |(output, queue): (u16, u8)| {
+        let port = &switch.ports()[usize::from(output)];
+        let next = behind(driver, group.node, (output, queue));
+        port.paused_until(usize::from(queue)) > now
+            && next.is_some_and(|next| stuck.contains(&next))
+    };
+    let all_wait = |by_pool| {
+        let mut outputs = outputs(switch, group, by_pool).peekable();
+        // A pause without any frame behind it ends by itself.
+        outputs.peek().is_some() && outputs.all(waits)
+    };
+    all_wait(true) || is_in_headroom(switch, group, now) && all_wait(false)
+}
+
+/// Whether frames of a group are in headroom: it is paused until they have left.
+fn is_in_headroom(switch: &Switch, group: Group, now: u64) -> bool {
+    let record = switch.ingress(group.port, usize::from(group.queue), now);
+    record.bytes_in_headroom > 0
 }
 
 /// Follows the groups that wait for each other until one comes again.
@@ -121,7 +130,10 @@ fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
         if let Some(start) = way.iter().position(|(seen, _)| *seen == group) {
             return way.split_off(start);
         }
-        let output = switch(driver, group.node).and_then(|switch| outputs(switch, group).next());
+        let output = switch(driver, group.node).and_then(|switch| {
+            let own = outputs(switch, group, false).next();
+            own.or_else(|| outputs(switch, group, true).next())
+        });
         let Some(output) = output else { return way };
         way.push((group, output));
         let Some(next) = behind(driver, group.node, output) else {

@@ -54,7 +54,8 @@ impl WatchTarget {
     fn concerns(&self, event: &Event) -> bool {
         match self {
             WatchTarget::Flow(hashes) => {
-                event.packet.kind != PacketKind::Pause && hashes.contains(&event.packet.hash)
+                event.packet.kind != PacketKind::Pause
+                    && hashes.binary_search(&event.packet.hash).is_ok()
             }
             WatchTarget::Port { node, port, .. } => (event.node, event.port) == (*node, *port),
         }

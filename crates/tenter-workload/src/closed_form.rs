@@ -47,7 +47,8 @@ use crate::collective::CollectiveKind;
 /// ⌊log₂(n−1)⌋ hops deep, and from 4 ranks on somebody h−1 hops down has f = 2 ranks below
 /// (else 1).
 ///
-/// Within a host of g NPUs, of which there are N = n/g, w = (g−1)·S/g at the rate of the scale-up
+/// The PXN all-to-all is taken as without a scale-up domain. Within a host of g NPUs, of which
+/// there are N = n/g, w = (g−1)·S/g at the rate of the scale-up
 /// domain and its latency.
 ///
 /// Where transfers of different steps share a port, how well they fill each other's pauses depends

@@ -3,6 +3,8 @@
 //! They are kept apart from the queue pairs: most trials mark nothing, and few queue pairs of those
 //! that do have marks.
 
+use std::ops::Range;
+
 /// Marks that came on one receive queue pair while a transfer was being received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -33,6 +35,13 @@ impl MarkBook {
         let marked = &mut self.0[slot as usize];
         marked.since_delivery.frames += 1;
         marked
+    }
+
+    /// Forgets what was marked on some slots and told of no transfer.
+    pub(super) fn forget(&mut self, slots: Range<usize>) {
+        for slot in slots {
+            self.take(slot as u32);
+        }
     }
 
     /// Takes out the marks since the last transfer of a slot was delivered.
