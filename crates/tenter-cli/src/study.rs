@@ -21,9 +21,9 @@ use crate::interference::run_some;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
+use tenter_report::ANSWERS_FILE;
 
 /// The file that `--output` gets beside the trial folders.
-const ANSWERS_FILE: &str = "studies.json";
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -49,7 +49,13 @@ fn show(name: &str) -> Result<ExitCode, Failure> {
 }
 
 fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
-    let studies = read(&arguments.names)?;
+    let mut studies = read(&arguments.names)?;
+    if let Some(most) = arguments.seeds {
+        for seeds in studies.iter_mut().filter_map(|study| study.seeds.as_mut()) {
+            seeds.runs = seeds.runs.min(most as usize);
+            seeds.quick_runs = seeds.quick_runs.min(most as usize);
+        }
+    }
     let runner = Runner {
         arguments,
         extent: if arguments.quick {
