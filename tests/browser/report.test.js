@@ -254,6 +254,7 @@ describe("the report of studies", () => {
     const overlaps = await page.evaluate(() => {
       const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
         a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
+      /** @type {string[]} */
       const found = [];
       for (const svg of document.querySelectorAll("svg.bars")) {
         const texts = [...svg.querySelectorAll("text.value, text.label")];

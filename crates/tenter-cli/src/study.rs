@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
-use tenter_report::{TrialFolder, peak_rss_bytes};
+use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes};
 use tenter_scenario::Loaded;
 use tenter_sim::{Interference, Options, Outcome, Simulation};
 use tenter_study::{
@@ -21,9 +21,6 @@ use crate::interference::run_some;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
-use tenter_report::ANSWERS_FILE;
-
-/// The file that `--output` gets beside the trial folders.
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {

@@ -107,7 +107,12 @@ fn run_prints_the_documented_json_and_writes_it() {
         assert_eq!(summary["complete"], true);
         assert!(trial.join("config.yaml").is_file());
     }
+    report_of(&folder);
+}
 
+/// What a study left has a report, but not together with trials.
+fn report_of(folder: &Folder) {
+    let path = folder.0.to_str().expect("a plain path");
     let page = folder.0.join("report.html");
     let page_path = page.to_str().expect("a plain path");
     let report = tenter(&["report", path, "-o", page_path]);

@@ -63,7 +63,8 @@ struct Fabric {
 #[serde(deny_unknown_fields)]
 struct Metric {
     /// What rows call it.
-    metric: String,
+    #[serde(rename = "metric")]
+    name: String,
     reading: Reading,
     #[serde(default)]
     statistic: Statistic,
@@ -141,13 +142,13 @@ impl Matrix {
         let row = [
             ("case", case.row.as_ref().unwrap_or(&case.name)),
             ("fabric", &fabric.name),
-            ("metric", &metric.metric),
+            ("metric", &metric.name),
         ];
         let row = row.map(|(column, value)| (column.to_owned(), value.clone()));
         ReadingOfRow {
             tables: self.tables.clone(),
             row: BTreeMap::from(row),
-            metric: Some(metric.metric.clone()),
+            metric: Some(metric.name.clone()),
             case: case.label.clone(),
             bar: Some(fabric.label.clone()),
             reading: metric.reading,

@@ -13,8 +13,10 @@ const BOTTOM: f64 = 318.0;
 const WIDEST: f64 = 52.0;
 /// Between two groups there is room for so many bars.
 const BETWEEN: f64 = 1.0;
-/// A bar that is narrower has no number above it.
-const NUMBER_WIDTH: f64 = 19.0;
+/// A bar that is narrower has a small number above it.
+const NUMBER_WIDTH: f64 = 26.0;
+/// One that is narrower still has none.
+const SMALL_NUMBER_WIDTH: f64 = 20.5;
 /// About the width of a letter below the axis.
 const LETTER: f64 = 6.4;
 /// Lines of a group's name below the axis.
@@ -97,7 +99,7 @@ impl BarChart<'_> {
         let mut left = LEFT;
         for (group, names) in self.groups.iter().zip(&names) {
             let width = slot * (group.bars.len() as f64 + BETWEEN) + spare;
-            let mut at = left + (slot * BETWEEN + spare) / 2.0;
+            let mut at = left + 0.5 * (slot * BETWEEN + spare);
             for bar in &group.bars {
                 draw_bar(bar, (at, slot), &scale, page);
                 at += slot;
@@ -167,7 +169,7 @@ impl BarChart<'_> {
             (
                 bars().any(|bar| bar.published.is_some()),
                 "<path class=\"published\" d=\"M6 1L11 6L6 11L1 6Z\"/>",
-                "published",
+                "published or expected",
             ),
             (
                 bars().any(|bar| bar.band.is_some()),
@@ -216,7 +218,27 @@ fn draw_bar(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Strin
             BOTTOM - top
         ),
     );
-    let mut above = top;
+    let above = draw_marks(bar, (left, slot), scale, page).min(top) - 5.0;
+    if slot >= SMALL_NUMBER_WIDTH {
+        let size = if slot >= NUMBER_WIDTH { "" } else { " small" };
+        add(
+            page,
+            format_args!(
+                "<text class=\"value{size}\" x=\"{middle:.1}\" y=\"{above:.1}\" text-anchor=\"middle\">{}</text>",
+                if value == 0.0 {
+                    "0".to_owned()
+                } else {
+                    fixed(value, 3)
+                }
+            ),
+        );
+    }
+}
+
+/// Adds the band, the spread and the published value of a bar; the place of their upper end.
+fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut String) -> f64 {
+    let middle = left + slot / 2.0;
+    let mut above = BOTTOM;
     if let Some([low, high]) = bar.band {
         let (top, bottom) = (scale.place(high), scale.place(low));
         add(
@@ -252,20 +274,7 @@ fn draw_bar(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Strin
         );
         above = above.min(top);
     }
-    if slot >= NUMBER_WIDTH {
-        let above = above - 5.0;
-        add(
-            page,
-            format_args!(
-                "<text class=\"value\" x=\"{middle:.1}\" y=\"{above:.1}\" text-anchor=\"middle\">{}</text>",
-                if value == 0.0 {
-                    "0".to_owned()
-                } else {
-                    fixed(value, 3)
-                }
-            ),
-        );
-    }
+    above
 }
 
 /// A name in lines of about so many letters, cut where there is no room for more.

@@ -283,7 +283,11 @@ fn a_matrix_has_a_variant_and_a_row_for_each_pair() {
         (spread.values, spread.least, spread.greatest),
         (2, 2.0, 4.0)
     );
-    assert_eq!(answer.cases[3].spread.expect("two seeds").greatest, 2.0);
+    let spread = answer.cases[3].spread.expect("two seeds");
+    assert_eq!(
+        (spread.values, spread.least, spread.greatest),
+        (2, 2.0, 2.0)
+    );
     // A quick run leaves the first case out, and nothing of it misses.
     let quick = study.judge(Extent::Quick, &[Vec::new(), a, b]);
     assert_eq!(quick.cases.len(), 3);
@@ -324,13 +328,15 @@ fn a_broken_matrix_is_refused() {
 #[test]
 fn values_stand_against_those_of_others() {
     let name = || "x".to_owned();
+    let of =
+        |against: &Against, value: f64, others: &[f64]| Value::Number(against.of(value, others));
+    let [no, yes] = [0.0, 1.0].map(Value::Number);
     let at_most = Against::AtMost(name());
-    assert_eq!(
-        (at_most.of(1.0, &[1.0]), at_most.of(1.1, &[1.0])),
-        (1.0, 0.0)
-    );
+    assert_eq!(of(&at_most, 1.0, &[1.0]), yes);
+    assert_eq!(of(&at_most, 1.1, &[1.0]), no);
     let between = Against::Between([name(), name()]);
-    let of = |value: f64| between.of(value, &[1.0, 2.0]);
-    assert_eq!([of(0.9), of(1.0), of(2.0), of(2.1)], [0.0, 1.0, 1.0, 0.0]);
-    assert_eq!(Against::RatioTo(name()).of(3.0, &[2.0]), 1.5);
+    let judged = [0.9, 1.0, 2.0, 2.1].map(|value| of(&between, value, &[1.0, 2.0]));
+    assert_eq!(judged, [no.clone(), yes.clone(), yes, no]);
+    let ratio = of(&Against::RatioTo(name()), 3.0, &[2.0]);
+    assert_eq!(ratio, Value::Number(1.5));
 }
