@@ -39,6 +39,16 @@ export class Workplace {
     return name;
   }
 
+  /**
+   * Runs studies in their quick form.
+   * @param {string} name of the folder
+   * @param {string[]} studies
+   */
+  studies(name, ...studies) {
+    this.tenter("study", "run", "--quick", ...studies, "-o", name);
+    return name;
+  }
+
   /** @param {string} output @param {string[]} trials */
   report(output, ...trials) {
     this.tenter("report", ...trials, "-o", output);

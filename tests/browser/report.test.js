@@ -212,3 +212,78 @@ observe: {sample_interval: 10us}
     await page.close();
   });
 });
+
+describe("the report of studies", () => {
+  /** @type {string} */
+  let file;
+  before(() => {
+    workplace.studies("studies", "evolved-ethernet/degraded", "methodology/jct-2", "methodology/lb-2");
+    file = workplace.report("studies.html", "studies");
+  });
+
+  for (const scheme of /** @type {const} */ (["light", "dark"])) {
+    it(`draws bars and verdicts without a complaint, ${scheme}`, async () => {
+      const { page, complaints } = await open(file, scheme);
+      assert.equal(await page.locator("h1").first().textContent(), "3 studies");
+      const all = await drawings(page);
+      assert.ok(all.length >= 3, all.map((one) => one.name).join("; "));
+      for (const one of all) {
+        assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+      }
+      // Three groups, each with a bar for every fabric, in the colour that the legend has.
+      const chart = page.locator("figure.chart").first();
+      const fabrics = await chart.locator("figcaption rect[class^=c]").count();
+      assert.ok(fabrics >= 9, `${fabrics} fabrics`);
+      assert.equal(await chart.locator("svg.bars rect.m").count(), 3 * fabrics);
+      assert.ok((await page.locator(".whisker").count()) > 2, "error bars where there are several seeds");
+      const colours = await page.$$eval(".verdict.match, .verdict.info", (marks) =>
+        marks.map((mark) => getComputedStyle(mark).color),
+      );
+      assert.ok(new Set(colours).size >= 2, "a match does not look like information");
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+      const ids = await page.$$eval("[id]", (marks) => marks.map((one) => one.id));
+      assert.equal(new Set(ids).size, ids.length, "every id is there once");
+      assert.deepEqual(complaints, []);
+      await page.close();
+    });
+  }
+
+  it("keeps what is written on bars and below them apart", async () => {
+    const { page } = await open(file);
+    const overlaps = await page.evaluate(() => {
+      const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
+        a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
+      /** @type {string[]} */
+      const found = [];
+      for (const svg of document.querySelectorAll("svg.bars")) {
+        const texts = [...svg.querySelectorAll("text.value, text.label")];
+        texts.forEach((one, at) => {
+          for (const other of texts.slice(at + 1)) {
+            if (!apart(one.getBoundingClientRect(), other.getBoundingClientRect())) {
+              found.push(`${one.textContent} | ${other.textContent}`);
+            }
+          }
+        });
+      }
+      return found;
+    });
+    assert.deepEqual(overlaps, []);
+    await page.close();
+  });
+
+  it("shows values under the pointer and under the arrow keys", async () => {
+    const { page, complaints } = await open(file);
+    const tip = page.locator("#tip");
+    await page.locator("svg.bars rect.m").first().hover();
+    assert.match((await tip.textContent()) ?? "", /all links whole, ECMP\njob-jct\nmeasured 1\.\d+/);
+    await page.locator("svg.bars").first().focus();
+    await page.keyboard.press("End");
+    assert.match((await tip.textContent()) ?? "", /one link at half rate/);
+    await page.keyboard.press("Escape");
+    assert.equal(await tip.isHidden(), true);
+    await page.locator("details summary").first().click();
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});

@@ -333,9 +333,9 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Folders of trials, as `tenter run` leaves them
-    #[arg(required = true, value_name = "TRIAL")]
-    pub(crate) trials: Vec<PathBuf>,
+    /// Folders of trials, as `tenter run` leaves them, or of studies, as `tenter study run -o` does
+    #[arg(required = true, value_name = "FOLDER")]
+    pub(crate) folders: Vec<PathBuf>,
     /// File to write, in place of an older one; opens in any browser, without a network
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
@@ -368,6 +368,9 @@ pub(crate) struct StudyRun {
     /// Only the smaller cases of each study
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Of the seeds that a study runs, only the first so many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seeds: Option<u32>,
     /// Write the answer there as well (`DIR/studies.json`)
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

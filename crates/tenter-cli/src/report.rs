@@ -1,17 +1,20 @@
 //! `tenter report`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenter_report::{TrialData, binary_size, html_report};
+use tenter_report::{TrialData, binary_size, html_report, html_study_report, read_answers};
+use tenter_study::Answers;
 
 use crate::arguments::Report;
 use crate::failure::{Failure, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
-    let trials = read(&arguments.trials)?;
-    let page = html_report(&trials);
+    let page = match answers(&arguments.folders)? {
+        Some(answers) => html_study_report(&answers),
+        None => html_report(&read(&arguments.folders)?),
+    };
     write(&arguments.output, &page)?;
     say(&format!(
         "report   {} ({})\n",
@@ -19,6 +22,27 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         binary_size(page.len() as u64)
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The answers of studies in these folders, if they are folders of studies.
+fn answers(folders: &[PathBuf]) -> Result<Option<Answers>, Failure> {
+    let read =
+        |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
+    let found: Vec<Option<Answers>> = folders.iter().map(read).collect::<Result<_, _>>()?;
+    if found.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut studies = Vec::new();
+    for (folder, answers) in folders.iter().zip(found) {
+        let Some(answers) = answers else {
+            return Err(Failure::input(format!(
+                "{} is no folder of studies, and others are; give folders that `tenter study run -o` left, or folders of trials, but not both",
+                folder.display()
+            )));
+        };
+        studies.extend(answers.studies);
+    }
+    Ok(Some(Answers { studies }))
 }
 
 /// The trials in these folders.

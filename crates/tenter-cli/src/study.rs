@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
-use tenter_report::{TrialFolder, peak_rss_bytes};
+use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes};
 use tenter_scenario::Loaded;
 use tenter_sim::{Interference, Options, Outcome, Simulation};
 use tenter_study::{
@@ -21,9 +21,6 @@ use crate::interference::run_some;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
-
-/// The file that `--output` gets beside the trial folders.
-const ANSWERS_FILE: &str = "studies.json";
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -49,7 +46,13 @@ fn show(name: &str) -> Result<ExitCode, Failure> {
 }
 
 fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
-    let studies = read(&arguments.names)?;
+    let mut studies = read(&arguments.names)?;
+    if let Some(most) = arguments.seeds {
+        for seeds in studies.iter_mut().filter_map(|study| study.seeds.as_mut()) {
+            seeds.runs = seeds.runs.min(most as usize);
+            seeds.quick_runs = seeds.quick_runs.min(most as usize);
+        }
+    }
     let runner = Runner {
         arguments,
         extent: if arguments.quick {

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-use tenter_report::{TextColumn, TextTable, binary_size, duration_s};
+use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
 use tenter_study::{
-    Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Study,
+    Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
     StudyAnswer, Value, Verdict,
 };
+
+/// So much of a change is shown.
+const CHANGE_CHARS: usize = 120;
 
 /// Names, titles and sources of the studies.
 pub(crate) fn list(studies: &[Study]) -> String {
@@ -71,7 +74,7 @@ fn published_readings(rows: &[ReadingRow]) -> String {
     let mut table = TextTable::new(columns);
     for row in rows {
         table.push(vec![
-            row.case.clone(),
+            named(&row.case, row.bar.as_deref()),
             row.metric.clone(),
             value(row.published.as_ref()),
             band(row.band),
@@ -88,7 +91,7 @@ fn variants(study: &Study) -> String {
     for variant in &study.variants {
         let _ = writeln!(text, "  {}: {}", variant.name, variant.about);
         for set in &variant.set {
-            let _ = writeln!(text, "    with {set}");
+            let _ = writeln!(text, "    with {}", clipped(set));
         }
         for fitted in &variant.calibrations {
             let _ = writeln!(
@@ -111,6 +114,14 @@ fn variants(study: &Study) -> String {
     text
 }
 
+/// A change of the scenario, without the end of one that lists whole jobs.
+fn clipped(set: &str) -> String {
+    match set.char_indices().nth(CHANGE_CHARS) {
+        Some((end, _)) => format!("{} …", &set[..end]),
+        None => set.to_owned(),
+    }
+}
+
 /// A study's comparison: what is judged with verdicts, what is shown beside it, a conclusion.
 pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s: f64) -> String {
     if !study.has(extent) {
@@ -121,6 +132,9 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
     }
     let tables = match &study.comparison {
         Comparison::Sizes(sizes) => by_sizes(study, sizes, answer, extent),
+        Comparison::Readings(rows) if rows.iter().all(|row| row.shown.len() == 1) => {
+            one_by_one(answer).to_string()
+        }
         Comparison::Readings(rows) => {
             by_readings(study, rows, answer).to_string() + &distributions(answer)
         }
@@ -179,6 +193,34 @@ fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) 
     tables.join("\n")
 }
 
+/// Each answer on a line of its own, where no row is shown for several variants.
+fn one_by_one(answer: &StudyAnswer) -> TextTable {
+    let mut columns = ["case", "", "metric"].map(TextColumn::name).to_vec();
+    let numbers = ["published", "measured", "least", "most", "seeds", "band"];
+    columns.extend(numbers.map(|name| TextColumn::number(name, "")));
+    columns.extend(["gate", "verdict"].map(TextColumn::name));
+    let mut table = TextTable::new(columns);
+    for row in &answer.cases {
+        let exact = |number: f64| value(Some(&Value::Number(number)));
+        let of_spread =
+            |text: &dyn Fn(&Spread) -> String| row.spread.as_ref().map_or_else(dash, text);
+        table.push(vec![
+            row.case.clone(),
+            row.bar.clone().unwrap_or_else(|| row.variant.clone()),
+            row.metric.clone(),
+            value(row.published.as_ref()),
+            value(row.measured.as_ref()),
+            of_spread(&|spread| exact(spread.least)),
+            of_spread(&|spread| exact(spread.greatest)),
+            of_spread(&|spread| spread.values.to_string()),
+            band(row.band),
+            gate(row.gate).to_owned(),
+            verdict(row),
+        ]);
+    }
+    table
+}
+
 /// Each row with what was read in each variant that is shown, the judged one first.
 fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> TextTable {
     let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
@@ -193,11 +235,13 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
     columns.extend(["judged", "gate", "verdict"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
     for row in rows {
-        let same = |found: &&CaseAnswer| found.case == row.case && found.metric == row.metric;
+        let same = |found: &&CaseAnswer| {
+            (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
+        };
         let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
         let of = |name: &str| found.iter().find(|found| found.variant == name);
         let mut cells = vec![
-            row.case.clone(),
+            named(&row.case, row.bar.as_deref()),
             row.metric.clone(),
             value(row.published.as_ref()),
         ];
@@ -224,10 +268,17 @@ fn distributions(answer: &StudyAnswer) -> String {
         let _ = writeln!(
             text,
             "  {}, {}, {}: {values}",
-            row.case, row.metric, row.variant
+            named(&row.case, row.bar.as_deref()),
+            row.metric,
+            row.variant
         );
     }
     text
+}
+
+/// A case and which of its things is meant.
+fn named(case: &str, bar: Option<&str>) -> String {
+    bar.map_or_else(|| case.to_owned(), |bar| format!("{case}, {bar}"))
 }
 
 /// A value as it is: whole numbers without decimals.
@@ -315,14 +366,14 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
         "{} of {} required rows match",
         required.matches, required.rows
     );
-    let misses: Vec<&str> = answer
+    let misses: Vec<String> = answer
         .cases
         .iter()
         .filter(|row| row.gate == Gate::Required && row.verdict == Verdict::Miss)
-        .map(|row| row.case.as_str())
+        .map(|row| named(&row.case, row.bar.as_deref()))
         .collect();
     if !misses.is_empty() {
-        let _ = write!(text, " (missed: {})", misses.join(", "));
+        let _ = write!(text, " (missed: {})", misses.join("; "));
     }
     let open = answer.tally(Gate::Open);
     if open.rows > 0 {
@@ -346,7 +397,7 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
 /// One line per row of the answers, with the names of the JSON and the deviation.
 pub(crate) fn csv(answers: &Answers) -> String {
     let mut text = String::from(
-        "study,case,metric,variant,published,measured,deviation_percent,band_low,band_high,gate,verdict\n",
+        "study,case,bar,metric,variant,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict\n",
     );
     let exact = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let plain = |value: Option<&Value>| match value {
@@ -359,16 +410,20 @@ pub(crate) fn csv(answers: &Answers) -> String {
             let fields = [
                 study.study.clone(),
                 row.case.clone(),
+                row.bar.clone().unwrap_or_default(),
                 row.metric.clone(),
                 row.variant.clone(),
                 plain(row.published.as_ref()),
                 plain(row.measured.as_ref()),
+                exact(row.spread.map(|spread| spread.least)),
+                exact(row.spread.map(|spread| spread.greatest)),
                 exact(row.deviation_percent()),
                 exact(row.band.map(|[low, _]| low)),
                 exact(row.band.map(|[_, high]| high)),
                 gate(row.gate).to_owned(),
                 word(row.verdict).to_owned(),
             ];
+            let fields = fields.map(|field| csv_field(&field).into_owned());
             text.push_str(&fields.join(","));
             text.push('\n');
         }

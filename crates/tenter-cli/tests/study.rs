@@ -107,6 +107,26 @@ fn run_prints_the_documented_json_and_writes_it() {
         assert_eq!(summary["complete"], true);
         assert!(trial.join("config.yaml").is_file());
     }
+    report_of(&folder);
+}
+
+/// What a study left has a report, but not together with trials.
+fn report_of(folder: &Folder) {
+    let path = folder.0.to_str().expect("a plain path");
+    let page = folder.0.join("report.html");
+    let page_path = page.to_str().expect("a plain path");
+    let report = tenter(&["report", path, "-o", page_path]);
+    assert_eq!(report.status.code(), Some(0), "{report:?}");
+    let text = fs::read_to_string(&page).expect("the report");
+    assert!(text.contains("Measured over published") && text.contains("6 of 6"));
+    let trial = folder.0.join("methodology/jct-2/pure");
+    let both = tenter(&["report", path, trial.to_str().expect("a plain path")]);
+    assert_eq!(both.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&both.stderr);
+    assert!(
+        text.contains("is no folder of studies, and others are"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -127,10 +147,10 @@ fn run_prints_tables_and_csv() {
     ]);
     let text = stdout(&csv);
     let lines: Vec<&str> = text.lines().collect();
-    let header = "study,case,metric,variant,published,measured,deviation_percent,band_low,band_high,gate,verdict";
+    let header = "study,case,bar,metric,variant,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict";
     assert_eq!(lines[0], header);
     assert_eq!(lines.len(), 1 + 48);
-    assert!(lines[1].starts_with("methodology/jct-1,16MiB,completion_time_ms,pure,3.89,0.518"));
+    assert!(lines[1].starts_with("methodology/jct-1,16MiB,,completion_time_ms,pure,3.89,0.518"));
     assert!(lines[1].ends_with(",,,info,info"));
     assert!(lines[2].ends_with(",3.8511,3.9289,required,match"));
 }

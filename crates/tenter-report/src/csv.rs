@@ -1,5 +1,6 @@
 //! Tables as comma-separated values (RFC 4180, with bare line feeds).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use tenter_record::{Cell, Names, Row};
@@ -27,11 +28,17 @@ fn push_cell(text: &mut String, cell: Cell<'_>) {
         Cell::Float(value) => write!(text, "{value}"),
         Cell::Flag(value) => write!(text, "{value}"),
         Cell::Missing => Ok(()),
-        Cell::Text(value) if value.contains([',', '"', '\n', '\r']) => {
-            write!(text, "\"{}\"", value.replace('"', "\"\""))
-        }
-        Cell::Text(value) => text.write_str(value),
+        Cell::Text(value) => text.write_str(&csv_field(value)),
     };
+}
+
+/// A text as a field of comma-separated values, in quotes where it needs them.
+pub fn csv_field(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
+mod answers;
 mod chain;
 mod compare;
 mod csv;
@@ -28,12 +29,13 @@ mod trial_data;
 mod trial_folder;
 mod utc;
 
+pub use answers::{ANSWERS_FILE, read_answers};
 pub use chain::{Cause, Chain, Link};
 pub use compare::{NamedSummary, add_log, comparison_rows, comparison_table};
-pub use csv::csv;
+pub use csv::{csv, csv_field};
 pub use error::TrialError;
 pub use explanation::explanation_text;
-pub use html::html_report;
+pub use html::{html_report, html_study_report};
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use memory::available_memory_bytes;
 pub use nccl_log::{NcclLog, NcclRow, collective_of_program};

@@ -1,12 +1,13 @@
 //! What a study answers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::description::Chart;
 use crate::pauses::Pauses;
 use crate::published::Gate;
 
 /// A published or measured value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A number in the unit that the metric's name ends with.
@@ -26,7 +27,7 @@ impl Value {
 }
 
 /// How a measured value compares with its band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Inside, the ends included.
@@ -53,11 +54,37 @@ impl Verdict {
     }
 }
 
+/// What several seeds measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// How many seeds have a value.
+    pub values: usize,
+    /// The least of the values.
+    pub least: f64,
+    /// The greatest of the values.
+    pub greatest: f64,
+}
+
+impl Spread {
+    /// Of the numbers among these values; `None` where there is none.
+    pub fn of(values: &[Value]) -> Option<Spread> {
+        let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
+        Some(Spread {
+            values: numbers.len(),
+            least: numbers.iter().copied().min_by(f64::total_cmp)?,
+            greatest: numbers.iter().copied().max_by(f64::total_cmp)?,
+        })
+    }
+}
+
 /// One published value beside what one variant measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseAnswer {
     /// The case, for instance `16MiB`.
     pub case: String,
+    /// Which of several things of that case it is, for instance a fabric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bar: Option<String>,
     /// The published column, which ends with its unit.
     pub metric: String,
     /// The variant that measured.
@@ -67,8 +94,11 @@ pub struct CaseAnswer {
     /// The measured value; missing when the case did not come to its end.
     pub measured: Option<Value>,
     /// Of which trials the measured value is, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,
+    /// How far the values of the seeds are apart, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
     /// Where the value is judged: lower and upper end of its band.
     pub band: Option<[f64; 2]>,
     /// What the band decides.
@@ -95,18 +125,40 @@ pub struct Tally {
     pub rows: usize,
 }
 
+/// A variant that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerVariant {
+    /// Its name.
+    pub name: String,
+    /// What it stands for, in a line.
+    pub about: String,
+    /// Trials with how many seeds.
+    pub trials: usize,
+}
+
 /// The answer of one study.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyAnswer {
     /// Name of the study.
     pub study: String,
+    /// What it is about, in a line.
+    pub title: String,
+    /// Public title of the source, and where in it.
+    pub source: String,
+    /// Whether this is its quick form.
+    pub quick: bool,
+    /// The variants that were run.
+    pub variants: Vec<AnswerVariant>,
     /// Digest of the trials of all variants, in hexadecimal.
     pub digest: String,
     /// Metric by metric, case by case, variant by variant.
     pub cases: Vec<CaseAnswer>,
     /// Who was paused, for each variant in which a NIC was.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pauses>,
+    /// What a report draws of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charts: Vec<Chart>,
 }
 
 impl StudyAnswer {
@@ -127,7 +179,7 @@ impl StudyAnswer {
 }
 
 /// The answers of one or more studies; as JSON, what `tenter study run --format json` prints.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
     /// In the order in which they were asked for.
     pub studies: Vec<StudyAnswer>,
@@ -172,11 +224,13 @@ mod tests {
     fn case(gate: Gate, measured: f64) -> CaseAnswer {
         CaseAnswer {
             case: "16MiB".to_owned(),
+            bar: None,
             metric: "completion_time_ms".to_owned(),
             variant: "calibrated".to_owned(),
             published: Some(Value::Number(3.89)),
             measured: Some(Value::Number(measured)),
             statistic: None,
+            spread: None,
             band: BAND,
             gate,
             verdict: Verdict::of(gate, BAND, Some(measured)),
@@ -187,9 +241,15 @@ mod tests {
         Answers {
             studies: vec![StudyAnswer {
                 study: "group/name".to_owned(),
+                title: "a title".to_owned(),
                 digest: "00".to_owned(),
-                pauses: Vec::new(),
+                variants: vec![AnswerVariant {
+                    name: "calibrated".to_owned(),
+                    about: "one constant fitted".to_owned(),
+                    trials: 1,
+                }],
                 cases,
+                ..StudyAnswer::default()
             }],
         }
     }
@@ -228,14 +288,19 @@ mod tests {
         let mut open = case(Gate::Info, 3.9);
         open.band = None;
         open.published = None;
-        let json = serde_json::to_string(&answers(vec![case(Gate::Required, 3.9), open]));
+        let answers = answers(vec![case(Gate::Required, 3.9), open]);
+        let json = serde_json::to_string(&answers).expect("plain data");
         let expected = concat!(
-            r#"{"studies":[{"study":"group/name","digest":"00","cases":["#,
+            r#"{"studies":[{"study":"group/name","title":"a title","source":"","quick":false,"#,
+            r#""variants":[{"name":"calibrated","about":"one constant fitted","trials":1}],"#,
+            r#""digest":"00","cases":["#,
             r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":3.89,"#,
             r#""measured":3.9,"band":[3.8511,3.9289],"gate":"required","verdict":"match"},"#,
             r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":null,"#,
             r#""measured":3.9,"band":null,"gate":"info","verdict":"info"}]}]}"#
         );
-        assert_eq!(json.expect("plain data"), expected);
+        assert_eq!(json, expected);
+        let read: Answers = serde_json::from_str(&json).expect("what was written");
+        assert_eq!(read, answers);
     }
 }

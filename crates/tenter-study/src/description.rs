@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::matrix::Matrix;
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,7 +37,13 @@ pub(crate) struct Description {
     /// Of a study by readings: whether there is a quick run.
     #[serde(default = "yes")]
     pub(crate) quick: bool,
+    #[serde(default)]
     pub(crate) variants: Vec<Variant>,
+    /// Variants and readings of each of several fabrics in each of several cases.
+    pub(crate) matrix: Option<Matrix>,
+    /// What a report draws of it.
+    #[serde(default)]
+    pub(crate) charts: Vec<Chart>,
 }
 
 /// Which rows of which table.
@@ -72,11 +80,22 @@ pub(crate) struct ScenarioUse {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadingOfRow {
+    /// The tables in which the row may be, the first that has it counts; that of the study where
+    /// none is named.
+    #[serde(default)]
+    pub(crate) tables: Vec<String>,
     /// Columns and values that the row must have beside those of the study.
+    #[serde(default)]
     pub(crate) row: BTreeMap<String, String>,
+    /// What is shown for information where no table has such a row; without it, one must have it.
+    pub(crate) metric: Option<String>,
     /// What the row is called.
     pub(crate) case: String,
+    /// Which of several things of that case it is, for instance a fabric.
+    pub(crate) bar: Option<String>,
     pub(crate) reading: Reading,
+    /// What becomes of the value beside that of other variants, seed by seed.
+    pub(crate) against: Option<Against>,
     /// The leaf that it is read at, where it is read at one.
     pub(crate) leaf: Option<String>,
     /// The job that it is read of, where it is read of one and that is not the first.
@@ -114,6 +133,54 @@ pub enum Statistic {
     Mean,
 }
 
+/// What becomes of a value beside those of other variants with the same seed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Against {
+    /// How many times that of the variant it is.
+    RatioTo(String),
+    /// 1 when it is at most that of the variant; else 0.
+    AtMost(String),
+    /// 1 when it is at least that of the first variant and at most that of the second; else 0.
+    Between([String; 2]),
+}
+
+impl Against {
+    /// The other variants.
+    pub(crate) fn variants(&self) -> &[String] {
+        match self {
+            Against::RatioTo(other) | Against::AtMost(other) => std::slice::from_ref(other),
+            Against::Between(others) => others,
+        }
+    }
+
+    /// The value that counts, of its own and those of the other variants in their order.
+    pub(crate) fn of(&self, value: f64, others: &[f64]) -> f64 {
+        let holds = |holds: bool| f64::from(u8::from(holds));
+        match (self, others) {
+            (Against::RatioTo(_), [other, ..]) => value / other,
+            (Against::AtMost(_), [other, ..]) => holds(value <= *other),
+            (Against::Between(_), [low, high, ..]) => holds(*low <= value && value <= *high),
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// A drawing of a report: bars in groups, a group for each case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// The metrics whose values are its bars.
+    pub metrics: Vec<String>,
+    /// Which bars it has, by their names; all of these metrics where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bars: Vec<String>,
+    /// What its axis measures, with the unit.
+    pub axis: String,
+}
+
 /// What is read from a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,6 +210,17 @@ pub enum Reading {
     JobsWithALongTail,
     /// The time of a job over that of the same transfers on a full mesh at port speed.
     IdealRatio,
+    /// How much longer than the ideal the flow that ended last took, in ms: all flows of the
+    /// slowest job under test start together, so it is the job's time less the ideal.
+    SlowestFlowSlowDownMs,
+    /// How long the NIC that was paused longest was paused, in ms.
+    NicXoffMs,
+    /// How long a NIC was paused, in ms, as mean of all NICs.
+    NicXoffMeanMs,
+    /// How long the NIC was paused that sent the flow that ended last, in ms.
+    SlowestSenderXoffMs,
+    /// Times at which load balancing moved a flow to another link, over all switches.
+    MovedFlows,
 }
 
 /// What the luck of the hash must have been in a trial.

@@ -28,6 +28,7 @@ mod description;
 mod error;
 #[cfg(test)]
 mod made_up;
+mod matrix;
 mod pauses;
 mod published;
 mod readings;
@@ -37,8 +38,10 @@ mod sizes;
 mod study;
 mod trial;
 
-pub use answer::{Answers, CaseAnswer, StudyAnswer, Tally, Value, Verdict};
-pub use description::{Calibration, Condition, Judged, Reading, Seeds, Statistic, Variant};
+pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Value, Verdict};
+pub use description::{
+    Against, Calibration, Chart, Condition, Judged, Reading, Seeds, Statistic, Variant,
+};
 pub use error::{StudyError, UnknownStudy};
 pub use pauses::Pauses;
 pub use published::{Case, Gate};

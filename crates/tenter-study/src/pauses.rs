@@ -1,11 +1,11 @@
 //! Who was paused in the trials of a variant, and what switches had to hold.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::trial::Trial;
 
 /// How evenly pauses fell on the NICs over all trials of a variant, and the buffer that it took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {
     /// The variant.
     pub variant: String,
@@ -48,10 +48,7 @@ impl Pauses {
 
 /// The XOFF frames that each NIC received.
 fn paused_nics(trial: &Trial) -> Vec<u64> {
-    let hosts: usize = trial.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
-    let ports = trial.counts.ports.iter();
-    let of_nics = ports.filter(|row| (row.node as usize) < hosts);
-    of_nics.map(|row| row.rx_xoff_frames).collect()
+    trial.nics().map(|row| row.rx_xoff_frames).collect()
 }
 
 /// Jain's fairness index: the square of the sum over n times the sum of squares; 1 for zeros.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tenter_units::Bytes;
 
 use crate::answer::Value;
-use crate::description::{Description, Judged, ReadingOfRow};
+use crate::description::{Description, Judged, PublishedRows, ReadingOfRow};
 use crate::error::StudyError;
 use crate::readings::ReadingRow;
 
@@ -96,42 +96,185 @@ fn records(
     Ok((header, records.map_err(unreadable)?))
 }
 
-/// The rows of `text` that the readings of a description are compared with, in the order of the
-/// readings; each reading has exactly one.
-pub(crate) fn read_readings(
-    text: &str,
-    description: &Description,
-) -> Result<Vec<ReadingRow>, StudyError> {
-    let table = &description.published.table;
-    let (header, records) = records(text, table)?;
-    let read = |reading: &ReadingOfRow| {
-        let selection = description.published.rows.iter().chain(&reading.row);
-        let selection =
-            selection.map(|(name, value)| Ok((column(&header, table, name)?, value.as_str())));
-        let selection = selection.collect::<Result<Vec<_>, StudyError>>()?;
-        let selected = |record: &&csv::StringRecord| {
-            let mut wanted = selection.iter();
+/// A published table, read.
+struct Table<'a> {
+    name: &'a str,
+    header: csv::StringRecord,
+    records: Vec<csv::StringRecord>,
+}
+
+impl<'a> Table<'a> {
+    fn read(name: &'a str, text: &str) -> Result<Table<'a>, StudyError> {
+        let (header, records) = records(text, name)?;
+        Ok(Table {
+            name,
+            header,
+            records,
+        })
+    }
+
+    /// The positions of the records with these values.
+    fn with<'t>(
+        &self,
+        values: impl IntoIterator<Item = (&'t String, &'t String)>,
+    ) -> Result<Vec<usize>, StudyError> {
+        let values = values.into_iter();
+        let values = values
+            .map(|(name, value)| Ok((column(&self.header, self.name, name)?, value.as_str())));
+        let values = values.collect::<Result<Vec<_>, StudyError>>()?;
+        let has = |record: &csv::StringRecord| {
+            let mut wanted = values.iter();
             wanted.all(|(column, value)| record.get(*column) == Some(*value))
         };
-        let mut found = records.iter().filter(selected);
-        let (Some(record), None) = (found.next(), found.next()) else {
-            return Err(StudyError::Published {
-                table: table.clone(),
+        let found = (0..self.records.len()).filter(|&at| has(&self.records[at]));
+        Ok(found.collect())
+    }
+
+    fn row(&self, at: usize) -> Row<'_> {
+        Row {
+            table: self.name,
+            header: &self.header,
+            record: &self.records[at],
+        }
+    }
+}
+
+/// The rows that the readings of a description are compared with, in the order of the readings.
+/// Each reading has exactly one, or, if it names its metric, at most one; `text` gives the text of
+/// a table by its name.
+pub(crate) fn read_readings<'t>(
+    text: impl Fn(&str) -> Option<&'t str>,
+    description: &Description,
+) -> Result<Vec<ReadingRow>, StudyError> {
+    let published = &description.published;
+    let mut names: Vec<&str> = vec![&published.table];
+    let further = description.readings.iter().flat_map(|row| &row.tables);
+    names.extend(further.map(String::as_str));
+    let mut tables: Vec<Table<'_>> = Vec::new();
+    for name in names {
+        if tables.iter().all(|table| table.name != name) {
+            let text = text(name).ok_or_else(|| StudyError::Published {
+                table: name.to_owned(),
                 line: None,
-                message: format!(
-                    "not exactly one row is that of the reading `{}`",
-                    reading.case
-                ),
-            });
-        };
-        let row = Row {
-            table,
-            header: &header,
-            record,
-        };
-        row.reading(reading, description)
+                message: "there is no such table".to_owned(),
+            })?;
+            tables.push(Table::read(name, text)?);
+        }
+    }
+    let mut used = Vec::new();
+    let mut rows = Vec::new();
+    for reading in &description.readings {
+        let found = find(&tables, reading, published)?;
+        rows.push(match found {
+            Some((table, at)) => table.row(at).reading(reading, description)?,
+            None => unpublished(reading, description),
+        });
+        used.extend(found.map(|(table, at)| (table.name, at)));
+    }
+    if let Some(matrix) = &description.matrix {
+        let must = |table: &&Table<'_>| matrix.tables().iter().any(|name| name == table.name);
+        for table in tables.iter().filter(must) {
+            let of_study = table.with(&published.rows)?;
+            if let Some(&at) = of_study
+                .iter()
+                .find(|&&at| !used.contains(&(table.name, at)))
+            {
+                let message = "no reading is compared with this row of the study".to_owned();
+                return Err(table.row(at).error(message));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The row of a reading: the table and the position of the record.
+fn find<'a, 'n>(
+    tables: &'a [Table<'n>],
+    reading: &ReadingOfRow,
+    published: &PublishedRows,
+) -> Result<Option<(&'a Table<'n>, usize)>, StudyError> {
+    let own = std::slice::from_ref(&published.table);
+    let names = if reading.tables.is_empty() {
+        own
+    } else {
+        &reading.tables
     };
-    description.readings.iter().map(read).collect()
+    if reading.row.is_empty() && reading.metric.is_some() {
+        return Ok(None);
+    }
+    for name in names {
+        let Some(table) = tables.iter().find(|table| table.name == *name) else {
+            continue;
+        };
+        match table.with(published.rows.iter().chain(&reading.row))?[..] {
+            [at] => return Ok(Some((table, at))),
+            [] if reading.metric.is_some() || names.len() > 1 => {}
+            _ => {
+                return Err(StudyError::Published {
+                    table: name.clone(),
+                    line: None,
+                    message: format!(
+                        "not exactly one row is that of the reading `{}`",
+                        reading.case
+                    ),
+                });
+            }
+        }
+    }
+    if reading.metric.is_some() {
+        return Ok(None);
+    }
+    Err(StudyError::Published {
+        table: names.join(", "),
+        line: None,
+        message: format!("no row is that of the reading `{}`", reading.case),
+    })
+}
+
+/// A reading that no source has a value for.
+fn unpublished(reading: &ReadingOfRow, description: &Description) -> ReadingRow {
+    let metric = reading.metric.as_deref().unwrap_or_default();
+    let what = Published {
+        metric,
+        value: None,
+        band: None,
+        gate: Gate::Info,
+        reason: "not published",
+    };
+    what.with(reading, description)
+}
+
+/// What a table says of a reading.
+struct Published<'a> {
+    metric: &'a str,
+    value: Option<Value>,
+    band: Option<[f64; 2]>,
+    gate: Gate,
+    reason: &'a str,
+}
+
+impl Published<'_> {
+    fn with(self, reading: &ReadingOfRow, description: &Description) -> ReadingRow {
+        let variants = description.variants.iter();
+        let all = || variants.map(|variant| variant.name.clone()).collect();
+        ReadingRow {
+            case: reading.case.clone(),
+            bar: reading.bar.clone(),
+            reading: reading.reading,
+            against: reading.against.clone(),
+            metric: self.metric.to_owned(),
+            leaf: reading.leaf.clone(),
+            job: reading.job.clone(),
+            statistic: reading.statistic,
+            variant: reading.variant.clone(),
+            shown: reading.shown.clone().unwrap_or_else(all),
+            seeds: reading.seeds,
+            published: self.value,
+            band: self.band,
+            gate: self.gate,
+            reason: self.reason.to_owned(),
+        }
+    }
 }
 
 /// Where in a record the column of that name is.
@@ -283,23 +426,14 @@ impl Row<'_> {
             Ok(number) => Some(Value::Number(number)),
             Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
         };
-        let variants = description.variants.iter();
-        let all = || variants.clone().map(|variant| variant.name.clone());
-        Ok(ReadingRow {
-            case: reading.case.clone(),
-            reading: reading.reading,
-            metric: metric.to_owned(),
-            leaf: reading.leaf.clone(),
-            job: reading.job.clone(),
-            statistic: reading.statistic,
-            variant: reading.variant.clone(),
-            shown: reading.shown.clone().unwrap_or_else(|| all().collect()),
-            seeds: reading.seeds,
-            published,
+        let what = Published {
+            metric,
+            value: published,
             band: self.band([column(low)?, column(high)?], gate)?,
             gate,
-            reason: self.text(column("reason")?).to_owned(),
-        })
+            reason: self.text(column("reason")?),
+        };
+        Ok(what.with(reading, description))
     }
 
     fn gate(&self, column: usize) -> Result<Gate, StudyError> {

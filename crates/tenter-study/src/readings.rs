@@ -1,10 +1,11 @@
 //! Studies by readings: each published row is compared with something read from the trials.
 
-use tenter_record::PortRow;
+use tenter_record::{FlowRow, PortRow};
 use tenter_scenario::Plan;
+use tenter_units::Time;
 
-use crate::answer::{CaseAnswer, Value, Verdict};
-use crate::description::{Condition, Reading, Statistic};
+use crate::answer::{CaseAnswer, Spread, Value, Verdict};
+use crate::description::{Against, Condition, Reading, Statistic};
 use crate::published::Gate;
 use crate::trial::{Leaf, Trial, leaves};
 
@@ -13,8 +14,12 @@ use crate::trial::{Leaf, Trial, leaves};
 pub struct ReadingRow {
     /// What the row is called.
     pub case: String,
+    /// Which of several things of that case it is, for instance a fabric.
+    pub bar: Option<String>,
     /// What is read from a trial.
     pub reading: Reading,
+    /// What becomes of the value beside that of other variants, seed by seed.
+    pub against: Option<Against>,
     /// Name of the published metric.
     pub metric: String,
     /// The leaf that it is read at, where it is read at one.
@@ -45,16 +50,19 @@ const SLOWEST_PERCENT: f64 = 100.0 / 3.0;
 const LONG_TAIL: f64 = 1.5;
 
 impl ReadingRow {
-    /// Compares the trials of a variant with the row.
-    pub(crate) fn judge(&self, variant: &str, trials: &[Trial]) -> CaseAnswer {
+    /// Compares the trials of a variant with the row; `others` are those of the variants that it
+    /// is read against.
+    pub(crate) fn judge(&self, variant: &str, trials: &[Trial], others: &[&[Trial]]) -> CaseAnswer {
         let counted = trials.iter().filter(|trial| self.counts(trial));
-        let values: Vec<Value> = counted.filter_map(|trial| self.read(trial)).collect();
-        let spread = spread(&values);
+        let values = counted.filter_map(|trial| self.read_against(trial, others));
+        let values: Vec<Value> = values.collect();
+        let spread = Spread::of(&values);
         let (measured, statistic) = match self.statistic {
             Statistic::Median => middle(values, trials.len()),
             Statistic::Mean => mean(&values, trials.len()),
         };
-        let statistic = statistic.map(|statistic| statistic + &spread.unwrap_or_default());
+        let range = spread.map(range).unwrap_or_default();
+        let statistic = statistic.map(|statistic| statistic + &range);
         let judged = variant == self.variant;
         let (gate, band) = if judged {
             (self.gate, self.band)
@@ -64,15 +72,31 @@ impl ReadingRow {
         let number = measured.as_ref().and_then(Value::number);
         CaseAnswer {
             case: self.case.clone(),
+            bar: self.bar.clone(),
             metric: self.metric.clone(),
             variant: variant.to_owned(),
             published: self.published.clone(),
             verdict: Verdict::of(gate, band, number),
             measured,
             statistic,
+            spread: spread.filter(|_| trials.len() > 1),
             band,
             gate,
         }
+    }
+
+    /// What is read from a trial, beside the trials of the other variants with its seed.
+    fn read_against(&self, trial: &Trial, others: &[&[Trial]]) -> Option<Value> {
+        let value = self.read(trial)?;
+        let Some(against) = &self.against else {
+            return Some(value);
+        };
+        let others = others.iter().map(|trials| {
+            let same = trials.iter().find(|other| other.seed == trial.seed)?;
+            self.read(same)?.number()
+        });
+        let others: Option<Vec<f64>> = others.collect();
+        Some(Value::Number(against.of(value.number()?, &others?)))
     }
 
     /// Whether the row is about such a trial.
@@ -111,13 +135,23 @@ impl ReadingRow {
                 let jobs = over_ideal(trial)?.into_iter();
                 jobs.max_by(f64::total_cmp).map(Value::Number)
             }
-            Reading::MeanJobOverIdeal => {
-                let jobs = over_ideal(trial)?;
-                let sum: f64 = jobs.iter().sum();
-                (!jobs.is_empty()).then(|| Value::Number(sum / jobs.len() as f64))
-            }
+            Reading::MeanJobOverIdeal => average(&over_ideal(trial)?).map(Value::Number),
             Reading::JobsWithALongTail => long_tails(trial).map(Value::Number),
             Reading::IdealRatio => self.ideal_ratio(trial).map(Value::Number),
+            Reading::SlowestFlowSlowDownMs => slow_down_ms(trial).map(Value::Number),
+            Reading::NicXoffMs => {
+                let most = trial.nics().map(|row| row.paused).max()?;
+                Some(Value::Number(milliseconds(most)))
+            }
+            Reading::NicXoffMeanMs => {
+                let times: Vec<f64> = trial.nics().map(|row| milliseconds(row.paused)).collect();
+                Some(Value::Number(average(&times)?))
+            }
+            Reading::SlowestSenderXoffMs => slowest_sender_xoff_ms(trial).map(Value::Number),
+            Reading::MovedFlows => {
+                let moves = trial.counts.switches.iter().map(|row| row.flow_moves);
+                Some(Value::Number(moves.sum::<u64>() as f64))
+            }
         }
     }
 
@@ -164,12 +198,20 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
 /// The arithmetic mean of numbers; with what it is called.
 fn mean(values: &[Value], trials: usize) -> (Option<Value>, Option<String>) {
     let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
-    if numbers.is_empty() {
+    let Some(mean) = average(&numbers) else {
         return (None, None);
-    }
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    };
     let statistic = (trials > 1).then(|| format!("mean of {trials} seeds"));
     (Some(Value::Number(mean)), statistic)
+}
+
+fn average(numbers: &[f64]) -> Option<f64> {
+    let sum: f64 = numbers.iter().sum();
+    (!numbers.is_empty()).then(|| sum / numbers.len() as f64)
+}
+
+fn milliseconds(time: Time) -> f64 {
+    time.as_ns() / 1e6
 }
 
 /// For each job under test its time over the ideal; `None` where one did not end.
@@ -179,11 +221,33 @@ fn over_ideal(trial: &Trial) -> Option<Vec<f64>> {
     ratios.collect()
 }
 
-/// Of several numbers the number, the least and the greatest, to follow the name of a statistic.
-fn spread(values: &[Value]) -> Option<String> {
-    let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
-    let least = numbers.iter().copied().min_by(f64::total_cmp)?;
-    let greatest = numbers.iter().copied().max_by(f64::total_cmp)?;
+/// Of the slowest job under test, what its first collective takes beyond its ideal time, in ms.
+fn slow_down_ms(trial: &Trial) -> Option<f64> {
+    let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
+    let beyond = jobs.map(|job| {
+        let row = job.collectives.first()?;
+        let time = milliseconds(row.completion_time?);
+        Some(time * (1.0 - row.ideal_percent? / 100.0))
+    });
+    let beyond: Option<Vec<f64>> = beyond.collect();
+    beyond?.into_iter().max_by(f64::total_cmp)
+}
+
+/// How long the NIC was paused that sent the flow that ended last, in ms.
+fn slowest_sender_xoff_ms(trial: &Trial) -> Option<f64> {
+    let under_test = |flow: &&FlowRow| {
+        let job = trial.summary.jobs.get(flow.job as usize);
+        job.is_none_or(|job| !job.job.background)
+    };
+    let last = trial.flows.iter().filter(under_test);
+    let last = last.max_by_key(|flow| (flow.received, flow.src_host))?;
+    let mut nics = trial.nics();
+    nics.find(|row| row.node == last.src_host)
+        .map(|row| milliseconds(row.paused))
+}
+
+/// How many values there are, the least and the greatest, to follow the name of a statistic.
+fn range(of: Spread) -> String {
     let text = |value: f64| {
         if value.fract() == 0.0 {
             format!("{value:.0}")
@@ -193,9 +257,9 @@ fn spread(values: &[Value]) -> Option<String> {
             format!("{value:.1}")
         }
     };
-    let (count, least, greatest) = (numbers.len(), text(least), text(greatest));
-    let values = if count == 1 { "value" } else { "values" };
-    Some(format!(": {count} {values} from {least} to {greatest}"))
+    let (least, greatest) = (text(of.least), text(of.greatest));
+    let values = if of.values == 1 { "value" } else { "values" };
+    format!(": {} {values} from {least} to {greatest}", of.values)
 }
 
 /// Of the first job under test.
@@ -263,8 +327,7 @@ fn completes(trial: &Trial) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::{CollectiveRow, FlowRow, InterferenceRow, JobRow, JobSummary};
-    use tenter_units::Time;
+    use tenter_record::{CollectiveRow, InterferenceRow, JobRow, JobSummary, SwitchRow};
 
     use super::*;
 
@@ -315,7 +378,9 @@ mod tests {
     fn row(reading: Reading) -> ReadingRow {
         ReadingRow {
             case: "a".to_owned(),
+            bar: None,
             reading,
+            against: None,
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),
             job: None,
@@ -388,7 +453,7 @@ mod tests {
                 seeds,
                 ..row(Reading::PercentOfUndisturbed)
             };
-            let answer = row.judge("pure", &trials);
+            let answer = row.judge("pure", &trials, &[]);
             let number = answer.measured.as_ref().and_then(Value::number);
             (number, answer.statistic.unwrap_or_default())
         };
@@ -398,6 +463,34 @@ mod tests {
         let apart = (Some(100.0), statistic("1 value from 100 to 100"));
         assert_eq!(judged(Some(Condition::SharesNoUplink)), apart);
         assert_eq!(judged(None).0, Some(56.25));
+    }
+
+    #[test]
+    fn pauses_and_moves_are_those_of_nics_and_switches() {
+        let mut trial = trial();
+        let nic = |node: u32, us: u64| PortRow {
+            node,
+            paused: Time::from_us(us),
+            ..PortRow::default()
+        };
+        // Two hosts below the leaf; its own ports do not count.
+        trial.counts.ports = vec![nic(0, 500), nic(1, 1_500), nic(4, 9_000)];
+        let moves = |flow_moves| SwitchRow {
+            flow_moves,
+            ..SwitchRow::default()
+        };
+        trial.counts.switches = vec![moves(3), moves(4)];
+        trial.flows[1].received = Time::from_us(7);
+        let row = &mut trial.summary.jobs[0].collectives[0];
+        row.completion_time = Some(Time::from_us(2_000));
+        let number = |reading| read(reading, &trial).and_then(|value| value.number());
+        assert_eq!(number(Reading::NicXoffMs), Some(1.5));
+        assert_eq!(number(Reading::NicXoffMeanMs), Some(1.0));
+        // The flow that ended last is one of host 1.
+        assert_eq!(number(Reading::SlowestSenderXoffMs), Some(1.5));
+        // 40 % of the ideal in 2 ms: the ideal is 0.8 ms.
+        assert_eq!(number(Reading::SlowestFlowSlowDownMs), Some(1.2));
+        assert_eq!(number(Reading::MovedFlows), Some(7.0));
     }
 
     #[test]

@@ -61,9 +61,12 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "scheduled-fabric/test-5",
     "scheduled-fabric/test-12",
     "scheduled-fabric/test-16e",
+    "scheduled-fabric/impairments",
     "evolved-ethernet/walk-through",
     "evolved-ethernet/jobs",
-    "evolved-ethernet/degraded"
+    "evolved-ethernet/speed-up",
+    "evolved-ethernet/degraded",
+    "evolved-ethernet/sensitivity"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -74,7 +77,9 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "drivenets-ideal-ratio",
     "cisco-load-balancing",
     "evolved-ethernet-jobs-fluid",
-    "evolved-ethernet-degraded-fluid"
+    "evolved-ethernet-degraded-fluid",
+    "evolved-ethernet-sensitivity-fluid",
+    "scheduled-fabric-impairments-fluid"
 ];
 
 /// The text of a published table, by the stem of its file.

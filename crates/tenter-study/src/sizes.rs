@@ -3,7 +3,7 @@
 use tenter_record::{Cell, CollectiveRow, Names, Row};
 use tenter_units::Bytes;
 
-use crate::answer::{CaseAnswer, Value, Verdict};
+use crate::answer::{CaseAnswer, Spread, Value, Verdict};
 use crate::description::{Description, Judged, ScenarioUse, Variant};
 use crate::published::{Case, Gate};
 use crate::readings::middle;
@@ -158,15 +158,19 @@ impl Sizes {
             .map(|trial| row_of(trial, case).and_then(|row| metric.measured(row)))
             .map(|value| value.map(Value::Number))
             .collect();
-        let (measured, statistic) = middle(rows.unwrap_or_default(), trials.len());
+        let rows = rows.unwrap_or_default();
+        let spread = Spread::of(&rows).filter(|_| trials.len() > 1);
+        let (measured, statistic) = middle(rows, trials.len());
         CaseAnswer {
             case: case.name(),
+            bar: None,
             metric: metric.name.clone(),
             variant: variant.name.clone(),
             published: case.published[position].map(Value::Number),
             verdict: Verdict::of(gate, band, measured.as_ref().and_then(Value::number)),
             measured,
             statistic,
+            spread,
             band,
             gate,
         }

@@ -3,9 +3,10 @@
 use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, Plan, load};
 
-use crate::answer::StudyAnswer;
-use crate::description::{Description, Seeds, Variant};
+use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
+use crate::description::{Against, Chart, Description, Seeds, Variant};
 use crate::error::StudyError;
+use crate::matrix;
 use crate::pauses::Pauses;
 use crate::published;
 use crate::readings::ReadingRow;
@@ -41,6 +42,8 @@ pub struct Study {
     pub comparison: Comparison,
     /// What a quick run has otherwise, as `--set` has it.
     pub quick_set: Vec<String>,
+    /// What a report draws of it.
+    pub charts: Vec<Chart>,
     /// Whether a study by readings has a quick form.
     quick: bool,
     scenario: String,
@@ -76,8 +79,9 @@ impl Study {
             study: texts.name.to_owned(),
             message,
         };
-        let description: Description =
+        let mut description: Description =
             toml::from_str(texts.description).map_err(|error| wrong(error.to_string()))?;
+        matrix::expand(&mut description).map_err(wrong)?;
         check(&description).map_err(wrong)?;
         let name = &description.published.table;
         let rows = table(name).ok_or_else(|| wrong(format!("there is no table `{name}`")))?;
@@ -88,7 +92,7 @@ impl Study {
                 Comparison::Sizes(sizes.map_err(wrong)?)
             }
             (None, None) if description.metrics.is_empty() => {
-                Comparison::Readings(published::read_readings(rows, &description)?)
+                Comparison::Readings(published::read_readings(table, &description)?)
             }
             _ => {
                 let message = "give `metrics`, `scenario` and `judged`, or `readings`";
@@ -104,6 +108,7 @@ impl Study {
             seeds: description.seeds,
             quick_set: description.quick_set,
             quick: description.quick,
+            charts: description.charts,
             comparison,
             scenario: texts.scenario.to_owned(),
         })
@@ -227,33 +232,58 @@ impl Study {
             Comparison::Sizes(sizes) => {
                 sizes.judge(extent == Extent::Quick, &self.variants, trials)
             }
-            Comparison::Readings(rows) => {
-                let mut answers = Vec::new();
-                for row in rows {
-                    for (index, variant) in self.variants.iter().enumerate() {
-                        let is_run = extent == Extent::Full || variant.quick;
-                        if is_run && row.shown.contains(&variant.name) {
-                            let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
-                            answers.push(row.judge(&variant.name, trials));
-                        }
-                    }
-                }
-                answers
-            }
+            Comparison::Readings(rows) => self.read_all(rows, extent, trials),
         };
-        let of_variant =
-            |(variant, trials): (&Variant, &Vec<Trial>)| Pauses::of(&variant.name, trials);
+        let with_trials = || self.variants.iter().zip(trials);
+        let pauses =
+            with_trials().filter_map(|(variant, trials)| Pauses::of(&variant.name, trials));
+        let run = with_trials().filter(|(_, trials)| !trials.is_empty());
+        let variants = run.map(|(variant, trials)| AnswerVariant {
+            name: variant.name.clone(),
+            about: variant.about.clone(),
+            trials: trials.len(),
+        });
         StudyAnswer {
             study: self.name.clone(),
+            title: self.title.clone(),
+            source: self.source.clone(),
+            quick: extent == Extent::Quick,
+            variants: variants.collect(),
             digest: digest(trials).to_hex(),
             cases,
-            pauses: self
-                .variants
-                .iter()
-                .zip(trials)
-                .filter_map(of_variant)
-                .collect(),
+            pauses: pauses.collect(),
+            charts: self.charts.clone(),
         }
+    }
+
+    /// Each reading of each variant that is shown for it and run.
+    fn read_all(
+        &self,
+        rows: &[ReadingRow],
+        extent: Extent,
+        trials: &[Vec<Trial>],
+    ) -> Vec<CaseAnswer> {
+        let place = |name: &String| self.variants.iter().position(|of| of.name == *name);
+        let is_run = |name: &String| {
+            extent == Extent::Full || self.variant(name).is_some_and(|variant| variant.quick)
+        };
+        let of = |name: &String| {
+            let trials = place(name).and_then(|at| trials.get(at));
+            trials.map_or(&[][..], Vec::as_slice)
+        };
+        let mut answers = Vec::new();
+        for row in rows {
+            let others = row.against.as_ref().map_or(&[][..], Against::variants);
+            if !others.iter().all(is_run) {
+                continue;
+            }
+            let shown = self.variants.iter().map(|variant| &variant.name);
+            for name in shown.filter(|name| row.shown.contains(name) && is_run(name)) {
+                let others: Vec<&[Trial]> = others.iter().map(of).collect();
+                answers.push(row.judge(name, of(name), &others));
+            }
+        }
+        answers
     }
 }
 
@@ -278,7 +308,14 @@ fn check(description: &Description) -> Result<(), String> {
     }
     let judged = description.judged.iter().map(|judged| &judged.variant);
     let read = description.readings.iter();
-    let read = read.flat_map(|row| row.shown.iter().flatten().chain([&row.variant]));
+    let read = read.flat_map(|row| {
+        let others = row.against.iter().flat_map(Against::variants);
+        row.shown
+            .iter()
+            .flatten()
+            .chain([&row.variant])
+            .chain(others)
+    });
     let by = description
         .seeds
         .iter()

@@ -1,6 +1,6 @@
 //! What a study keeps of a trial.
 
-use tenter_record::{Counts, FlowRow, Summary};
+use tenter_record::{Counts, FlowRow, PortRow, Summary};
 use tenter_scenario::Plan;
 use tenter_sim::Outcome;
 use tenter_topology::Topology;
@@ -35,6 +35,13 @@ impl Trial {
             leaves: leaves(&plan.topology),
             shared_uplinks: shared_uplinks(plan),
         }
+    }
+
+    /// The ports of the NICs.
+    pub(crate) fn nics(&self) -> impl Iterator<Item = &PortRow> {
+        let hosts: usize = self.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
+        let ports = self.counts.ports.iter();
+        ports.filter(move |row| (row.node as usize) < hosts)
     }
 }
 

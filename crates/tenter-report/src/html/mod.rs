@@ -4,6 +4,7 @@
 //! or dark scheme and print as they are. The script only adds what moves: values under the pointer
 //! or the arrow keys, lines that are switched off, other colours of the links.
 
+mod bar_chart;
 mod cdf;
 mod heat_map;
 mod held_up;
@@ -13,11 +14,13 @@ mod runs;
 mod scale;
 mod series;
 mod side_by_side;
+mod studies;
 #[cfg(test)]
 mod tests;
 mod text;
 mod timeline;
 
+pub use studies::html_study_report;
 use text::{add, escape};
 
 use crate::numbers::binary_size;
@@ -29,16 +32,40 @@ const SCRIPT: &str = include_str!("report.js");
 /// Collectives whose timelines a page has.
 const TIMELINES: usize = 24;
 
+/// What stands around the contents of a page.
+struct Head<'a> {
+    /// What the window is called.
+    title: &'a str,
+    /// What its end says of the numbers.
+    remark: &'a str,
+}
+
 /// The report of these trials as the text of an HTML file.
 ///
 /// Nothing in it is fetched from anywhere; names of jobs, nodes and folders appear as they are,
 /// whatever characters they have.
 pub fn html_report(trials: &[TrialData]) -> String {
-    let mut page = String::with_capacity(1 << 20);
     let title = match trials {
         [one] => title(one),
         _ => format!("{} trials", trials.len()),
     };
+    let head = Head {
+        title: &title,
+        remark: "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.",
+    };
+    page(&head, |page| {
+        if trials.len() > 1 {
+            contents(trials, page);
+        }
+        for (number, trial) in trials.iter().enumerate() {
+            article(number, trial, page);
+        }
+    })
+}
+
+/// A whole page around the contents that `fill` adds.
+fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
+    let mut page = String::with_capacity(1 << 20);
     add(
         &mut page,
         format_args!(
@@ -49,22 +76,18 @@ pub fn html_report(trials: &[TrialData]) -> String {
              <title>{} – Tenter report</title><style>\n{STYLE}</style></head><body>\
              <a class=\"skip\" href=\"#main\">Skip to the results</a>\n",
             env!("CARGO_PKG_VERSION"),
-            escape(&title)
+            escape(head.title)
         ),
     );
     page.push_str("<main id=\"main\">");
-    if trials.len() > 1 {
-        contents(trials, &mut page);
-    }
-    for (number, trial) in trials.iter().enumerate() {
-        article(number, trial, &mut page);
-    }
+    fill(&mut page);
     add(
         &mut page,
         format_args!(
-            "</main><footer>Made by Tenter {}. Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.</footer>\
+            "</main><footer>Made by Tenter {}. {}</footer>\
              <div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{SCRIPT}</script></body></html>\n",
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            escape(head.remark)
         ),
     );
     page

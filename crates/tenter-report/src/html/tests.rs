@@ -7,7 +7,9 @@ use tenter_record::{
 };
 use tenter_units::Time;
 
-use super::html_report;
+use tenter_study::{Answers, CaseAnswer, Chart, Gate, Spread, StudyAnswer, Value, Verdict};
+
+use super::{html_report, html_study_report};
 use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::{Manifest, RunIdentity};
 
@@ -144,4 +146,68 @@ fn slow_downs_stand_in_the_order_of_the_jobs() {
     let first = "<td class=\"n\">2.000</td><td class=\"n\"></td><td class=\"n\">1.500</td>";
     let second = "<td class=\"n\">–</td><td class=\"n\">1.000</td><td class=\"n\"></td>";
     assert!(page.contains(first) && page.contains(second), "{page}");
+}
+
+/// A study whose names are code, with a bar that was not measured and one that is 0.
+#[test]
+fn a_study_has_bars_and_rows() {
+    let hostile = "</title><script>alert(1)</script>";
+    let row = |bar: &str, measured: Option<f64>, gate: Gate| CaseAnswer {
+        case: hostile.to_owned(),
+        bar: Some(bar.to_owned()),
+        metric: "m".to_owned(),
+        variant: "v".to_owned(),
+        published: Some(Value::Number(2.0)),
+        measured: measured.map(Value::Number),
+        statistic: Some("mean of 2 seeds: 2 values from 1 to 3".to_owned()),
+        spread: Some(Spread {
+            values: 2,
+            least: 1.0,
+            greatest: 3.0,
+        }),
+        band: Some([1.5, 2.5]),
+        gate,
+        verdict: Verdict::of(gate, Some([1.5, 2.5]), measured),
+    };
+    let study = StudyAnswer {
+        study: "a/b".to_owned(),
+        title: hostile.to_owned(),
+        source: hostile.to_owned(),
+        cases: vec![
+            row("A", Some(2.0), Gate::Required),
+            row("B", None, Gate::Open),
+            row("C", Some(0.0), Gate::Info),
+        ],
+        charts: vec![Chart {
+            title: hostile.to_owned(),
+            metrics: vec!["m".to_owned()],
+            bars: Vec::new(),
+            axis: "ms".to_owned(),
+        }],
+        ..StudyAnswer::default()
+    };
+    let one = Answers {
+        studies: vec![study.clone()],
+    };
+    let page = html_study_report(&one);
+    check(&page);
+    assert_eq!(page.matches("<rect class=\"m ").count(), 2, "two bars");
+    assert!(
+        page.contains("\nmeasured 2, 1 to 3 over 2 seeds\npublished 2\nband 1.5 to 2.5: match")
+    );
+    assert!(page.contains("mean of 2 seeds</td>") && page.contains("✗ miss"));
+    assert!(page.contains("<span class=\"state good\">holds</span>"));
+    // Without a chart of its own, what was judged is drawn over what was published.
+    let plain = StudyAnswer {
+        charts: Vec::new(),
+        ..study
+    };
+    let empty = StudyAnswer::default();
+    let page = html_study_report(&Answers {
+        studies: vec![plain, empty],
+    });
+    check(&page);
+    assert!(page.contains("Measured over published") && page.contains(">2 studies</h1>"));
+    assert!(page.contains("not run: no quick form"));
+    check(&html_study_report(&Answers::default()));
 }

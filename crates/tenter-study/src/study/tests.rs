@@ -207,3 +207,136 @@ fn a_scenario_that_does_not_fit_is_refused() {
     let message = missing.expect_err("no table").to_string();
     assert!(message.contains("there is no table `made-up`"), "{message}");
 }
+
+/// Two fabrics in two cases, of which one is not published, and a ratio of two variants.
+const MATRIX: &str = r#"
+title = "fabrics"
+source = "nowhere"
+published = { table = "made-up", rows = { study = "s" } }
+seeds = { looked_at = 2, runs = 2, quick_runs = 2, because = "each other" }
+
+[matrix]
+tables = ["made-up"]
+metrics = [{ metric = "m", reading = "worst_job_over_ideal", statistic = "mean" }]
+cases = [
+    { name = "1", label = "1 job", row = "1-job", set = ["seed=1"], quick = false },
+    { name = "2", label = "2 jobs" },
+]
+fabrics = [
+    { name = "a", label = "A", about = "fabric A", set = ["name=x"] },
+    { name = "b", label = "B", about = "fabric B", cases = ["2"] },
+]
+
+[[readings]]
+row = { case = "2", fabric = "a-over-b" }
+case = "2 jobs"
+bar = "A over B"
+reading = "worst_job_over_ideal"
+against = { ratio_to = "b-2" }
+statistic = "mean"
+variant = "a-2"
+shown = ["a-2"]
+"#;
+
+const MATRIX_TABLE: &str = "study,case,fabric,metric,published,band_low,band_high,gate,reason\n\
+                            s,1-job,a,m,2,1,3,required,r\n\
+                            s,2,b,m,1,1,1.2,open,r\n\
+                            s,2,a-over-b,n,2,1.9,2.1,required,r\n";
+
+/// Trials with the seeds 1 and 2 in which a job has these shares of the ideal, in percent.
+fn shares(percents: [f64; 2]) -> Vec<Trial> {
+    let trial = |(seed, percent)| {
+        let mut trial = trial(&[(1, 1_000)], "aa").remove(0);
+        trial.seed = seed;
+        trial.summary.jobs[0].collectives[0].ideal_percent = Some(percent);
+        trial
+    };
+    [1, 2].into_iter().zip(percents).map(trial).collect()
+}
+
+#[test]
+fn a_matrix_has_a_variant_and_a_row_for_each_pair() {
+    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE));
+    let study = study.expect("a good study");
+    let names: Vec<&str> = study.variants.iter().map(|of| of.name.as_str()).collect();
+    assert_eq!(names, ["a-1", "a-2", "b-2"]);
+    assert_eq!(study.variants[0].set, ["seed=1", "name=x"]);
+    assert_eq!(study.variants[0].about, "1 job, fabric A");
+    // A: 2 and 4 times the ideal, B: 1 and 2 times.
+    let (a, b) = (shares([50.0, 25.0]), shares([100.0, 50.0]));
+    let answer = study.judge(Extent::Full, &[a.clone(), a.clone(), b.clone()]);
+    let rows = answer.cases.iter().map(|row| {
+        let bar = row.bar.as_deref().expect("all have one");
+        let number = row.measured.as_ref().and_then(Value::number);
+        (row.case.as_str(), bar, number, row.verdict)
+    });
+    let rows: Vec<_> = rows.collect();
+    let expected = [
+        ("1 job", "A", Some(3.0), Verdict::Match),
+        ("2 jobs", "A", Some(3.0), Verdict::Info),
+        ("2 jobs", "B", Some(1.5), Verdict::Miss),
+        ("2 jobs", "A over B", Some(2.0), Verdict::Match),
+    ];
+    assert_eq!(rows, expected);
+    let spread = answer.cases[0].spread.expect("two seeds");
+    assert_eq!(
+        (spread.values, spread.least, spread.greatest),
+        (2, 2.0, 4.0)
+    );
+    let spread = answer.cases[3].spread.expect("two seeds");
+    assert_eq!(
+        (spread.values, spread.least, spread.greatest),
+        (2, 2.0, 2.0)
+    );
+    // A quick run leaves the first case out, and nothing of it misses.
+    let quick = study.judge(Extent::Quick, &[Vec::new(), a, b]);
+    assert_eq!(quick.cases.len(), 3);
+    assert!(quick.holds() && quick.quick);
+}
+
+#[test]
+fn what_is_not_there_cannot_be_compared_with() {
+    let (a, b) = (shares([50.0, 25.0]), shares([100.0, 50.0]));
+    let study = Study::read(&texts(MATRIX, SCENARIO), |_| Some(MATRIX_TABLE));
+    let study = study.expect("a good study");
+    // Only the second seed has a trial of both.
+    let answer = study.judge(Extent::Full, &[a.clone(), a, b[1..].to_vec()]);
+    let ratio = &answer.cases[3];
+    assert_eq!(ratio.measured, Some(Value::Number(2.0)));
+    assert_eq!(ratio.spread.expect("two seeds").values, 1);
+}
+
+#[test]
+fn a_broken_matrix_is_refused() {
+    let broken = |from: &str, to: &str| {
+        assert!(MATRIX.contains(from), "{from}");
+        let text = MATRIX.replacen(from, to, 1);
+        let study = Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE));
+        study.expect_err("a broken matrix").to_string()
+    };
+    // A misspelt name would leave a published row without a reading.
+    let unread = broken(r#"row = "1-job""#, r#"row = "1-jobs""#);
+    assert!(
+        unread.contains("line 2: no reading is compared"),
+        "{unread}"
+    );
+    assert!(broken(r#"cases = ["2"]"#, r#"cases = ["3"]"#).contains("the case `3`"));
+    assert!(broken(r#"ratio_to = "b-2""#, r#"ratio_to = "b-1""#).contains("`b-1` is not listed"));
+    assert!(broken(r#""a-over-b""#, r#""a-under-b""#).contains("not exactly one row"));
+}
+
+#[test]
+fn values_stand_against_those_of_others() {
+    let name = || "x".to_owned();
+    let of =
+        |against: &Against, value: f64, others: &[f64]| Value::Number(against.of(value, others));
+    let [no, yes] = [0.0, 1.0].map(Value::Number);
+    let at_most = Against::AtMost(name());
+    assert_eq!(of(&at_most, 1.0, &[1.0]), yes);
+    assert_eq!(of(&at_most, 1.1, &[1.0]), no);
+    let between = Against::Between([name(), name()]);
+    let judged = [0.9, 1.0, 2.0, 2.1].map(|value| of(&between, value, &[1.0, 2.0]));
+    assert_eq!(judged, [no.clone(), yes.clone(), yes, no]);
+    let ratio = of(&Against::RatioTo(name()), 3.0, &[2.0]);
+    assert_eq!(ratio, Value::Number(1.5));
+}

@@ -1,0 +1,182 @@
+//! A study of several fabrics in several cases: one variant and one reading of each metric for each
+//! pair of them. A further fabric is one more entry.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::description::{Against, Description, Reading, ReadingOfRow, Statistic, Variant};
+
+/// Fabrics, cases and metrics of a study.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Matrix {
+    /// The tables in which rows are looked for; that of the study where none is named. A pair and
+    /// metric without a row is shown for information.
+    #[serde(default)]
+    tables: Vec<String>,
+    cases: Vec<Case>,
+    fabrics: Vec<Fabric>,
+    metrics: Vec<Metric>,
+}
+
+/// Something that is done to every fabric.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    /// Its part in the names of variants.
+    name: String,
+    /// What it is called.
+    label: String,
+    /// What rows call it, if not by its name.
+    row: Option<String>,
+    /// Changes of the scenario.
+    #[serde(default)]
+    set: Vec<String>,
+    /// Whether a quick run has it.
+    #[serde(default = "yes")]
+    quick: bool,
+}
+
+/// A fabric, or other way to run the cases.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fabric {
+    /// Its part in the names of variants, and what rows call it.
+    name: String,
+    /// What it is called.
+    label: String,
+    /// What it stands for, in a line.
+    about: String,
+    /// Changes of the scenario.
+    #[serde(default)]
+    set: Vec<String>,
+    /// The cases that it is run in, by their names; all where it is missing.
+    cases: Option<Vec<String>>,
+    /// Whether a quick run has it.
+    #[serde(default = "yes")]
+    quick: bool,
+}
+
+/// What is read of each variant.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metric {
+    /// What rows call it.
+    #[serde(rename = "metric")]
+    name: String,
+    reading: Reading,
+    #[serde(default)]
+    statistic: Statistic,
+    /// The job that it is read of, where it is read of one and that is not the first.
+    job: Option<String>,
+    /// The fabric whose value in the same case and with the same seed it is divided by, and which
+    /// has no bar itself.
+    over: Option<String>,
+}
+
+impl Metric {
+    fn is_of(&self, fabric: &Fabric) -> bool {
+        self.over.as_ref() != Some(&fabric.name)
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Adds the variants and readings of the matrix of a description, before those it lists itself.
+pub(crate) fn expand(description: &mut Description) -> Result<(), String> {
+    let Some(matrix) = &description.matrix else {
+        return Ok(());
+    };
+    matrix.check()?;
+    let mut variants = Vec::new();
+    for case in &matrix.cases {
+        variants.extend(matrix.run_in(case).map(|fabric| variant(fabric, case)));
+    }
+    let mut readings = Vec::new();
+    for metric in &matrix.metrics {
+        for case in &matrix.cases {
+            let fabrics = matrix.run_in(case).filter(|fabric| metric.is_of(fabric));
+            readings.extend(fabrics.map(|fabric| matrix.reading(metric, fabric, case)));
+        }
+    }
+    variants.append(&mut description.variants);
+    readings.append(&mut description.readings);
+    (description.variants, description.readings) = (variants, readings);
+    Ok(())
+}
+
+impl Matrix {
+    /// The tables whose rows must all be read, for a misspelt name would leave one out.
+    pub(crate) fn tables(&self) -> &[String] {
+        &self.tables
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for fabric in &self.fabrics {
+            for name in fabric.cases.iter().flatten() {
+                if self.cases.iter().all(|case| case.name != *name) {
+                    let fabric = &fabric.name;
+                    return Err(format!(
+                        "the fabric `{fabric}` names the case `{name}`, which is not listed"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The fabrics that are run in a case.
+    fn run_in<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a Fabric> {
+        let runs = |fabric: &&Fabric| {
+            let cases = fabric.cases.as_ref();
+            cases.is_none_or(|cases| cases.contains(&case.name))
+        };
+        self.fabrics.iter().filter(runs)
+    }
+
+    fn reading(&self, metric: &Metric, fabric: &Fabric, case: &Case) -> ReadingOfRow {
+        let variant = variant_name(&fabric.name, case);
+        let row = [
+            ("case", case.row.as_ref().unwrap_or(&case.name)),
+            ("fabric", &fabric.name),
+            ("metric", &metric.name),
+        ];
+        let row = row.map(|(column, value)| (column.to_owned(), value.clone()));
+        ReadingOfRow {
+            tables: self.tables.clone(),
+            row: BTreeMap::from(row),
+            metric: Some(metric.name.clone()),
+            case: case.label.clone(),
+            bar: Some(fabric.label.clone()),
+            reading: metric.reading,
+            against: metric
+                .over
+                .as_ref()
+                .map(|over| Against::RatioTo(variant_name(over, case))),
+            leaf: None,
+            job: metric.job.clone(),
+            statistic: metric.statistic,
+            shown: Some(vec![variant.clone()]),
+            variant,
+            seeds: None,
+            band: ["band_low", "band_high"].map(str::to_owned),
+        }
+    }
+}
+
+fn variant_name(fabric: &str, case: &Case) -> String {
+    format!("{fabric}-{}", case.name)
+}
+
+fn variant(fabric: &Fabric, case: &Case) -> Variant {
+    Variant {
+        name: variant_name(&fabric.name, case),
+        about: format!("{}, {}", case.label, fabric.about),
+        set: case.set.iter().chain(&fabric.set).cloned().collect(),
+        quick: case.quick && fabric.quick,
+        calibrations: Vec::new(),
+    }
+}
