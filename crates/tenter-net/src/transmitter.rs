@@ -259,7 +259,7 @@ impl Transmitter {
     /// free.
     #[inline]
     pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
-        self.occupy(packet.frame_bytes, start);
+        self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
         self.sent_frames += 1;
         self.sent_bytes += u64::from(packet.frame_bytes);
         if !packet.kind.is_data() {
@@ -341,14 +341,15 @@ impl Transmitter {
         self.send_control(packet, now, medium);
     }
 
-    /// Sends a MAC control frame as soon as the wire is free: before everything that waits.
-    pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before
+    /// everything that waits.
+    pub fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if self.is_dark() {
             self.trouble.get_or_insert_default().losses.pauses += 1;
             return;
         }
         let start = self.free_at.max(now);
-        self.occupy(packet.frame_bytes, start);
+        self.occupy(packet.wire_bytes_of_control(), start);
         let at = self.free_at + self.mac.latency;
         let packet = Packet { at, ..packet };
         self.note(EventKind::Sent, start, &packet, medium);
@@ -358,7 +359,7 @@ impl Transmitter {
     }
 
     #[inline]
-    fn occupy(&mut self, frame_bytes: u16, start: u64) {
+    fn occupy(&mut self, wire_bytes: u32, start: u64) {
         debug_assert!(
             start >= self.free_at,
             "a frame starts before the last one has ended"
@@ -368,7 +369,6 @@ impl Transmitter {
         } else {
             0
         };
-        let wire_bytes = u32::from(frame_bytes) + WIRE_OVERHEAD_BYTES;
         let (duration, carried) = self.serialisation.of(wire_bytes, carried);
         self.carried = carried;
         self.free_at = start + duration.ps();

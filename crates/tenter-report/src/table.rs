@@ -362,27 +362,35 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         totals.control_wire,
     )?;
     if totals.pause_wire > 0.0 {
-        write!(out, ", {:.3} % pauses", totals.pause_wire)?;
+        let by_credit = totals.xoff_frames + totals.notice_frames == 0;
+        let what = if by_credit { "flow control" } else { "pauses" };
+        write!(out, ", {:.3} % {what}", totals.pause_wire)?;
     }
     writeln!(out)
 }
 
 fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
-    if totals.xoff_frames + totals.xon_frames == 0 {
+    let nobody = totals.nic_paused + totals.switch_paused == Time::ZERO;
+    let verb = if totals.xoff_frames + totals.xon_frames > 0 {
+        write!(
+            out,
+            "pauses   {} XOFF and {} sent",
+            count(totals.xoff_frames),
+            counted(totals.xon_frames, "XON frame"),
+        )?;
+        "paused"
+    } else if nobody {
         return Ok(());
-    }
-    write!(
-        out,
-        "pauses   {} XOFF and {} sent",
-        count(totals.xoff_frames),
-        counted(totals.xon_frames, "XON frame"),
-    )?;
+    } else {
+        write!(out, "credit   lanes stood still")?;
+        "without any"
+    };
     let times = [totals.nic_paused, totals.switch_paused, totals.most_paused];
     let decimals = decimals(times.map(Some));
     let ms = |time| format!("{} ms", milliseconds(time, decimals));
     for (time, of) in [(times[0], "NICs"), (times[1], "switch ports")] {
         if !time.is_zero() {
-            write!(out, ", {of} paused for {}", ms(time))?;
+            write!(out, ", {of} {verb} for {}", ms(time))?;
         }
     }
     if let Some(port) = &totals.most_paused_port {

@@ -18,7 +18,7 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
-use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX};
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
@@ -297,8 +297,7 @@ impl Draft<'_> {
         let impaired = self
             .impairments
             .and_then(|of| impairments::bind(&of, &topology));
-        let addresses = addresses?;
-        let endpoint = self.endpoint?;
+        let (addresses, endpoint) = (addresses?, self.endpoint?);
         let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
@@ -313,7 +312,8 @@ impl Draft<'_> {
         let balancing = fabric.load_balancing?.spec;
         let switches = around.complete(usual, tiers, &balancing, effective);
         let switching = fabric.switching?;
-        let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
+        let trouble = (watchdog.is_some(), faults.as_ref(), impaired.as_deref());
+        let others = (&topology_spec, trouble);
         check_switches(&around, &switching, switches.as_ref(), others);
         let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
@@ -322,9 +322,10 @@ impl Draft<'_> {
             seed: self.seed?,
             topology_spec,
             switches: switches?,
-            scheduled: switching.spec,
+            scheduled: switching.spec.scheduled().cloned(),
+            credit: switching.spec.credit(),
             devices,
-            nic: endpoint.nic,
+            nic: switching.spec.adapted(endpoint.nic),
             dma: dma?,
             scale_up: endpoint.scale_up,
             addresses,
@@ -354,25 +355,33 @@ fn check_reach(
     }
 }
 
+/// Whether there is a watchdog, what breaks, and what is done to frames on their way.
+type Trouble<'a> = (bool, Option<&'a FaultPlan>, Option<&'a [LinkImpairment]>);
+
 /// Checks the switches against what only shows together.
 fn check_switches(
     around: &buffer::Around<'_>,
     switching: &SwitchingDraft,
     switches: Option<&Switches>,
-    (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
+    (topology_spec, (has_watchdog, faults, impaired)): (&TopologySpec, Trouble<'_>),
 ) {
     let Some(switches) = switches else {
         return;
     };
-    warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
+    let by_credit = switching.spec.credit().is_some();
+    if !by_credit {
+        warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
+    }
     let own = switching::Around {
         topology_spec,
         topology: around.topology,
         switches,
         nic: &around.endpoint.nic,
         has_watchdog,
+        has_storms: faults.is_some_and(has_storms),
+        is_impaired: impaired.is_some_and(|of| !of.is_empty()),
     };
-    switching.check(&own, around.problems);
+    switching.check(&own, (around.problems, around.warnings));
 }
 
 fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
@@ -381,6 +390,11 @@ fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
         usual: usual.device(),
         tiers: tiers.map(|of| (of.tier, of.switch.device())).collect(),
     }
+}
+
+fn has_storms(faults: &FaultPlan) -> bool {
+    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    faults.events.iter().any(storm)
 }
 
 /// Warns of pauses in a fabric where nothing can be paused.
@@ -393,8 +407,7 @@ fn warn_of_pauses(
         return;
     };
     let lossless = switches.any_class(|class| class.lossless.is_some());
-    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
-    if !lossless && (watchdog || faults.events.iter().any(storm)) {
+    if !lossless && (watchdog || has_storms(faults)) {
         let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";
         let help = "make one lossless, for example with `fabric.flow_control: pfc`";
         warnings.push(None, message.to_owned(), Some(help.to_owned()));

@@ -217,6 +217,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::CreditRequest => "request for credit",
         PacketKind::Credit => "credit",
         PacketKind::Notice => "notice of level",
+        PacketKind::FlowControl => "flow-control packet",
         PacketKind::ScaleUp => "end of a transfer within a host",
     };
     // A pause frame goes no further than the other end of its link.
