@@ -15,7 +15,7 @@ fn nothing_is_lost_and_nobody_is_paused() {
         "--set",
         "fabric.load_balancing={kind: adaptive}",
         "--set",
-        "endpoint.nic.loss_recovery={kind: selective-repeat, reorder: 256}",
+        "endpoint.nic.loss_recovery={kind: selective-repeat, reorder: 1024}",
     ];
     for more in [&[][..], &adaptive] {
         let mut digests = Vec::new();
