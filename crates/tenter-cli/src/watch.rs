@@ -155,6 +155,9 @@ fn describe(packet: &Packet, destination: &str) -> String {
             let sent = packet.sent;
             format!("Flow control class {class}, FCTBS {sent}, FCCL {limit} ({bytes} B)")
         }
+        (PacketKind::LostCredit, blocks) => {
+            format!("Flow control class {class}, {blocks} blocks were lost")
+        }
         (kind, sequence) => {
             format!("{kind:?} #{sequence} to {destination} ({bytes} B)")
         }

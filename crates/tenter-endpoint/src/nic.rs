@@ -439,7 +439,7 @@ impl Nic {
 
     /// Obeys a pause frame of the leaf, or goes by its credit.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
-        if packet.kind == PacketKind::FlowControl {
+        if packet.kind != PacketKind::Pause {
             self.hear_of_credit(packet, medium);
             return;
         }

@@ -339,16 +339,26 @@ impl SharedBuffer {
     /// A frame leaves the input buffer of its port and queue.
     #[inline]
     pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
-        let Some(inputs) = &mut self.inputs else {
-            return;
-        };
-        if let Some(limit) = inputs.of_mut(input).free(frame_bytes) {
-            self.due.push_back(Due {
-                port: input.0,
-                queue: input.1 as u8,
-                word: Word::Credit(limit),
-            });
+        if let Some(inputs) = &mut self.inputs {
+            let limit = inputs.of_mut(input).free(frame_bytes);
+            self.tell_limit(input, limit);
         }
+    }
+
+    /// So many blocks were sent to the input buffer of a port and queue and lost.
+    pub(crate) fn adjust_credit(&mut self, input: (u16, usize), blocks: u32) {
+        if let Some(inputs) = &mut self.inputs {
+            let limit = inputs.of_mut(input).adjust(blocks);
+            self.tell_limit(input, limit);
+        }
+    }
+
+    fn tell_limit(&mut self, (port, queue): (u16, usize), limit: Option<u32>) {
+        self.due.extend(limit.map(|limit| Due {
+            port,
+            queue: queue as u8,
+            word: Word::Credit(limit),
+        }));
     }
 
     /// The link of a port comes up: its sender must be told what it may send.

@@ -97,6 +97,8 @@ pub struct LaneBuffer {
     told: u32,
     high_water: u32,
     updates: u64,
+    /// Frames that were lost on the way here.
+    lost: u64,
 }
 
 impl LaneBuffer {
@@ -110,6 +112,7 @@ impl LaneBuffer {
             told: spec.lane_blocks(),
             high_water: 0,
             updates: 0,
+            lost: 0,
         }
     }
 
@@ -130,6 +133,23 @@ impl LaneBuffer {
     #[inline]
     pub fn free(&mut self, frame_bytes: u16) -> Option<u32> {
         self.occupied -= credit_blocks(u32::from(frame_bytes));
+        self.tell_if_due()
+    }
+
+    /// Adjusts ABR by the blocks of a frame that was sent and lost; returns the new credit limit if
+    /// the other end must be told.
+    pub fn adjust(&mut self, blocks: u32) -> Option<u32> {
+        self.received = self.received.wrapping_add(blocks);
+        self.lost += 1;
+        self.tell_if_due()
+    }
+
+    /// Frames that were lost on the way here.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn tell_if_due(&mut self) -> Option<u32> {
         let fresh = self.limit().wrapping_sub(self.told);
         (fresh >= self.update).then(|| self.tell())
     }
@@ -315,6 +335,16 @@ mod tests {
         assert_eq!(buffer.free(256), Some(21));
         assert_eq!(buffer.high_water_bytes(), 9 * 64);
         assert_eq!((buffer.occupied(), buffer.updates()), (0, 2));
+    }
+
+    #[test]
+    fn credit_for_a_lost_frame_comes_back() {
+        let (mut credit, mut buffer) = (LaneCredit::new(&spec()), LaneBuffer::new(&spec()));
+        credit.spend(300);
+        assert_eq!(buffer.adjust(credit_blocks(300)), Some(15));
+        credit.hear(15);
+        assert_eq!((credit.left(), buffer.lost()), (10, 1));
+        assert_eq!((credit.counted(), buffer.counted()), ((5, 15), (5, 15)));
     }
 
     #[test]

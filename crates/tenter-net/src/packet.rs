@@ -2,6 +2,8 @@
 
 use tenter_engine::{Arrival, mix64};
 
+use crate::credit::credit_blocks;
+
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
 /// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
@@ -73,6 +75,10 @@ pub enum PacketKind {
     FlowControl,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
+    /// What the other end of a link learns of a frame that was lost on it, where frames are sent by
+    /// credit: `sequence` blocks of its class were sent beside those that came. The flow-control
+    /// packet after the frame would say so; it takes no wire of its own.
+    LostCredit,
 }
 
 impl PacketKind {
@@ -92,7 +98,10 @@ impl PacketKind {
     pub fn is_mac_control(self) -> bool {
         matches!(
             self,
-            PacketKind::Pause | PacketKind::Notice | PacketKind::FlowControl
+            PacketKind::Pause
+                | PacketKind::Notice
+                | PacketKind::FlowControl
+                | PacketKind::LostCredit
         )
     }
 
@@ -173,6 +182,15 @@ impl Packet {
             frame_bytes: FLOW_CONTROL_BYTES,
             kind: PacketKind::FlowControl,
             flags: Packet::class_flags(class),
+        }
+    }
+
+    /// Word of this frame's having been lost, for the other end of its link.
+    pub(crate) fn lost_credit(&self) -> Packet {
+        let blocks = credit_blocks(u32::from(self.frame_bytes));
+        Packet {
+            kind: PacketKind::LostCredit,
+            ..Packet::flow_control(self.class(), blocks, 0)
         }
     }
 

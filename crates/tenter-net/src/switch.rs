@@ -207,7 +207,9 @@ impl Switch {
             let port = input - self.ports.len() as u16;
             match packet.kind {
                 PacketKind::Notice => self.hear(packet, port, routing, medium),
-                PacketKind::FlowControl => self.hear_of_credit(packet, port, medium),
+                PacketKind::FlowControl | PacketKind::LostCredit => {
+                    self.hear_of_credit(packet, port, medium);
+                }
                 _ => self.obey(packet, port, medium),
             }
         } else {

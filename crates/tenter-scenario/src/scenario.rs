@@ -18,7 +18,7 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
-use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX};
+use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
@@ -312,8 +312,7 @@ impl Draft<'_> {
         let balancing = fabric.load_balancing?.spec;
         let switches = around.complete(usual, tiers, &balancing, effective);
         let switching = fabric.switching?;
-        let trouble = (watchdog.is_some(), faults.as_ref(), impaired.as_deref());
-        let others = (&topology_spec, trouble);
+        let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
         check_switches(&around, &switching, switches.as_ref(), others);
         let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
@@ -355,15 +354,12 @@ fn check_reach(
     }
 }
 
-/// Whether there is a watchdog, what breaks, and what is done to frames on their way.
-type Trouble<'a> = (bool, Option<&'a FaultPlan>, Option<&'a [LinkImpairment]>);
-
 /// Checks the switches against what only shows together.
 fn check_switches(
     around: &buffer::Around<'_>,
     switching: &SwitchingDraft,
     switches: Option<&Switches>,
-    (topology_spec, (has_watchdog, faults, impaired)): (&TopologySpec, Trouble<'_>),
+    (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
 ) {
     let Some(switches) = switches else {
         return;
@@ -379,7 +375,6 @@ fn check_switches(
         nic: &around.endpoint.nic,
         has_watchdog,
         has_storms: faults.is_some_and(has_storms),
-        is_impaired: impaired.is_some_and(|of| !of.is_empty()),
     };
     switching.check(&own, (around.problems, around.warnings));
 }

@@ -249,7 +249,6 @@ pub(crate) struct Around<'a> {
     pub(crate) nic: &'a NicSpec,
     pub(crate) has_watchdog: bool,
     pub(crate) has_storms: bool,
-    pub(crate) is_impaired: bool,
 }
 
 impl Switching {

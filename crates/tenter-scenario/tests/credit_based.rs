@@ -118,10 +118,6 @@ fn what_has_no_place_beside_it_is_refused() {
         &["fabric.switch.pfc_watchdog={}"],
         "a credit-based fabric has none",
     );
-    refused(
-        &["impairments=[{link: all, frame_loss: 1e-6}]"],
-        "do not go together with a credit-based fabric",
-    );
     // The longest frame has 4,174 bytes, 66 blocks, and 63 free ones may not be known of.
     refused(
         &["fabric.switching.lane_buffer=8255B"],

@@ -101,10 +101,13 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     }
 }
 
-/// Notices and flow-control packets sent and received through a port.
+/// Notices, flow-control packets and word of lost frames, sent and received through a port.
 fn other_control<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     let model = model(driver, node);
     let updates = credit::updates(model, port);
+    let lost = credit::lost(model, port);
+    let healed = transmitter(driver, node, port).healed();
+    let updates = (updates.0 + healed, updates.1 + lost);
     match model {
         NodeModel::Host(_) => updates,
         NodeModel::Switch(switch) => {

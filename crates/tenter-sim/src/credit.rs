@@ -61,6 +61,11 @@ pub(crate) fn updates(node: &NodeModel, port: u16) -> (u64, u64) {
     })
 }
 
+/// Frames that a port knows to have been lost on the way to it.
+pub(crate) fn lost(node: &NodeModel, port: u16) -> u64 {
+    lanes(node, port).map(|(_, _, buffer)| buffer.lost()).sum()
+}
+
 /// Flow-control packets that all ports have sent.
 pub(crate) fn sent(driver: &impl Driver) -> u64 {
     let topology = driver.fabric(0).context().topology();

@@ -55,7 +55,7 @@ impl WatchTarget {
             WatchTarget::Flow(hashes) => {
                 let is_of_link = matches!(
                     event.packet.kind,
-                    PacketKind::Pause | PacketKind::FlowControl
+                    PacketKind::Pause | PacketKind::FlowControl | PacketKind::LostCredit
                 );
                 !is_of_link && hashes.contains(&event.packet.hash)
             }

@@ -26,6 +26,7 @@ pub(super) struct NicLanes {
 impl Nic {
     /// Sends by credit in these classes (one bit each) and grants it, before anything has happened.
     pub fn work_by_credit(&mut self, spec: &CreditSpec, nic: &NicSpec, classes: u8) {
+        self.transmitter.heal_credit();
         self.lanes = Some(Box::new(NicLanes {
             credits: [LaneCredit::new(spec); CLASSES],
             buffers: [LaneBuffer::new(spec); CLASSES],
@@ -71,13 +72,22 @@ impl Nic {
         }
     }
 
-    /// Goes by a flow-control packet of the leaf.
+    /// Goes by a flow-control packet of the leaf, or by word of a lost frame.
     pub(super) fn hear_of_credit<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, medium);
-        if let Some(lanes) = &mut self.lanes {
-            lanes.credits[usize::from(packet.class())].hear(packet.sequence);
+        let Some(lanes) = &mut self.lanes else {
+            return;
+        };
+        let class = packet.class();
+        if packet.kind == PacketKind::LostCredit {
+            let buffer = &mut lanes.buffers[usize::from(class)];
+            if let Some(limit) = buffer.adjust(packet.sequence) {
+                self.tell_limit(class, limit, packet.at, medium);
+            }
+            return;
         }
-        self.look(packet.class(), packet.at);
+        lanes.credits[usize::from(class)].hear(packet.sequence);
+        self.look(class, packet.at);
     }
 
     /// Takes a frame that arrives into the input buffer of its lane; what need not wait there
@@ -106,7 +116,6 @@ impl Nic {
     fn tell_limit(&mut self, class: u8, limit: u32, now: u64, medium: &mut impl Medium) {
         let sent = self.credit(class).map_or(0, |credit| credit.counted().0);
         let packet = Packet::flow_control(class, limit, sent);
-        debug_assert_eq!(packet.kind, PacketKind::FlowControl);
         self.transmitter.send_control(packet, now, medium);
     }
 

@@ -52,19 +52,23 @@ impl Switch {
         self.enter_departure(number);
     }
 
-    /// Goes by a flow-control packet that came through a port.
+    /// Goes by a flow-control packet that came through a port, or by word of a lost frame.
     pub(super) fn hear_of_credit<M: Medium>(
         &mut self,
         packet: &Packet,
         number: u16,
         medium: &mut M,
     ) {
-        debug_assert_eq!(packet.kind, PacketKind::FlowControl);
         let now = packet.at;
         self.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
         let queue = self.rules.queue(packet);
-        self.ports[usize::from(number)].hear(queue, packet.sequence, now);
+        if packet.kind == PacketKind::LostCredit {
+            self.buffer.adjust_credit((number, queue), packet.sequence);
+            self.send_due(now, medium);
+        } else {
+            self.ports[usize::from(number)].hear(queue, packet.sequence, now);
+        }
         self.enter_departure(number);
     }
 }

@@ -124,12 +124,6 @@ pub(super) fn check(
             "leave it out",
         );
     }
-    if around.is_impaired {
-        refuse(
-            "`impairments` do not go together with a credit-based fabric yet: credit for frames that are lost would have to be made good",
-            "leave them out, or use `fabric.switching: {kind: output-queued}`",
-        );
-    }
     if around.has_storms {
         let what = "a pause storm has no effect in a credit-based fabric, where nobody is paused";
         let help = "leave it out; a slow `endpoint.nic.receive_buffer` holds its leaf up by credit";

@@ -31,7 +31,6 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         }
     }
     plan.watchdog = None;
-    plan.impairments.clear();
     let events = &mut plan.faults.events;
     events.retain(|of| !matches!(of.fault, Fault::StormBegins(_) | Fault::StormEnds(_)));
     // What drains slowly keeps its credit; it never runs out of room.

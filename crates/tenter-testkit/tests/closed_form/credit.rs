@@ -104,6 +104,21 @@ fn a_victim_waits_behind_its_lane_and_in_no_other() {
     assert!((1.4..1.6).contains(&own), "{own}");
 }
 
+#[test]
+fn credit_for_lost_frames_is_not_lost() {
+    // Two packets fill the input buffer: if credit were lost with frames, two lost ones would be the
+    // end.
+    let set = [
+        "fabric.switching.lane_buffer=8448B",
+        "jobs[0].collectives=[{collective: incast, size: 4MiB}]",
+        "impairments=[{link: all, frame_loss: 0.02}]",
+    ];
+    let trial = Trial::run(SWITCH, &set);
+    let summary = &trial.outcome.summary;
+    assert!(summary.complete);
+    assert!(summary.totals.lost_frames > 10);
+}
+
 const FABRIC: &str = "
 fabric:
   kind: leaf-spine
