@@ -337,7 +337,7 @@ impl SharedBuffer {
     }
 
     /// A frame leaves the input buffer of its port and queue.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
         if let Some(inputs) = &mut self.inputs {
             let limit = inputs.of_mut(input).free(frame_bytes);
@@ -497,7 +497,9 @@ impl SharedBuffer {
         now: u64,
     ) {
         if self.private_limits[queue] != NEVER {
-            self.give_back((port, queue), frame as u16);
+            if self.inputs.is_some() {
+                self.give_back((port, queue), frame as u16);
+            }
             return;
         }
         if self.journal.is_open() {

@@ -362,11 +362,19 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         totals.control_wire,
     )?;
     if totals.pause_wire > 0.0 {
-        let by_credit = totals.xoff_frames + totals.notice_frames == 0;
-        let what = if by_credit { "flow control" } else { "pauses" };
-        write!(out, ", {:.3} % {what}", totals.pause_wire)?;
+        write!(out, ", {:.3} % {}", totals.pause_wire, pause_word(totals))?;
     }
     writeln!(out)
+}
+
+/// What the bytes of pauses on the wire are: where frames are sent by credit, flow-control packets.
+pub(crate) fn pause_word(totals: &Totals) -> &'static str {
+    let told = totals.xoff_frames + totals.notice_frames > 0;
+    if told || totals.pause_wire <= 0.0 {
+        "pauses"
+    } else {
+        "flow control"
+    }
 }
 
 fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {

@@ -24,6 +24,7 @@ impl Switch {
     }
 
     /// Sends a frame that came through `input` through port `number`, or stores it: there is room.
+    #[inline(never)]
     pub(super) fn offer_by_credit<M: Medium>(
         &mut self,
         packet: &Packet,
