@@ -151,6 +151,13 @@ fn describe(packet: &Packet, destination: &str) -> String {
         (PacketKind::Notice, level) => {
             format!("Notice of level {level} on the way to {destination} ({bytes} B)")
         }
+        (PacketKind::FlowControl, limit) => {
+            let sent = packet.sent;
+            format!("Flow control class {class}, FCTBS {sent}, FCCL {limit} ({bytes} B)")
+        }
+        (PacketKind::LostCredit, blocks) => {
+            format!("Flow control class {class}, {blocks} blocks were lost")
+        }
         (kind, sequence) => {
             format!("{kind:?} #{sequence} to {destination} ({bytes} B)")
         }

@@ -1,5 +1,6 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
+mod credit;
 mod host_memory;
 mod in_band;
 mod limited;
@@ -18,6 +19,7 @@ use tenter_units::Rate;
 
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
+use crate::nic::credit::NicLanes;
 use crate::nic::limited::Limits;
 use crate::nic::marks::MarkBook;
 pub use crate::nic::marks::Marks;
@@ -122,6 +124,8 @@ pub struct Nic {
     marks: MarkBook,
     /// Congestion control, notifications, repairs and classes, where there are any.
     limits: Option<Box<Limits>>,
+    /// Both ends of its lanes, in a fabric that sends by credit.
+    lanes: Option<Box<NicLanes>>,
     /// A pause storm that lasts.
     storm: Option<Box<trouble::Storm>>,
     /// Transfers that the packet just served delivers beside the one it returned.
@@ -173,6 +177,7 @@ impl Nic {
             receive_buffer,
             limits: Limits::new(spec, classes.is_mixed(), line, slots.0),
             marks: MarkBook::default(),
+            lanes: None,
             storm: None,
             delivered: VecDeque::new(),
             cut: spec.cut(),
@@ -301,7 +306,7 @@ impl Nic {
         self.sent_before = sent;
         let mut seen = 0;
         let kinds =
-            |packet: &&Packet| !matches!(packet.kind, PacketKind::Pause | PacketKind::ScaleUp);
+            |packet: &&Packet| !packet.kind.is_mac_control() && packet.kind != PacketKind::ScaleUp;
         for packet in arrivals.filter(kinds) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_for_receiver() {
@@ -362,7 +367,7 @@ impl Nic {
         if !armed {
             self.arm(spec, slot, now);
         }
-        self.transmitter.transmit(&sent.packet, now, medium);
+        self.put(&sent.packet, now, medium);
         if sent.ends_message {
             self.end_message(spec);
         }
@@ -398,7 +403,7 @@ impl Nic {
                 packet.sent = (now / SENT_UNIT_PS) as u32;
             }
             packet.flags |= Packet::class_flags(self.classes.control);
-            self.transmitter.transmit(&packet, now, medium);
+            self.put(&packet, now, medium);
         }
     }
 
@@ -421,12 +426,15 @@ impl Nic {
         medium: &mut M,
         done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
-        if packet.kind == PacketKind::Pause {
+        if packet.kind.is_mac_control() {
             self.obey(packet, medium);
             return None;
         }
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
+        if self.lanes.is_some() {
+            self.take_in(packet, medium);
+        }
         if self.receive_buffer.is_some() {
             self.buffer(spec, *packet, medium);
             return None;
@@ -434,8 +442,12 @@ impl Nic {
         self.process(spec, packet, directory, medium, done)
     }
 
-    /// Obeys a pause frame of the leaf.
+    /// Obeys a pause frame of the leaf, or goes by its credit.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        if packet.kind != PacketKind::Pause {
+            self.hear_of_credit(packet, medium);
+            return;
+        }
         self.note(EventKind::Obeyed, packet, medium);
         let until = packet.at + self.transmitter.pause_time(packet.sequence);
         self.pauses.obey(packet.class(), packet.at, until);
@@ -731,6 +743,7 @@ impl Nic {
                 if resumes {
                     self.tell_leaf(0, now, medium);
                 }
+                self.give_back(&packet, now, medium);
                 return self.process(spec, &packet, directory, medium, done);
             }
             if buffer.refresh_at() <= now {

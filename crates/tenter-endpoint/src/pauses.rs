@@ -23,6 +23,13 @@ impl Pauses {
         self.until[class] = until;
     }
 
+    /// A class stops at `now`, or goes on, without a pause: until then.
+    pub(crate) fn turn(&mut self, class: u8, now: u64, until: u64) {
+        let class = usize::from(class);
+        self.records[class].turn(now, self.until[class], until);
+        self.until[class] = until;
+    }
+
     /// Forgets all pauses at `now`: the link they came over is down.
     pub(crate) fn forget(&mut self, now: u64) {
         for (record, until) in self.records.iter_mut().zip(&mut self.until) {

@@ -8,6 +8,7 @@ use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
+use crate::credit::updates;
 use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
@@ -91,6 +92,8 @@ const LOSSLESS_NS: f64 = 10.0;
 const BALANCER_NS: f64 = 25.0;
 /// In a scheduled fabric: requests, credits, announcements, and leaves in the order of time.
 const SCHEDULED_NS: f64 = 45.0;
+/// In a fabric that sends by credit: its accounts, and visits in the order of time.
+const CREDIT_NS: f64 = 30.0;
 /// Where senders are slowed down: their rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
 /// A visit of a node in a window in which something happens there.
@@ -150,6 +153,7 @@ fn hop_ns(plan: &Plan) -> f64 {
         ),
         (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),
         (plan.scheduled.is_some(), SCHEDULED_NS),
+        (plan.credit.is_some(), CREDIT_NS),
     ];
     let extra = parts.iter().filter(|(has, _)| *has).map(|(_, ns)| ns);
     HOP_NS + HOP_NS_PER_DOUBLING * doublings + extra.sum::<f64>()
@@ -193,7 +197,8 @@ fn job_cost(
         let traffic = traffic(plan, routing, job, run, most)?;
         let data = traffic.data_hops * rounds;
         cost.data_packet_hops += data;
-        cost.packet_hops += data + traffic.control_hops * rounds;
+        let control = traffic.control_hops * rounds;
+        cost.packet_hops += data + control + updates(plan, data, control);
         let flows = traffic.transfers.saturating_mul(pairs);
         if !run.kind.is_endless() {
             cost.flows = cost.flows.saturating_add(in_rounds(flows, rounds));

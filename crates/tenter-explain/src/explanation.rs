@@ -8,6 +8,7 @@ use tenter_workload::WorkloadError;
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::cost::{Cost, cost};
+use crate::credit::{CreditFacts, credit_facts};
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
@@ -33,6 +34,10 @@ pub struct Explanation {
     pub tier_switches: Vec<TierSwitchFacts>,
     /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
     pub scheduled: Option<ScheduledFacts>,
+    /// Lanes, input buffers and round trips of a fabric that sends by credit; missing for any
+    /// other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit: Option<CreditFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
     /// What the collectives would take if nothing ever waited.
@@ -72,6 +77,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         switch: switch_facts(plan),
         tier_switches: tier_facts(plan),
         scheduled: scheduled_facts(plan, &routing),
+        credit: credit_facts(plan),
         pcie: pcie_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,

@@ -4,7 +4,7 @@
 //! is not among them: that it was not needed is a result. Here stand settings that nothing in the
 //! plan could ever ask for.
 
-use tenter_net::load_balancing::{LoadBalancing, WeightedEcmp};
+use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::{Plan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
@@ -104,13 +104,7 @@ impl<'a> Facts<'a> {
         if entropy.hashes(0).all(|hash| hash == 0) {
             return Some("switches do not hash the source port");
         }
-        let by_hash = matches!(
-            self.plan.switches.usual.load_balancing,
-            LoadBalancing::Ecmp(_)
-                | LoadBalancing::WeightedEcmp(_)
-                | LoadBalancing::Flowlet(_)
-                | LoadBalancing::Telemetry(_)
-        );
+        let by_hash = self.plan.switches.usual.load_balancing.follows_hash();
         let idle = self.plan.scheduled.is_some() || !by_hash;
         idle.then_some("switches do not choose paths by a hash")
     }
@@ -133,6 +127,14 @@ impl<'a> Facts<'a> {
             }
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
+            }
+            "endpoint.nic.receive_buffer.capacity"
+            | "endpoint.nic.receive_buffer.xoff"
+            | "endpoint.nic.receive_buffer.xon"
+            | "endpoint.nic.receive_buffer.quanta"
+                if plan.credit.is_some() =>
+            {
+                Some("what has not drained waits in the input buffer of its lane, without a pause")
             }
             "endpoint.nic.receive_buffer.xoff"
             | "endpoint.nic.receive_buffer.xon"
@@ -194,7 +196,8 @@ impl<'a> Facts<'a> {
         let draws =
             |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
         let marks = |class: &ClassSpec| class.ecn.is_some();
-        self.choice
+        let by_host = LoadBalancing::Destination(ByDestination);
+        (self.choice && self.plan.switches.usual.load_balancing != by_host)
             || self.placed
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
@@ -246,6 +249,7 @@ fn reads_addresses(switch: &SwitchSpec) -> bool {
         LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
             ecmp.fields.source_address || ecmp.fields.destination_address
         }
+        LoadBalancing::Destination(_) => false,
         // The hash of all fields picks the entry of a table, or enters what is drawn by chance.
         _ => true,
     }

@@ -6,6 +6,8 @@ use tenter_scenario::Plan;
 use tenter_topology::{CableEnd, Routing};
 use tenter_units::{Rate, Time};
 
+use crate::credit::shortest_update;
+
 /// One link of a path, as the model has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Link {
@@ -49,7 +51,7 @@ pub(crate) fn link(plan: &Plan, end: CableEnd) -> Link {
     }
 }
 
-/// The shortest time in which a frame gets from one node to the next.
+/// The shortest time in which a frame, or a flow-control packet, gets from one node to the next.
 pub(crate) fn lookahead(plan: &Plan) -> Time {
     let topology = &plan.topology;
     let ends = topology.cables.iter().flat_map(|cable| cable.ends);
@@ -61,7 +63,8 @@ pub(crate) fn lookahead(plan: &Plan) -> Time {
         let stored = link.rate.serialisation(0).of(smallest, 0).0;
         link.latency + if link.stores { stored } else { Time::ZERO }
     });
-    times.min().unwrap_or_default()
+    let update = plan.credit.as_ref().map(|spec| shortest_update(spec, plan));
+    times.chain(update).min().unwrap_or_default()
 }
 
 /// Whether a node takes frames of an input of that rate whole: hosts do, and switches that store

@@ -21,6 +21,7 @@
 mod bill;
 mod buffers;
 mod cost;
+mod credit;
 mod explanation;
 mod fabric;
 mod host_memory;
@@ -39,6 +40,7 @@ pub use buffers::{
     ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
 };
 pub use cost::{Cost, MemoryParts};
+pub use credit::CreditFacts;
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};

@@ -21,6 +21,8 @@ const HOST: u64 = 900;
 const SWITCH_PORT: u64 = 250;
 /// A queue of a port, and the account of its class.
 const QUEUE: u64 = 150;
+/// One end of a lane.
+const LANE_END: u64 = 40;
 /// A virtual output queue of a leaf, and what the other leaf has of it.
 const VOQ: u64 = 130;
 /// A port's row in `ports.parquet`, with its names, twice while it is written.
@@ -135,7 +137,12 @@ fn fabric(plan: &Plan) -> u64 {
         .scheduled
         .as_ref()
         .map_or(0, |_| groups * hosts * queues * VOQ);
+    // Both ends of each lane: their counters.
+    let lanes = plan
+        .credit
+        .map_or(0, |_| (16 * hosts + 2 * ports * queues) * LANE_END);
     scheduled
+        + lanes
         + hosts * (HOST + PORT_ROW)
         + ports * (SWITCH_PORT + PORT_ROW + queues * QUEUE)
         + routes

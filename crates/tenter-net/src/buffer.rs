@@ -6,7 +6,10 @@
 //! Only a refusal, a pause and a new high-water mark need the exact state. That is what lets ports
 //! be lazy.
 
+use std::collections::VecDeque;
+
 use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
 use crate::journal::{Entry, Journal, JournalCounts};
 use crate::spec::UNLIMITED_POOL;
 
@@ -23,13 +26,21 @@ pub(crate) enum Admission {
     Refused,
 }
 
-/// A pause frame that has become due.
+/// Word that the sender at the other end of a port's link is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PauseDue {
+pub(crate) struct Due {
     pub(crate) port: u16,
     pub(crate) queue: u8,
-    /// Zero to let the class go on.
-    pub(crate) quanta: u16,
+    pub(crate) word: Word,
+}
+
+/// What senders are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// To pause for so many quanta; zero lets the class go on.
+    Pause(u16),
+    /// Up to how many blocks it may send.
+    Credit(u32),
 }
 
 #[derive(Clone, Debug)]
@@ -115,11 +126,13 @@ pub(crate) struct SharedBuffer {
     paused: Vec<u32>,
     /// The earliest time at which one of them must be told again; `NEVER` when there is none.
     next_refresh: u64,
-    /// Pause frames that have become due and have not been sent.
-    due: Vec<PauseDue>,
+    /// What has become due and has not been sent, in order.
+    due: VecDeque<Due>,
     /// How long a quantum lasts at each port, in ps.
     quantum_ps: Vec<u64>,
     journal: Journal,
+    /// The input buffers of a fabric that sends by credit.
+    inputs: Option<Box<InputBuffers>>,
 }
 
 impl SharedBuffer {
@@ -170,9 +183,10 @@ impl SharedBuffer {
             groups: headroom.iter().map(group).collect(),
             paused: Vec::new(),
             next_refresh: NEVER,
-            due: Vec::new(),
+            due: VecDeque::new(),
             quantum_ps,
             journal: Journal::default(),
+            inputs: None,
         }
     }
 
@@ -278,21 +292,90 @@ impl SharedBuffer {
     }
 
     /// Whether some sender is paused: then a departure may have to let it go on, so all departures
-    /// must be carried out in the order of time.
+    /// must be carried out in the order of time. Where senders go by credit, each may.
     #[inline]
     pub(crate) fn is_armed(&self) -> bool {
-        !self.paused.is_empty()
+        !self.paused.is_empty() || self.inputs.is_some()
     }
 
-    /// Whether pause frames are due.
+    /// Whether senders must be told something.
     #[inline]
     pub(crate) fn has_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// The pause frames that have become due, in their order.
-    pub(crate) fn take_due(&mut self) -> Vec<PauseDue> {
+    /// The first thing that senders must be told.
+    pub(crate) fn take_due(&mut self) -> Option<Due> {
+        self.due.pop_front()
+    }
+
+    /// All that senders must be told now, in order.
+    pub(crate) fn take_all_due(&mut self) -> VecDeque<Due> {
         std::mem::take(&mut self.due)
+    }
+
+    /// Gives each of so many ports an input buffer for each class, to which senders have credit.
+    pub(crate) fn divide(&mut self, spec: &CreditSpec, ports: usize) {
+        let inputs = InputBuffers::new(spec, ports, self.classes.len());
+        self.inputs = Some(Box::new(inputs));
+    }
+
+    /// Whether senders go by credit.
+    #[inline]
+    pub(crate) fn grants_credit(&self) -> bool {
+        self.inputs.is_some()
+    }
+
+    /// The input buffer of a port and a queue, where senders go by credit.
+    pub(crate) fn input(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
+        self.inputs.as_ref().map(|inputs| inputs.of(port, queue))
+    }
+
+    /// Takes a frame into the input buffer of its port and queue, for which it had credit.
+    pub(crate) fn take_in(&mut self, input: (u16, usize), frame_bytes: u16) {
+        if let Some(inputs) = &mut self.inputs {
+            inputs.of_mut(input).take(frame_bytes);
+        }
+    }
+
+    /// A frame leaves the input buffer of its port and queue.
+    #[inline(never)]
+    pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
+        if let Some(inputs) = &mut self.inputs {
+            let limit = inputs.of_mut(input).free(frame_bytes);
+            self.tell_limit(input, limit);
+        }
+    }
+
+    /// So many blocks were sent to the input buffer of a port and queue and lost.
+    pub(crate) fn adjust_credit(&mut self, input: (u16, usize), blocks: u32) {
+        if let Some(inputs) = &mut self.inputs {
+            let limit = inputs.of_mut(input).adjust(blocks);
+            self.tell_limit(input, limit);
+        }
+    }
+
+    fn tell_limit(&mut self, (port, queue): (u16, usize), limit: Option<u32>) {
+        self.due.extend(limit.map(|limit| Due {
+            port,
+            queue: queue as u8,
+            word: Word::Credit(limit),
+        }));
+    }
+
+    /// The link of a port comes up: its sender must be told what it may send.
+    pub(crate) fn renew_credit(&mut self, port: u16) {
+        let Some(inputs) = &mut self.inputs else {
+            return;
+        };
+        for queue in 0..self.classes.len() {
+            let limit = inputs.of_mut((port, queue)).renew();
+            self.due.push_back(Due {
+                port,
+                queue: queue as u8,
+                word: Word::Credit(limit),
+            });
+        }
     }
 
     fn group(&self, port: u16, queue: usize) -> usize {
@@ -418,6 +501,9 @@ impl SharedBuffer {
         now: u64,
     ) {
         if self.private_limits[queue] != NEVER {
+            if self.inputs.is_some() {
+                self.give_back((port, queue), frame as u16);
+            }
             return;
         }
         if self.journal.is_open() {
@@ -517,10 +603,10 @@ impl SharedBuffer {
         group.refresh_at = refresh_at;
         group.xoff_frames = group.xoff_frames.saturating_add(1);
         self.next_refresh = self.next_refresh.min(refresh_at);
-        self.due.push(PauseDue {
+        self.due.push_back(Due {
             port,
             queue,
-            quanta,
+            word: Word::Pause(quanta),
         });
     }
 
@@ -536,10 +622,10 @@ impl SharedBuffer {
             self.find_next_refresh();
         }
         let (port, queue) = self.place(index);
-        self.due.push(PauseDue {
+        self.due.push_back(Due {
             port,
             queue,
-            quanta: 0,
+            word: Word::Pause(0),
         });
     }
 

@@ -9,7 +9,7 @@
 //!                                            obeys from here on
 //! ```
 
-use tenter_topology::Topology;
+use tenter_topology::{CableEnd, Topology};
 use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
@@ -191,6 +191,49 @@ pub fn incoming<'a>(
         let stores = slower || forwarding == Forwarding::StoreAndForward;
         incoming_through((topology, switches), (node, port), stores, senders)
     })
+}
+
+/// The link from its leaf to a host whose NIC takes so long from the wire to the queue pair.
+pub fn into_host(
+    (topology, switches): (&Topology, &Switches),
+    host: u32,
+    (receive_latency, frame_bytes): (Time, u32),
+) -> PausedLink {
+    let cable = topology.cable(host, 0);
+    let leaf = switches.of(topology, topology.neighbour(host, 0).node);
+    let wire_bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
+    let whole = cable.rate.serialisation(0).of(wire_bytes, 0).0;
+    PausedLink {
+        rate: cable.rate,
+        fast_ppm: 0,
+        cable_delay: cable.delay,
+        response_time: response_time(cable.rate),
+        flight: leaf.egress_latency + cable.delay + receive_latency + whole,
+        frame_bytes,
+        reverse_wire_bytes: wire_bytes,
+    }
+}
+
+/// All links of a fabric, each with the port that it comes in through: those into hosts first.
+pub fn all<'a>(
+    fabric: (&'a Topology, &'a Switches),
+    senders: Senders,
+    receive_latency: Time,
+) -> impl Iterator<Item = (CableEnd, PausedLink)> + 'a {
+    let hosts = fabric.0.hosts as u32;
+    let end = |node, port| CableEnd { node, port };
+    let to_hosts = (0..hosts).map(move |host| {
+        let nic = (receive_latency, senders.frame_bytes);
+        (end(host, 0), into_host(fabric, host, nic))
+    });
+    let switches = hosts..fabric.0.nodes.len() as u32;
+    let to_switches = switches.flat_map(move |node| {
+        let links: Vec<PausedLink> = incoming(fabric, node, &senders).collect();
+        (0..)
+            .zip(links)
+            .map(move |(port, link)| (end(node, port), link))
+    });
+    to_hosts.chain(to_switches)
 }
 
 /// The link that comes in through a port, which takes frames whole or does not.

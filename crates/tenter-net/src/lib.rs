@@ -16,6 +16,7 @@
 
 mod buffer;
 mod class;
+mod credit;
 mod departures;
 mod ecn;
 pub mod headroom;
@@ -41,10 +42,14 @@ pub use buffer::{IngressRecord, PoolRecord};
 pub use class::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
 };
+pub use credit::{
+    CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, CreditSpec, LaneBuffer, LaneCredit, credit_blocks,
+};
 pub use medium::{Event, EventKind, Medium};
 pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, DATA_OVERHEAD_BYTES,
-    PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS, WIRE_OVERHEAD_BYTES,
+    FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS,
+    WIRE_OVERHEAD_BYTES,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};

@@ -2,6 +2,8 @@
 
 use tenter_engine::{Arrival, mix64};
 
+use crate::credit::credit_blocks;
+
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
 /// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
@@ -20,6 +22,9 @@ pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
 /// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
+/// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
+/// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
+pub const FLOW_CONTROL_BYTES: u16 = 8;
 /// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
 /// smallest frame there is. It occupies no wire of the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
@@ -64,8 +69,16 @@ pub enum PacketKind {
     /// A switch tells the one before it that a queue is long in which a packet with this hash for
     /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
     Notice,
+    /// One end of a link tells the other, in a fabric that sends by credit, that it may send up to
+    /// `sequence` blocks in all in a class, and in `sent` how many it has sent itself. As a MAC
+    /// control frame it never leaves its link.
+    FlowControl,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
+    /// What the other end of a link learns of a frame that was lost on it, where frames are sent by
+    /// credit: `sequence` blocks of its class were sent beside those that came. The flow-control
+    /// packet after the frame would say so; it takes no wire of its own.
+    LostCredit,
 }
 
 impl PacketKind {
@@ -80,10 +93,16 @@ impl PacketKind {
         matches!(self, PacketKind::CreditRequest | PacketKind::Credit)
     }
 
-    /// Whether it is a MAC control frame, which never leaves its link.
+    /// Whether it is a MAC control frame or a flow-control packet, which never leave their link.
     #[inline]
     pub fn is_mac_control(self) -> bool {
-        matches!(self, PacketKind::Pause | PacketKind::Notice)
+        matches!(
+            self,
+            PacketKind::Pause
+                | PacketKind::Notice
+                | PacketKind::FlowControl
+                | PacketKind::LostCredit
+        )
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.
@@ -148,6 +167,41 @@ impl Packet {
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
         mix64(mix64(identity ^ u64::from(seed)) ^ self.at ^ (purpose as u64) << 63)
+    }
+
+    /// A flow-control packet for a class: what the other end may send, and what this end has sent,
+    /// in blocks.
+    pub fn flow_control(class: u8, limit: u32, sent: u32) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 0,
+            sequence: limit,
+            destination: u32::MAX,
+            hash: 0,
+            sent,
+            frame_bytes: FLOW_CONTROL_BYTES,
+            kind: PacketKind::FlowControl,
+            flags: Packet::class_flags(class),
+        }
+    }
+
+    /// Word of this frame's having been lost, for the other end of its link.
+    pub(crate) fn lost_credit(&self) -> Packet {
+        let blocks = credit_blocks(u32::from(self.frame_bytes));
+        Packet {
+            kind: PacketKind::LostCredit,
+            ..Packet::flow_control(self.class(), blocks, 0)
+        }
+    }
+
+    /// What it takes on the wire, in bytes.
+    #[inline]
+    pub(crate) fn wire_bytes_of_control(&self) -> u32 {
+        if self.kind == PacketKind::FlowControl {
+            u32::from(FLOW_CONTROL_BYTES)
+        } else {
+            u32::from(self.frame_bytes) + WIRE_OVERHEAD_BYTES
+        }
     }
 
     /// The flags that say which class a packet belongs to (0 to 7).

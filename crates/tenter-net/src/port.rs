@@ -1,9 +1,12 @@
 //! An output port of a switch: a queue for each class in front of a transmitter.
 
+mod credit;
+
 use tenter_engine::Agenda;
 
-use crate::buffer::{Admission, SharedBuffer};
+use crate::buffer::{Admission, Due, SharedBuffer, Word};
 use crate::class::{CLASSES, EcnSpec};
+use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
@@ -102,6 +105,9 @@ pub struct Port {
     /// Frame bytes that wait in all queues, and the most there ever were.
     bytes: u64,
     high_water_bytes: u64,
+    /// The credit of each queue, where frames need any; here it shares a cache line with what every
+    /// frame needs.
+    lanes: Option<Box<[LaneCredit]>>,
     /// Frames and frame bytes lost because the link was down, and by the watchdog.
     unsent: (u64, u64),
     barked: (u64, u64),
@@ -125,6 +131,7 @@ impl Port {
             unsent: (0, 0),
             barked: (0, 0),
             storms: 0,
+            lanes: None,
         }
     }
 
@@ -352,6 +359,7 @@ impl Port {
     pub(crate) fn light_up(&mut self, now: u64) {
         self.transmitter.light_up(now);
         self.closed = 0;
+        self.renew_credit();
     }
 
     /// Changes what a frame takes on the wire.
@@ -462,6 +470,9 @@ impl Port {
         around
             .buffer
             .release((input, number), (before, frame), start);
+        if self.lanes.is_some() {
+            self.spend(number, frame as u16, start);
+        }
     }
 
     /// Queues that are paused at `now`, one bit each.
@@ -490,6 +501,8 @@ impl Port {
         let waiting = (0..).zip(&self.queues[..]);
         let waiting = waiting.filter(|(index, _)| self.waiting & (1_u8 << index) != 0);
         let earliest = waiting.map(|(_, queue)| queue.paused_until).min();
+        // Without credit it stands still for as long as nobody says otherwise.
+        let earliest = earliest.filter(|&until| until < u64::MAX);
         earliest.map(|until| until.max(free_at))
     }
 
@@ -509,15 +522,15 @@ impl Port {
         self.paused |= 1 << queue;
     }
 
-    /// Sends a pause frame for a class as soon as the wire is free.
-    pub(crate) fn send_pause(
-        &mut self,
-        class: u8,
-        quanta: u16,
-        now: u64,
-        medium: &mut impl Medium,
-    ) {
-        self.transmitter.pause(class, quanta, now, medium);
+    /// Tells the other end something about a class as soon as the wire is free.
+    pub(crate) fn tell(&mut self, class: u8, due: Due, now: u64, medium: &mut impl Medium) {
+        match due.word {
+            Word::Pause(quanta) => self.transmitter.pause(class, quanta, now, medium),
+            Word::Credit(limit) => {
+                let lane = (class, usize::from(due.queue));
+                self.send_flow_control(lane, limit, now, medium);
+            }
+        }
     }
 
     /// Sends a MAC control frame that is no pause as soon as the wire is free.

@@ -54,6 +54,11 @@ impl PauseRecord {
         } else {
             self.xon_frames += 1;
         }
+        self.turn(now, before, until);
+    }
+
+    /// The same without a pause frame: it stops for want of credit, or goes on.
+    pub fn turn(&mut self, now: u64, before: u64, until: u64) {
         if before > now {
             // Still paused: the pause goes on, or ends here.
             if until <= now {

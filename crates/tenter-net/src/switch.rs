@@ -1,6 +1,8 @@
 //! A switch: route, choose, admit, queue, pause.
 
-use tenter_topology::Routing;
+mod credit;
+
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::SerialisationTime;
 
 use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
@@ -84,6 +86,12 @@ impl Switch {
     pub fn become_spine(&mut self, spec: &ScheduledSpec, (seed, name): (u64, &str)) {
         let spray = Spray::new(spec.spray, self.ports.len(), (seed, name));
         self.balancer = Balancer::of_spine(spray, self.ports.len());
+    }
+
+    /// Says where it stands in the tree, before anything has happened: routing by destination goes
+    /// by it.
+    pub fn stand_at(&mut self, place: TreePlace) {
+        self.balancer.stand_at(place);
     }
 
     /// What it has counted as a leaf of a scheduled fabric, if it is one.
@@ -197,10 +205,12 @@ impl Switch {
             leaf.arrive(packet, input, routing, medium);
         } else if usize::from(input) >= self.ports.len() {
             let port = input - self.ports.len() as u16;
-            if packet.kind == PacketKind::Notice {
-                self.hear(packet, port, routing, medium);
-            } else {
-                self.obey(packet, port, medium);
+            match packet.kind {
+                PacketKind::Notice => self.hear(packet, port, routing, medium),
+                PacketKind::FlowControl | PacketKind::LostCredit => {
+                    self.hear_of_credit(packet, port, medium);
+                }
+                _ => self.obey(packet, port, medium),
             }
         } else {
             if self.balancer.is_exact() && !self.buffer.is_armed() {
@@ -242,7 +252,7 @@ impl Switch {
         let seed = self.rules.seed;
         let place = self
             .balancer
-            .fixed(hash, candidates, seed, (&self.ports, routing))?;
+            .fixed((hash, host), candidates, seed, (&self.ports, routing))?;
         candidates.get(place).copied()
     }
 
@@ -267,6 +277,10 @@ impl Switch {
     /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
     #[inline]
     pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
+        if self.buffer.grants_credit() {
+            self.offer_by_credit(packet, (input, number), medium);
+            return;
+        }
         let now = packet.at;
         let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
@@ -335,22 +349,21 @@ impl Switch {
         }
     }
 
-    /// Sends the pause frames that have become due. Each goes out behind what its own port starts
-    /// at or before `now`, which may make room and so make others due.
+    /// Tells senders what has become due. Each word goes out behind what its own port starts at or
+    /// before `now`, which may make room and so make others due.
     fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
-        let fresh = self.departures.is_empty();
-        while self.buffer.has_due() {
-            for due in self.buffer.take_due() {
-                let port = &mut self.ports[usize::from(due.port)];
-                let mut around = Surroundings {
-                    rules: &self.rules,
-                    buffer: &mut self.buffer,
-                };
-                port.advance(now, &mut around, medium);
-                let class = self.class_of[usize::from(due.queue)];
-                port.send_pause(class, due.quanta, now, medium);
-                self.departures.enter(due.port, port);
-            }
+        // Where senders go by credit, all departures are there at all times.
+        let fresh = self.departures.is_empty() && !self.buffer.grants_credit();
+        while let Some(due) = self.buffer.take_due() {
+            let port = &mut self.ports[usize::from(due.port)];
+            let mut around = Surroundings {
+                rules: &self.rules,
+                buffer: &mut self.buffer,
+            };
+            port.advance(now, &mut around, medium);
+            let class = self.class_of[usize::from(due.queue)];
+            port.tell(class, due, now, medium);
+            self.departures.enter(due.port, port);
         }
         if !self.buffer.is_armed() {
             self.departures.clear();
@@ -482,6 +495,7 @@ impl Switch {
     /// The link of a port comes up at `now`. Whoever is at the other end knows of no pause.
     pub fn light_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
         self.buffer.forget_pauses(number, now);
+        self.buffer.renew_credit(number);
         if let Some(mut leaf) = self.at_work() {
             leaf.change(number, now, medium, |port, _, _| port.light_up(now));
             return;

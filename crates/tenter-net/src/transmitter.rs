@@ -50,6 +50,10 @@ struct Trouble {
     ended: u64,
     losses: WireLosses,
     impairment: Option<Impairment>,
+    /// Whether the other end is told of frames that are lost, for their credit, and of how many it
+    /// was.
+    heals: bool,
+    healed: u64,
 }
 
 /// What was sent over a link and did not arrive.
@@ -181,6 +185,19 @@ impl Transmitter {
         self.trouble.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
+    /// Tells the other end of frames that are lost by impairments from now on, so that their credit
+    /// is not.
+    pub fn heal_credit(&mut self) {
+        if let Some(trouble) = &mut self.trouble {
+            trouble.heals = true;
+        }
+    }
+
+    /// Of how many lost frames the other end was told.
+    pub fn healed(&self) -> u64 {
+        self.trouble.as_ref().map_or(0, |trouble| trouble.healed)
+    }
+
     /// Writes telemetry into data packets from now on.
     pub fn write_telemetry(&mut self, telemetry: Arc<Telemetry>) {
         self.telemetry = Some(telemetry);
@@ -259,7 +276,7 @@ impl Transmitter {
     /// free.
     #[inline]
     pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
-        self.occupy(packet.frame_bytes, start);
+        self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
         self.sent_frames += 1;
         self.sent_bytes += u64::from(packet.frame_bytes);
         if !packet.kind.is_data() {
@@ -290,7 +307,11 @@ impl Transmitter {
             return;
         };
         let Trouble {
-            losses, impairment, ..
+            losses,
+            impairment,
+            heals,
+            healed,
+            ..
         } = &mut **trouble;
         let Some(impairment) = impairment else {
             return;
@@ -299,6 +320,11 @@ impl Transmitter {
             Fate::Lost => {
                 losses.frames += 1;
                 losses.bytes += u64::from(packet.frame_bytes);
+                if *heals {
+                    *healed += 1;
+                    let at = self.free_at + self.mac.latency;
+                    medium.send(self.mac.output, at, &packet.lost_credit());
+                }
             }
             Fate::Held(behind) => impairment.hold(*packet, self.output, behind),
             Fate::Passes => {
@@ -308,8 +334,12 @@ impl Transmitter {
         }
     }
 
-    /// Whether a MAC control frame is lost on its way; counted if so.
+    /// Whether a MAC control frame is lost on its way; counted if so. Flow-control packets are
+    /// repeated until they arrive, and so are not.
     fn loses_control(&mut self, packet: &Packet) -> bool {
+        if packet.kind == PacketKind::FlowControl {
+            return false;
+        }
         let Some(trouble) = &mut self.trouble else {
             return false;
         };
@@ -341,14 +371,15 @@ impl Transmitter {
         self.send_control(packet, now, medium);
     }
 
-    /// Sends a MAC control frame as soon as the wire is free: before everything that waits.
-    pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before
+    /// everything that waits.
+    pub fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if self.is_dark() {
             self.trouble.get_or_insert_default().losses.pauses += 1;
             return;
         }
         let start = self.free_at.max(now);
-        self.occupy(packet.frame_bytes, start);
+        self.occupy(packet.wire_bytes_of_control(), start);
         let at = self.free_at + self.mac.latency;
         let packet = Packet { at, ..packet };
         self.note(EventKind::Sent, start, &packet, medium);
@@ -358,7 +389,7 @@ impl Transmitter {
     }
 
     #[inline]
-    fn occupy(&mut self, frame_bytes: u16, start: u64) {
+    fn occupy(&mut self, wire_bytes: u32, start: u64) {
         debug_assert!(
             start >= self.free_at,
             "a frame starts before the last one has ended"
@@ -368,7 +399,6 @@ impl Transmitter {
         } else {
             0
         };
-        let wire_bytes = u32::from(frame_bytes) + WIRE_OVERHEAD_BYTES;
         let (duration, carried) = self.serialisation.of(wire_bytes, carried);
         self.carried = carried;
         self.free_at = start + duration.ps();

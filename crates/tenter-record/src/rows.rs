@@ -229,7 +229,7 @@ rows! {
         /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
         /// connection set-up.
         tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes";
-        /// The same of pause frames and of notices between switches.
+        /// The same of pause frames, of flow-control packets and of notices between switches.
         tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes";
         /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames";
@@ -277,7 +277,8 @@ rows! {
         rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
         /// Pause frames received that let a class of this port go on.
         rx_xon_frames: u64 => "rx_xon_frames", "frames";
-        /// How long this port's classes were stopped by the other end, summed over classes.
+        /// How long this port's classes were stopped by the other end, by pauses or for want of
+        /// credit, summed over classes.
         paused: Time => "paused_ns", "ns";
         /// How long this port wanted the other end's classes stopped, from each XOFF to its XON,
         /// summed over classes.
@@ -305,8 +306,8 @@ rows! {
         /// The traffic class, 0 to 7; at a switch the row counts those that share its queue with
         /// it.
         class: u16 => "class", "";
-        /// Whether the class is lossless at this node: its senders are paused before frames would
-        /// be dropped.
+        /// Whether the class is lossless at this node: its senders are paused, or have no credit,
+        /// before frames would be dropped.
         lossless: bool => "lossless", "";
         /// Frames dropped for want of room when they were to wait at this port.
         dropped_frames: u64 => "dropped_frames", "frames";
@@ -321,7 +322,8 @@ rows! {
         rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
         /// Pause frames received that let the class go on.
         rx_xon_frames: u64 => "rx_xon_frames", "frames";
-        /// How long the class was stopped by the other end.
+        /// How long the class was stopped by the other end: paused, or without credit for its next
+        /// frame (at NICs: for their longest).
         paused: Time => "paused_ns", "ns";
         /// Pause frames sent that stopped the class at the other end.
         tx_xoff_frames: u64 => "tx_xoff_frames", "frames";
@@ -335,6 +337,13 @@ rows! {
         headroom_bytes: u64 => "headroom_bytes", "bytes";
         /// Most bytes of the headroom ever taken.
         headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";
+        /// Size of the input buffer of this port and lane, in a fabric that sends by credit;
+        /// elsewhere 0, as the two that follow.
+        input_buffer_bytes: u64 => "input_buffer_bytes", "bytes";
+        /// Most bytes ever taken of it, in whole blocks of 64 bytes.
+        input_high_water_bytes: u64 => "input_high_water_bytes", "bytes";
+        /// Flow-control packets sent that told the other end of credit in this lane.
+        tx_flow_control_packets: u64 => "tx_flow_control_packets", "packets";
     }
 }
 

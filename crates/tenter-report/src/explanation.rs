@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, ClassFacts, Cost, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts,
+    Bill, ClassFacts, Cost, CreditFacts, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts,
     ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
@@ -31,6 +31,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     }
     if let Some(scheduled) = &explanation.scheduled {
         write_scheduled(scheduled, out)?;
+    }
+    if let Some(credit) = &explanation.credit {
+        write_credit(credit, out)?;
     }
     if let Some(pcie) = &explanation.pcie {
         write_pcie(pcie, out)?;
@@ -171,6 +174,41 @@ fn write_scheduled(scheduled: &ScheduledFacts, out: &mut String) -> fmt::Result 
         )?;
     }
     Ok(())
+}
+
+fn write_credit(credit: &CreditFacts, out: &mut String) -> fmt::Result {
+    let lanes: Vec<String> = credit.lanes.iter().map(u8::to_string).collect();
+    let noun = if lanes.len() == 1 { "lane" } else { "lanes" };
+    writeln!(
+        out,
+        "\nsends by credit: {noun} {} with input buffers of {} bytes, or {} blocks; {} bytes at each port",
+        lanes.join(", "),
+        count(credit.lane_bytes),
+        count(u64::from(credit.lane_blocks)),
+        count(credit.port_bytes),
+    )?;
+    writeln!(
+        out,
+        "  credit is back {} us after a frame has begun to go into {}, in which the link carries {} bytes",
+        microseconds(credit.round_trip_ns),
+        credit.link,
+        count(credit.round_trip_bytes),
+    )?;
+    let verdict = match credit.short_links {
+        0 => "all links keep their rates".to_owned(),
+        short => format!(
+            "{} of {} may not keep theirs",
+            count(short),
+            count(credit.links)
+        ),
+    };
+    writeln!(
+        out,
+        "  with frames and flow-control packets of every {} bytes it needs {} to keep {} Gb/s: {verdict}",
+        count(credit.update_bytes),
+        count(credit.needed_bytes),
+        whole(credit.link_gbps),
+    )
 }
 
 fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Result {

@@ -362,27 +362,43 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         totals.control_wire,
     )?;
     if totals.pause_wire > 0.0 {
-        write!(out, ", {:.3} % pauses", totals.pause_wire)?;
+        write!(out, ", {:.3} % {}", totals.pause_wire, pause_word(totals))?;
     }
     writeln!(out)
 }
 
-fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
-    if totals.xoff_frames + totals.xon_frames == 0 {
-        return Ok(());
+/// What the bytes of pauses on the wire are: where frames are sent by credit, flow-control packets.
+pub(crate) fn pause_word(totals: &Totals) -> &'static str {
+    let told = totals.xoff_frames + totals.notice_frames > 0;
+    if told || totals.pause_wire <= 0.0 {
+        "pauses"
+    } else {
+        "flow control"
     }
-    write!(
-        out,
-        "pauses   {} XOFF and {} sent",
-        count(totals.xoff_frames),
-        counted(totals.xon_frames, "XON frame"),
-    )?;
+}
+
+fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    let nobody = totals.nic_paused + totals.switch_paused == Time::ZERO;
+    let verb = if totals.xoff_frames + totals.xon_frames > 0 {
+        write!(
+            out,
+            "pauses   {} XOFF and {} sent",
+            count(totals.xoff_frames),
+            counted(totals.xon_frames, "XON frame"),
+        )?;
+        "paused"
+    } else if nobody {
+        return Ok(());
+    } else {
+        write!(out, "credit   lanes stood still")?;
+        "without any"
+    };
     let times = [totals.nic_paused, totals.switch_paused, totals.most_paused];
     let decimals = decimals(times.map(Some));
     let ms = |time| format!("{} ms", milliseconds(time, decimals));
     for (time, of) in [(times[0], "NICs"), (times[1], "switch ports")] {
         if !time.is_zero() {
-            write!(out, ", {of} paused for {}", ms(time))?;
+            write!(out, ", {of} {verb} for {}", ms(time))?;
         }
     }
     if let Some(port) = &totals.most_paused_port {

@@ -499,20 +499,10 @@ impl Around<'_> {
         let Some(xoff) = buffer.xoff_bytes else {
             return;
         };
-        let wire_bytes = frame as u32 + WIRE_OVERHEAD_BYTES;
         let links = (0..self.topology.hosts as u32).map(|host| {
-            let cable = self.topology.cable(host, 0);
-            let leaf = switches.of(self.topology, self.topology.neighbour(host, 0).node);
-            let whole = cable.rate.serialisation(0).of(wire_bytes, 0).0;
-            headroom::model(&PausedLink {
-                rate: cable.rate,
-                fast_ppm: 0,
-                cable_delay: cable.delay,
-                response_time: headroom::response_time(cable.rate),
-                flight: leaf.egress_latency + cable.delay + nic.receive_latency + whole,
-                frame_bytes: frame as u32,
-                reverse_wire_bytes: wire_bytes,
-            })
+            let of_nic = (nic.receive_latency, frame as u32);
+            let link = headroom::into_host((self.topology, switches), host, of_nic);
+            headroom::model(&link)
         });
         let need = links.max().unwrap_or(0);
         let room = buffer.capacity_bytes - xoff;

@@ -58,8 +58,8 @@ pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
     };
     let differences = load_balancing.source_port_differences(draft.values);
     // What sprays by itself has been judged; what does not look at the port changes nothing.
-    let idle = differences.iter().all(|&difference| difference == 0);
-    if around.topology.switches() < 2 || load_balancing.reorders() || idle {
+    let looks = load_balancing.follows_hash() && differences.iter().any(|&of| of != 0);
+    if around.topology.switches() < 2 || load_balancing.reorders() || !looks {
         return;
     }
     let spray = Reordering {

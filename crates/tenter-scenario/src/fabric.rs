@@ -44,7 +44,7 @@ const FABRIC: KeyTable = KeyTable {
             "switching",
             "mapping",
             Default("{}"),
-            "Where frames wait: at the outputs of every switch, or at the first leaf until they have credit",
+            "Where frames wait: at the outputs of every switch, at the first leaf until they have credit, or at every switch until the next one has room",
         ),
     ],
 };
@@ -69,13 +69,15 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let profile = switching::word_at(section.peek("switch"), "profile");
     let profile = profile.and_then(profiles::find).unwrap_or_default();
     let switching = switching::read(&mut section, &profile.switching);
-    let scheduled = switching.as_ref().is_some_and(|of| of.spec.is_some());
+    let spec = switching.as_ref().map(|of| &of.spec);
+    let scheduled = spec.is_some_and(|of| of.scheduled().is_some());
+    let by_credit = spec.is_some_and(|of| of.credit().is_some());
     let given = section.place("load_balancing");
-    let load_balancing = load_balancing::read(&mut section);
+    let load_balancing = load_balancing::read(&mut section, by_credit);
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }
-    let switches = switch::read(&mut section, scheduled);
+    let switches = switch::read(&mut section, (scheduled, by_credit));
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,

@@ -6,8 +6,8 @@ use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
-    Adaptive, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing, QualitySpec,
-    QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
+    Adaptive, ByDestination, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing,
+    QualitySpec, QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -17,14 +17,15 @@ use crate::diagnostics::{Location, Problems};
 use crate::endpoint::Endpoint;
 use crate::keys::Presence::Default;
 use crate::keys::{Key, KeyTable, key};
+use crate::switching::credit;
 
 const LOAD_BALANCING: KeyTable = KeyTable {
     title: "`fabric.load_balancing`",
     keys: &[key(
         "kind",
-        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `queue-aware-spray`, `adaptive`, `flowlet` or `telemetry`",
+        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `queue-aware-spray`, `adaptive`, `flowlet`, `telemetry` or `destination`",
         Default("ecmp"),
-        "Which load balancer; the further keys depend on it",
+        "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
     )],
 };
 
@@ -162,6 +163,7 @@ enum Kind {
     Adaptive,
     Flowlet,
     Telemetry,
+    Destination,
 }
 
 /// The load balancer, read.
@@ -292,10 +294,13 @@ impl Reordering {
 }
 
 /// Reads `load_balancing` out of `fabric`.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Option<LoadBalancingDraft> {
+pub(crate) fn read(fabric: &mut Section<'_>, by_credit: bool) -> Option<LoadBalancingDraft> {
     let given = fabric.has("load_balancing");
     let mut own = fabric.section("load_balancing", &LOAD_BALANCING)?;
     let at = own.at().filter(|_| given);
+    if by_credit {
+        credit::balancing_defaults(&mut own);
+    }
     let read = read_kind(&mut own);
     let in_order_nics = match &read {
         // Whether it reorders is said by another of its keys.
@@ -322,6 +327,7 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
         ("adaptive", Kind::Adaptive),
         ("flowlet", Kind::Flowlet),
         ("telemetry", Kind::Telemetry),
+        ("destination", Kind::Destination),
     ];
     let Some(kind) = section.choice("kind", &kinds) else {
         for table in &TABLES[1..] {
@@ -351,6 +357,7 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
         }
         Kind::Flowlet => read_flowlet(section).map(LoadBalancing::Flowlet),
         Kind::Telemetry => telemetry::read(section).map(LoadBalancing::Telemetry),
+        Kind::Destination => Some(LoadBalancing::Destination(ByDestination)),
     }
 }
 

@@ -17,11 +17,12 @@ macro_rules! text {
     };
 }
 /// Names of the profiles and their texts.
-const PROFILES: [(&str, &str); 4] = [
+const PROFILES: [(&str, &str); 5] = [
     ("tomahawk5", text!("tomahawk5.yaml")),
     ("tofino2", text!("tofino2.yaml")),
     ("generic-32mb", text!("generic-32mb.yaml")),
     ("jericho3-ramon3", text!("jericho3-ramon3.yaml")),
+    ("quantum2", text!("quantum2.yaml")),
 ];
 
 /// The profile that flow control takes when no other is named.
@@ -34,7 +35,7 @@ pub(crate) const SCHEDULED: &str = "jericho3-ramon3";
 pub(crate) struct Profile {
     /// Keys of `fabric.switch`.
     pub(crate) switch: Vec<Entry>,
-    /// Keys of `fabric.switching`, where it is `scheduled`.
+    /// Keys of `fabric.switching`, where it is of the kind that the device is for.
     pub(crate) switching: Vec<Entry>,
     /// Keys of a lossless class.
     pub(crate) lossless: Vec<Entry>,
@@ -130,10 +131,12 @@ mod tests {
         for name in names() {
             let profile = profile(name);
             let has = |entries: &[Entry], key: &str| entries.iter().any(|entry| entry.key == key);
-            assert!(has(&profile.switch, "buffer"), "{name}");
-            assert!(has(&profile.lossless, "alpha"), "{name}");
-            assert!(has(&profile.lossless, "lossless"), "{name}");
-            assert!(has(&profile.lossy, "alpha"), "{name}");
+            // Where frames are sent by credit there is nothing to share, to pause or to mark.
+            let by_credit = has(&profile.switching, "lane_buffer");
+            assert!(has(&profile.switch, "buffer") != by_credit, "{name}");
+            assert!(has(&profile.lossless, "alpha") != by_credit, "{name}");
+            assert!(has(&profile.lossless, "lossless") != by_credit, "{name}");
+            assert!(has(&profile.lossy, "alpha") != by_credit, "{name}");
             // A scheduled fabric marks nothing.
             let scheduled = !profile.switching.is_empty();
             assert!(profile.ecn.is_some() != scheduled, "{name}");

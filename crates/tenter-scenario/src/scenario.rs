@@ -298,8 +298,7 @@ impl Draft<'_> {
         let impaired = self
             .impairments
             .and_then(|of| impairments::bind(&of, &topology));
-        let addresses = addresses?;
-        let endpoint = self.endpoint?;
+        let (addresses, endpoint) = (addresses?, self.endpoint?);
         let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
@@ -324,9 +323,14 @@ impl Draft<'_> {
             seed: self.seed?,
             topology_spec,
             switches: switches?,
-            scheduled: switching.spec,
+            scheduled: switching.spec.scheduled().cloned(),
+            credit: switching.spec.credit(),
             devices,
-            nic: entropy::complete(endpoint.nic, endpoint.entropy, &balancing),
+            nic: switching.spec.adapted(entropy::complete(
+                endpoint.nic,
+                endpoint.entropy,
+                &balancing,
+            )),
             dma: dma?,
             scale_up: endpoint.scale_up,
             addresses,
@@ -366,10 +370,13 @@ fn check_together(
     let Some(switches) = switches else {
         return;
     };
-    warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
     scale_up::check(around);
-    if switching.spec.is_none() {
+    if switching.spec.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
+    }
+    let by_credit = switching.spec.credit().is_some();
+    if !by_credit {
+        warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
     }
     let own = switching::Around {
         topology_spec,
@@ -377,8 +384,9 @@ fn check_together(
         switches,
         nic: &around.endpoint.nic,
         has_watchdog,
+        has_storms: faults.is_some_and(has_storms),
     };
-    switching.check(&own, around.problems);
+    switching.check(&own, (around.problems, around.warnings));
 }
 
 fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
@@ -387,6 +395,11 @@ fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
         usual: usual.device(),
         tiers: tiers.map(|of| (of.tier, of.switch.device())).collect(),
     }
+}
+
+fn has_storms(faults: &FaultPlan) -> bool {
+    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    faults.events.iter().any(storm)
 }
 
 /// Warns of pauses in a fabric where nothing can be paused.
@@ -399,8 +412,7 @@ fn warn_of_pauses(
         return;
     };
     let lossless = switches.any_class(|class| class.lossless.is_some());
-    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
-    if !lossless && (watchdog || faults.events.iter().any(storm)) {
+    if !lossless && (watchdog || has_storms(faults)) {
         let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";
         let help = "make one lossless, for example with `fabric.flow_control: pfc`";
         warnings.push(None, message.to_owned(), Some(help.to_owned()));

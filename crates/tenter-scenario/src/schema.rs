@@ -111,15 +111,21 @@ fn load_balancing() -> Value {
         kind("adaptive", adaptive),
         kind("flowlet", flowlet),
         kind("telemetry", telemetry),
+        Object::of(&[own]).fixed("kind", "destination").schema(),
     ])
 }
 
 fn switching() -> Value {
-    let [own, scheduled, cell] = switching::TABLES;
+    let [own, scheduled, cell, credit] = switching::TABLES;
     let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
     let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
     let cell = Object::of(&[cell]).schema();
-    one_of([usual.schema(), scheduled.with("cell", cell).schema()])
+    let credit = Object::of(&[own, credit]).fixed("kind", "credit-based");
+    one_of([
+        usual.schema(),
+        scheduled.with("cell", cell).schema(),
+        credit.schema(),
+    ])
 }
 
 fn switch() -> Value {

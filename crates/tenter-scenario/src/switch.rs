@@ -15,6 +15,7 @@ use crate::keys::{KeyTable, key};
 use crate::plan::Device;
 use crate::profiles::{self, Profile};
 use crate::switch_tiers::{self, TierDraft};
+use crate::switching::credit;
 use crate::tree::{Entry, Node, Value};
 
 const SWITCH: KeyTable = KeyTable {
@@ -22,7 +23,7 @@ const SWITCH: KeyTable = KeyTable {
     keys: &[
         key(
             "profile",
-            "`none`, `tomahawk5`, `tofino2`, `generic-32mb` or `jericho3-ramon3`",
+            "`none`, `tomahawk5`, `tofino2`, `generic-32mb`, `jericho3-ramon3` or `quantum2`",
             Depends("`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled"),
             "The device whose constants hold for what is left out here and in `classes`; the folder `profiles/` says where each comes from",
         ),
@@ -192,7 +193,7 @@ pub(crate) struct Controls {
 /// Reads `switch` out of `fabric`, and `flow_control`, which is a short form of parts of it.
 pub(crate) fn read(
     fabric: &mut Section<'_>,
-    scheduled: bool,
+    (scheduled, by_credit): (bool, bool),
 ) -> Option<(SwitchDraft, Vec<TierDraft>)> {
     let words = [(false, false), (true, false), (false, true), (true, true)];
     let words = words.map(|(pfc, ecn)| FlowControl { pfc, ecn });
@@ -212,6 +213,9 @@ pub(crate) fn read(
     } else {
         profiles::GENERIC
     };
+    if by_credit {
+        credit::switch_defaults(&mut section);
+    }
     let profile_at = section.place("profile");
     let profile = read_profile(&mut section, controls.is_any().then_some(usual));
     if let Some(profile) = &profile {

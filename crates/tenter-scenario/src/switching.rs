@@ -1,9 +1,11 @@
-//! The `fabric.switching` section: where frames wait, at the outputs of every switch or, by credit,
-//! at the leaf they came to.
+//! The `fabric.switching` section: where frames wait, at the outputs of every switch, by credit of
+//! the port they go to at the leaf they came to, or by credit of the next switch.
+
+pub(crate) mod credit;
 
 use tenter_endpoint::NicSpec;
 use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
-use tenter_net::{ClassSpec, PfcTrigger, Switches};
+use tenter_net::{ClassSpec, CreditSpec, PfcTrigger, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 
@@ -17,9 +19,9 @@ const SWITCHING: KeyTable = KeyTable {
     title: "`fabric.switching`",
     keys: &[key(
         "kind",
-        "`output-queued` or `scheduled`",
+        "`output-queued`, `scheduled` or `credit-based`",
         Default("output-queued"),
-        "Where frames wait: at the outputs of every switch, or at the leaf they came to until the port they go to grants them credit; the further keys depend on it",
+        "Where frames wait: at the outputs of every switch; at the leaf they came to until the port they go to grants them credit; or at every switch until the next one has room for them; the further keys depend on it",
     )],
 };
 
@@ -98,7 +100,7 @@ const CELL: KeyTable = KeyTable {
 const CELL_ORIGIN: &str = "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 3] = [&SWITCHING, &SCHEDULED, &CELL];
+pub(crate) const TABLES: [&KeyTable; 4] = [&SWITCHING, &SCHEDULED, &CELL, &credit::CREDIT];
 
 /// The most bytes of a bundle: what a frame of the simulation holds.
 const BUNDLE_MAX: u32 = 15_000;
@@ -106,37 +108,69 @@ const BUNDLE_MAX: u32 = 15_000;
 const LEAVES_MAX: usize = 4_096;
 const SECOND: Time = Time::from_us(1_000_000);
 
+/// Where frames wait.
+#[derive(Clone, Debug)]
+pub(crate) enum Switching {
+    OutputQueued,
+    Scheduled(ScheduledSpec),
+    CreditBased(CreditSpec),
+}
+
 /// The section, read.
 pub(crate) struct SwitchingDraft {
-    /// `None`: queues at the outputs.
-    pub(crate) spec: Option<ScheduledSpec>,
+    pub(crate) spec: Switching,
     /// Where it was spoken of.
     at: Option<Location>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    OutputQueued,
+    Scheduled,
+    CreditBased,
 }
 
 /// Reads `switching` out of `fabric`; what is left out is as `defaults` have it.
 pub(crate) fn read(fabric: &mut Section<'_>, defaults: &[Entry]) -> Option<SwitchingDraft> {
     let mut own = fabric.section("switching", &SWITCHING)?;
     let at = own.at();
-    let kind = own.choice("kind", &[("output-queued", false), ("scheduled", true)]);
+    let kinds = [
+        ("output-queued", Kind::OutputQueued),
+        ("scheduled", Kind::Scheduled),
+        ("credit-based", Kind::CreditBased),
+    ];
+    let kind = own.choice("kind", &kinds);
     let spec = match kind {
         None => {
             own.skip(&SCHEDULED);
+            own.skip(&credit::CREDIT);
             None
         }
-        Some(false) => Some(None),
-        Some(true) => {
-            own.fill(defaults);
-            own.extend(&SCHEDULED);
-            read_scheduled(&mut own).map(Some)
+        Some(Kind::OutputQueued) => Some(Switching::OutputQueued),
+        Some(Kind::Scheduled) => {
+            extend(&mut own, &SCHEDULED, defaults);
+            read_scheduled(&mut own).map(Switching::Scheduled)
+        }
+        Some(Kind::CreditBased) => {
+            extend(&mut own, &credit::CREDIT, defaults);
+            credit::read(&mut own).map(Switching::CreditBased)
         }
     };
     fabric.put("switching", own.finish());
-    if kind == Some(false) {
+    if kind == Some(Kind::OutputQueued) {
         // The usual: it need not be said.
         fabric.drop_key("switching");
     }
     Some(SwitchingDraft { spec: spec?, at })
+}
+
+/// Lets a section have the keys of a table, with what a profile says of them.
+fn extend(section: &mut Section<'_>, table: &'static KeyTable, defaults: &[Entry]) {
+    let own = defaults
+        .iter()
+        .filter(|entry| table.get(&entry.key).is_some());
+    section.fill(&own.cloned().collect::<Vec<_>>());
+    section.extend(table);
 }
 
 fn read_scheduled(section: &mut Section<'_>) -> Option<ScheduledSpec> {
@@ -207,21 +241,53 @@ pub(crate) fn word_at<'n>(node: Option<&'n Node>, key: &str) -> Option<&'n str> 
     }
 }
 
-/// What a scheduled fabric is checked with.
+/// What the section is checked with.
 pub(crate) struct Around<'a> {
     pub(crate) topology_spec: &'a TopologySpec,
     pub(crate) topology: &'a Topology,
     pub(crate) switches: &'a Switches,
     pub(crate) nic: &'a NicSpec,
     pub(crate) has_watchdog: bool,
+    pub(crate) has_storms: bool,
+}
+
+impl Switching {
+    /// What is different in a scheduled fabric.
+    pub(crate) fn scheduled(&self) -> Option<&ScheduledSpec> {
+        match self {
+            Switching::Scheduled(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
+    /// The NICs as the fabric has them.
+    pub(crate) fn adapted(&self, mut nic: NicSpec) -> NicSpec {
+        if self.credit().is_some() {
+            credit::widen_receive_buffer(&mut nic);
+        }
+        nic
+    }
+
+    /// What is different in a fabric that sends by credit.
+    pub(crate) fn credit(&self) -> Option<CreditSpec> {
+        match self {
+            Switching::CreditBased(spec) => Some(*spec),
+            _ => None,
+        }
+    }
 }
 
 impl SwitchingDraft {
-    /// Refuses what a scheduled fabric cannot be or work with.
-    pub(crate) fn check(&self, around: &Around<'_>, problems: &Problems) {
-        if self.spec.is_none() {
-            return;
+    /// Refuses what the fabric cannot be or work with.
+    pub(crate) fn check(&self, around: &Around<'_>, found: (&Problems, &Problems)) {
+        match &self.spec {
+            Switching::OutputQueued => {}
+            Switching::Scheduled(_) => self.check_scheduled(around, found.0),
+            Switching::CreditBased(spec) => credit::check(spec, self.at, around, found),
         }
+    }
+
+    fn check_scheduled(&self, around: &Around<'_>, problems: &Problems) {
         let refuse = |what: String, help: &str| {
             problems.push(self.at, what, Some(help.to_owned()));
         };

@@ -8,7 +8,7 @@ use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    Forwarding, MacControl, Switch, SwitchSpec, Switches, Telemetry, Transmitter, Turns,
+    CreditSpec, Forwarding, MacControl, Switch, SwitchSpec, Switches, Telemetry, Transmitter, Turns,
 };
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -53,6 +53,8 @@ pub struct Context {
     telemetry: Option<Arc<Telemetry>>,
     /// What is different in a scheduled fabric.
     pub(crate) scheduled: Option<ScheduledFabric>,
+    /// What frames need before they are sent; `None` where they need no credit.
+    pub(crate) credit: Option<CreditSpec>,
     pub(crate) addresses: Vec<NicAddress>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
@@ -333,6 +335,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         scale_up: plan.scale_up,
         telemetry: telemetry(plan),
         scheduled: ScheduledFabric::of(plan),
+        credit: plan.credit,
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
         jobs,
@@ -617,7 +620,9 @@ impl Context {
             }
             _ => Switch::new(place, spec, transmitters, &headrooms),
         };
+        switch.stand_at(self.topology.tree_place(node));
         self.schedule(node, &mut switch);
+        self.give_credit(&mut switch);
         NodeModel::Switch(Box::new(switch))
     }
 
@@ -641,6 +646,7 @@ impl Context {
         if let Some(telemetry) = &self.telemetry {
             nic.carry_telemetry(telemetry.clone());
         }
+        self.give_nic_credit(node, &mut nic);
         Host::new(nic, self.start_skew(node))
     }
 

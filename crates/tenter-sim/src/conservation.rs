@@ -4,7 +4,7 @@ use tenter_net::{CLASSES, PauseRecord, Transmitter};
 
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
-use crate::scheduled;
+use crate::{credit, scheduled};
 
 /// Compares what every node sent with what its neighbours received, and what every switch received
 /// with what became of it.
@@ -32,7 +32,7 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
             let wire = transmitter(driver, peer.node, peer.port);
             let (lost, held) = (wire.losses(), wire.held_back());
             let found = (
-                arrived.0 + under_way.count() as u64 + lost.frames + held.0,
+                arrived.0 + under_way.clone().count() as u64 + lost.frames + held.0,
                 arrived.1 + bytes + lost.bytes + held.1,
             );
             if sent != found {
@@ -41,6 +41,15 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                     "{link} sent {sent:?} (frames, bytes), but {found:?} arrived, were lost or are under way"
                 ));
             }
+            let under_way: Vec<_> = under_way.map(|(_, packet)| packet).collect();
+            let ends = (
+                (model(driver, peer.node), peer.port),
+                (model(driver, node), port),
+            );
+            credit::check_link(ends, wire, &under_way).map_err(|error| {
+                let link = topology.port_name(peer.node, peer.port);
+                format!("at {link} {error}")
+            })?;
             let ports = topology.nodes[node as usize].ports.len() as u16;
             let under_way = in_flight.iter().filter(|(input, _)| *input == ports + port);
             let sent = pauses_sent(driver, peer.node, peer.port);
@@ -51,8 +60,8 @@ pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
                     "{link} sent {sent} pause frames, but {of_classes} for its classes"
                 ));
             }
-            let sent = sent + notices(driver, peer.node, peer.port).0;
-            let obeyed = pauses_received(driver, node, port) + notices(driver, node, port).1;
+            let sent = sent + other_control(driver, peer.node, peer.port).0;
+            let obeyed = pauses_received(driver, node, port) + other_control(driver, node, port).1;
             let arrived = obeyed + under_way.count() as u64;
             let found = arrived + lost.pauses;
             if sent != found {
@@ -92,11 +101,19 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     }
 }
 
-/// Notices sent and received through a port.
-fn notices<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
-    match model(driver, node) {
-        NodeModel::Host(_) => (0, 0),
-        NodeModel::Switch(switch) => switch.notices(port),
+/// Notices, flow-control packets and word of lost frames, sent and received through a port.
+fn other_control<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+    let model = model(driver, node);
+    let updates = credit::updates(model, port);
+    let lost = credit::lost(model, port);
+    let healed = transmitter(driver, node, port).healed();
+    let updates = (updates.0 + healed, updates.1 + lost);
+    match model {
+        NodeModel::Host(_) => updates,
+        NodeModel::Switch(switch) => {
+            let notices = switch.notices(port);
+            (notices.0 + updates.0, notices.1 + updates.1)
+        }
     }
 }
 
@@ -138,11 +155,16 @@ fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
     }
 }
 
-/// The bytes that a switch accounts for each ingress group are those of its waiting frames.
+/// The bytes that a switch accounts for each ingress group are those of its waiting frames, and so
+/// are the blocks that its input buffers hold.
 fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
         return Ok(());
     };
+    credit::check_buffers(switch).map_err(|error| {
+        let name = &driver.fabric(0).context().topology().nodes[node as usize].name;
+        format!("at {name} {error}")
+    })?;
     for queue in (0..switch.classes().len()).filter(|&queue| switch.is_lossless(queue)) {
         for (number, bytes) in (0..).zip(switch.waiting_by_port(queue)) {
             let accounted = switch.ingress(number, queue, 0).bytes;

@@ -2,12 +2,14 @@
 
 use tenter_endpoint::Nic;
 use tenter_net::{
-    CLASSES, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter, WIRE_OVERHEAD_BYTES,
+    CLASSES, FLOW_CONTROL_BYTES, LaneBuffer, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter,
+    WIRE_OVERHEAD_BYTES,
 };
 use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
 use tenter_units::Time;
 
 use crate::build::Context;
+use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::hash_paths;
@@ -38,7 +40,8 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Host(_) => 0,
                 NodeModel::Switch(switch) => switch.notices(port).0,
             };
-            add_wire_bytes(&mut row, transmitter, notices);
+            let updates = credit::updates(model, port).0;
+            add_wire_bytes(&mut row, transmitter, (notices, updates));
             let losses = transmitter.losses();
             row.lost_frames = losses.frames;
             row.lost_bytes = losses.bytes;
@@ -105,11 +108,11 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
         let (tx_xoff_frames, tx_xon_frames) = nic.pauses_sent(class);
         QueueRow {
             class: u16::from(class),
-            lossless: nic.is_lossless(class),
+            lossless: nic.is_lossless(class) || nic.credit(class).is_some(),
             tx_xoff_frames,
             tx_xon_frames,
             pausing: Time::from_ps(nic.pausing(class, ended)),
-            ..obeyed(nic.paused(class, ended))
+            ..of_lane(nic.input_buffer(class), obeyed(nic.paused(class, ended)))
         }
     };
     (port, (0..CLASSES as u8).map(queue).collect())
@@ -140,7 +143,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
         let ingress = switch.ingress(number, index, ended);
         QueueRow {
             class: u16::from(class),
-            lossless: switch.is_lossless(index),
+            lossless: switch.is_lossless(index) || port.credit(index).is_some(),
             dropped_frames: counters.dropped_frames,
             dropped_bytes: counters.dropped_bytes,
             marked_frames: counters.marked_frames,
@@ -150,7 +153,10 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             pausing: Time::from_ps(ingress.paused),
             headroom_bytes: ingress.headroom_bytes,
             headroom_high_water_bytes: ingress.headroom_high_water_bytes,
-            ..obeyed(port.paused(index, ended))
+            ..of_lane(
+                switch.input_buffer(number, index),
+                obeyed(port.paused(index, ended)),
+            )
         }
     };
     let queues = switch.classes().iter().enumerate().map(queue);
@@ -167,8 +173,21 @@ fn obeyed((record, paused): (PauseRecord, u64)) -> QueueRow {
     }
 }
 
+/// The same with what the input buffer of the class has been through, where there is one.
+fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
+    match buffer {
+        None => row,
+        Some(buffer) => QueueRow {
+            input_buffer_bytes: buffer.capacity_bytes(),
+            input_high_water_bytes: buffer.high_water_bytes(),
+            tx_flow_control_packets: buffer.updates(),
+            ..row
+        },
+    }
+}
+
 /// What frames of each kind took on the wire.
-fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64) {
+fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, (notices, updates): (u64, u64)) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
     let (frames, bytes) = transmitter.sent();
     let (control_frames, control_bytes) = transmitter.sent_control();
@@ -176,7 +195,8 @@ fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64) {
     let pauses = mac.xoff_frames + mac.xon_frames + notices;
     port.tx_data_wire_bytes = on_wire(frames - control_frames, bytes - control_bytes);
     port.tx_control_wire_bytes = on_wire(control_frames, control_bytes);
-    port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES));
+    port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES))
+        + updates * u64::from(FLOW_CONTROL_BYTES);
 }
 
 /// What a port counts for each class alone.
@@ -195,7 +215,8 @@ fn says_something(row: &QueueRow) -> bool {
     let told = [row.tx_xoff_frames, row.tx_xon_frames];
     let lost = [row.dropped_frames, row.marked_frames];
     let waited = [row.queue_high_water_bytes, row.headroom_high_water_bytes];
-    [pauses, told, lost, waited] != [[0; 2]; 4]
+    let by_credit = [row.input_high_water_bytes, row.tx_flow_control_packets];
+    [pauses, told, lost, waited, by_credit] != [[0; 2]; 5]
 }
 
 fn switch_row(switch: &Switch) -> SwitchRow {

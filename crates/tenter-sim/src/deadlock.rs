@@ -5,16 +5,22 @@
 //! frames, or, where the pool is the trigger, for all that are in the pool: it may have none.
 //! Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is stuck once
 //! stays so.
+//!
+//! Where frames are sent by credit, an ingress group is an input buffer that holds something. It is
+//! stuck when every frame in it stands in an output queue that has no credit for its first frame,
+//! because of a buffer at the other end that is stuck itself, and nothing is under way that could
+//! change that: neither frames nor credit.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use tenter_net::Switch;
 
+use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
-/// A lossless class of an input port of a switch.
+/// A lossless class of an input port of a switch: an ingress group, or the input buffer of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     node: u32,
@@ -43,9 +49,13 @@ pub(crate) fn find<D: Driver>(driver: &D, now: u64) -> Option<String> {
     Some(describe(driver, &cycle_from(driver, first)))
 }
 
-fn switch<D: Driver>(driver: &D, node: u32) -> Option<&Switch> {
+fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
     let (part, local) = driver.fabric(0).context().home(node);
-    match &driver.fabric(usize::from(part)).nodes()[local as usize] {
+    &driver.fabric(usize::from(part)).nodes()[local as usize]
+}
+
+fn switch<D: Driver>(driver: &D, node: u32) -> Option<&Switch> {
+    match model(driver, node) {
         NodeModel::Switch(switch) => Some(switch),
         NodeModel::Host(_) => None,
     }
@@ -61,13 +71,29 @@ fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
         for port in 0..switch.ports().len() as u16 {
             for queue in 0..switch.classes().len() as u8 {
                 let record = switch.ingress(port, usize::from(queue), now);
-                if record.is_paused {
-                    groups.insert(Group { node, port, queue });
+                let group = Group { node, port, queue };
+                if record.is_paused || holds_up(driver, switch, group) {
+                    groups.insert(group);
                 }
             }
         }
     }
     groups
+}
+
+/// Whether an input buffer holds something, and nothing is under way on its link: both ends have
+/// counted the same.
+fn holds_up<D: Driver>(driver: &D, switch: &Switch, group: Group) -> bool {
+    let Some(buffer) = switch.input_buffer(group.port, usize::from(group.queue)) else {
+        return false;
+    };
+    let class = switch.classes()[usize::from(group.queue)];
+    let topology = driver.fabric(0).context().topology();
+    let peer = topology.neighbour(group.node, group.port);
+    let mut lanes = credit::lanes(model(driver, peer.node), peer.port);
+    let sender = lanes.find(|lane| lane.0 == class);
+    let counted = sender.map(|(_, credit, _)| credit.counted());
+    buffer.occupied() > 0 && counted == Some(buffer.counted())
 }
 
 /// The output ports and queues in which frames wait that a group is paused for.
@@ -145,7 +171,9 @@ fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
 
 fn describe<D: Driver>(driver: &D, cycle: &[(Group, (u16, u8))]) -> String {
     let topology = driver.fabric(0).context().topology();
-    let mut text = String::from("PFC deadlock, a cyclic buffer dependency: ");
+    let by_credit = driver.fabric(0).context().credit.is_some();
+    let kind = if by_credit { "credit" } else { "PFC" };
+    let mut text = format!("{kind} deadlock, a cyclic buffer dependency: ");
     for (index, (group, (output, queue))) in cycle.iter().enumerate() {
         let switch = switch(driver, group.node);
         let class = switch.map_or(0, |switch| switch.classes()[usize::from(*queue)]);

@@ -1,18 +1,21 @@
-//! What priority flow control takes from the links: delays, headroom, lookahead.
+//! What flow control takes from the links: delays, headroom, lookahead.
 
 use tenter_endpoint::NicClasses;
 use tenter_net::headroom::{PausedLink, Senders, incoming, response_time};
-use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::{FLOW_CONTROL_BYTES, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 
 use crate::build::Context;
 
 impl Context {
-    /// Whether any node of the fabric may send MAC control frames.
+    /// Whether any node of the fabric may send MAC control frames or flow-control packets.
     fn may_send_control(&self) -> bool {
         let lossless = self.switches.any_class(|class| class.lossless.is_some());
         let nic = self.nic.receive_buffer.as_ref();
         let notices = self.switches.usual.load_balancing.sends_notices();
-        notices || lossless || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+        self.credit.is_some()
+            || notices
+            || lossless
+            || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
     }
 
     /// The classes of what a NIC sends.
@@ -53,15 +56,24 @@ impl Context {
     }
 
     /// From the end of a pause frame sent through a port to the instant from which the other end
-    /// obeys: the cable, and the response time.
+    /// obeys: the cable, and the response time. The same of a flow-control packet.
     pub(crate) fn mac_latency(&self, node: u32, port: u16) -> u64 {
         let cable = self.topology.cable(node, port);
-        cable.delay.ps() + response_time(cable.rate).ps()
+        let acts = match &self.credit {
+            Some(spec) => spec.delay,
+            None => response_time(cable.rate),
+        };
+        cable.delay.ps() + acts.ps()
     }
 
-    /// The shortest time in which a MAC control frame acts on another node, if there are any.
+    /// The shortest time in which a MAC control frame or a flow-control packet acts on another
+    /// node, if there are any.
     pub(crate) fn pause_lookahead(&self) -> Option<u64> {
-        let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
+        let wire_bytes = match self.credit {
+            // Notices are longer, and take the same delay.
+            Some(_) => u32::from(FLOW_CONTROL_BYTES),
+            None => u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES,
+        };
         let nodes = (0..).zip(&self.topology.nodes);
         let ports =
             nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));

@@ -17,6 +17,7 @@ mod accounts;
 mod build;
 mod conservation;
 mod counters;
+mod credit;
 mod deadlock;
 mod driver;
 mod fabric;

@@ -290,7 +290,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                     self.finish_collectives(limit);
                     self.stop_background();
                     let Some(next) = self.next_of_itself(limit) else {
-                        return Ok(None);
+                        // Where frames wait for credit nobody repeats anything.
+                        return Ok(deadlock::find(self.driver, self.now));
                     };
                     self.idle_until(next.min(limit))?;
                 }

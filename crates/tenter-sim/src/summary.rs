@@ -13,6 +13,7 @@ use tenter_units::{Rate, Time};
 use crate::accounts::{Accounts, Tally};
 use crate::build::{Context, lookahead};
 use crate::counters;
+use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::ideal_ratio;
@@ -47,7 +48,7 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
         let mac = transmitter.mac();
         transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
     });
-    frames + notices::sent(driver)
+    frames + notices::sent(driver) + credit::sent(driver)
 }
 
 /// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
@@ -150,7 +151,11 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
 
 /// Every counter of every node is part of the digest.
 fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
+    let topology = driver.fabric(0).context().topology();
     for (node, model) in nodes(driver) {
+        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+            credit::add(model, (u64::from(node), port), digest);
+        }
         let node = u64::from(node);
         match model {
             NodeModel::Host(host) => {
@@ -180,7 +185,7 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                 ]);
                 let pauses = nic_pauses(host.nic(), ended);
                 let dropped = nic_dropped(host.nic());
-                if pauses.0 + pauses.1 + c.marked_packets + dropped > 0 {
+                if pauses.0 + pauses.1 + pauses.2 + c.marked_packets + dropped > 0 {
                     digest.add(&[NIC_PAUSES, node, pauses.0, pauses.1, pauses.2]);
                     digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
                 }
@@ -557,7 +562,7 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
             EngineKind::Windowed
         },
         packet_hops,
-        data_packet_hops: packet_hops - control - notices::sent(driver),
+        data_packet_hops: packet_hops - control - notices::sent(driver) - credit::sent(driver),
         threads: u32::from(threads),
         digest: digest.to_hex(),
         windows: stats.windows,

@@ -1,6 +1,5 @@
 //! Watching the life of a flow or a port, without cost to a run that watches nothing.
 
-use tenter_net::headroom::response_time;
 use tenter_net::{Event, EventKind, PacketKind};
 
 use crate::build::Context;
@@ -34,8 +33,8 @@ pub enum WatchTarget {
         node: u32,
         /// Its port.
         port: u16,
-        /// How long after its last bit has arrived a pause frame is obeyed, in ps: for the model it
-        /// is one event, for whoever looks it is two.
+        /// How long after its last bit has arrived a pause frame is obeyed, or a flow-control
+        /// packet acts, in ps: for the model it is one event, for whoever looks it is two.
         response: u64,
     },
 }
@@ -43,19 +42,22 @@ pub enum WatchTarget {
 impl WatchTarget {
     /// A port of a node.
     pub fn port(context: &Context, node: u32, port: u16) -> WatchTarget {
-        let rate = context.topology().cable(node, port).rate;
+        let cable = context.topology().cable(node, port);
         WatchTarget::Port {
             node,
             port,
-            response: response_time(rate).ps(),
+            response: context.mac_latency(node, port) - cable.delay.ps(),
         }
     }
 
     fn concerns(&self, event: &Event) -> bool {
         match self {
             WatchTarget::Flow(hashes) => {
-                event.packet.kind != PacketKind::Pause
-                    && hashes.binary_search(&event.packet.hash).is_ok()
+                let is_of_link = matches!(
+                    event.packet.kind,
+                    PacketKind::Pause | PacketKind::FlowControl | PacketKind::LostCredit
+                );
+                !is_of_link && hashes.binary_search(&event.packet.hash).is_ok()
             }
             WatchTarget::Port { node, port, .. } => (event.node, event.port) == (*node, *port),
         }

@@ -217,6 +217,8 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::CreditRequest => "request for credit",
         PacketKind::Credit => "credit",
         PacketKind::Notice => "notice of level",
+        PacketKind::FlowControl => "flow-control packet",
+        PacketKind::LostCredit => "word of a lost frame of blocks",
         PacketKind::ScaleUp => "end of a transfer within a host",
     };
     // A pause frame goes no further than the other end of its link.

@@ -1,6 +1,7 @@
 //! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
 
 mod congestion;
+mod credit;
 mod draw;
 mod endpoint;
 mod fabric;
@@ -55,6 +56,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             scheduled::change(&mut plan, &mut draw);
             tiers::change(&mut plan, &mut draw);
             hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
+            credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -105,6 +107,7 @@ mod tests {
     use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_endpoint::{DmaRates, Interleave};
     use tenter_net::impairment::TesterAction;
+    use tenter_net::load_balancing::{ByDestination, LoadBalancing};
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
         UNLIMITED_POOL,
@@ -178,6 +181,35 @@ mod tests {
             (
                 "scheduled cells",
                 scheduled.is_some_and(|of| of.cell.is_some()),
+            ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What there is of credit in a plan.
+    fn credit_of(plan: &Plan) -> Vec<&'static str> {
+        let by_credit = plan.credit.is_some();
+        let destination = LoadBalancing::Destination(ByDestination);
+        let has = [
+            ("credit", by_credit),
+            (
+                "routing by destination",
+                plan.switches.usual.load_balancing == destination,
+            ),
+            (
+                "credit in a ring",
+                by_credit && !plan.topology.routes.is_empty(),
+            ),
+            (
+                "credit and links that fail",
+                by_credit && !plan.faults.events.is_empty(),
+            ),
+            (
+                "credit and slow NICs",
+                by_credit && plan.nic.receive_buffer.is_some(),
             ),
         ];
         has.iter()
@@ -310,7 +342,9 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 39] = [
+    const OTHERS: [&str; 41] = [
+        "credit",
+        "routing by destination",
         "tiers that differ",
         "links down",
         "links up",
@@ -352,6 +386,8 @@ mod tests {
         "DCQCN",
     ];
 
+    const WITH_CREDIT: [&str; 2] = ["credit and links that fail", "credit and slow NICs"];
+
     #[test]
     fn every_kind_of_thing_occurs() {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -377,7 +413,7 @@ mod tests {
                 count("cut-through".to_owned());
             }
             let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
-            let others = others.chain(hosts_of(&plan));
+            let others = others.chain(hosts_of(&plan)).chain(credit_of(&plan));
             for what in flow_control_of(&plan).into_iter().chain(others) {
                 count(what.to_owned());
             }
@@ -416,7 +452,7 @@ mod tests {
         ] {
             at_least(what, 5);
         }
-        for what in HOSTS {
+        for what in HOSTS.iter().chain(&WITH_CREDIT) {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

@@ -76,7 +76,9 @@ fn run(seeds: Range<u64>) {
                 seen.moves += u64::from(summary.totals.flow_moves > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
-                let deadlocked = is_deadlocked(summary);
+                let deadlocked = ["PFC deadlock", "credit deadlock"]
+                    .iter()
+                    .any(|kind| is_deadlocked(summary, kind));
                 let limited = summary.stopped.is_some() && !deadlocked;
                 seen.queue_pair_errors += u64::from(failed && !limited && !deadlocked);
                 seen.time_limits += u64::from(limited);
@@ -154,9 +156,9 @@ fn has_sufficient_headroom(plan: &Plan) -> bool {
         && !plan.switches.any_class(|class| !sufficient(class))
 }
 
-fn is_deadlocked(summary: &Summary) -> bool {
+fn is_deadlocked(summary: &Summary, kind: &str) -> bool {
     let stopped = summary.stopped.as_deref();
-    stopped.is_some_and(|why| why.starts_with("PFC deadlock"))
+    stopped.is_some_and(|why| why.starts_with(kind))
 }
 
 /// Where every flow has ended, the flows' own counts add up to the totals of the NICs.
@@ -232,10 +234,15 @@ fn pauses_go_round_in_some() {
     let scenarios = (0..SCENARIOS).map(random_scenario);
     let rings = scenarios.filter(|scenario| !scenario.plan.topology.routes.is_empty());
     let [_, windowed, ..] = Engine::all(0);
-    let deadlocked = |scenario: &RandomScenario| {
+    let (mut of_pauses, mut of_credit) = (0, 0);
+    for scenario in rings {
         let trial = windowed.run(&scenario.plan).expect("the scenario runs");
-        is_deadlocked(&trial.outcome.summary)
-    };
-    let count = rings.filter(deadlocked).count();
-    assert!(count >= 10, "{count} deadlocks in {SCENARIOS} scenarios");
+        let summary = &trial.outcome.summary;
+        of_pauses += u32::from(is_deadlocked(summary, "PFC deadlock"));
+        of_credit += u32::from(is_deadlocked(summary, "credit deadlock"));
+    }
+    assert!(
+        of_pauses >= 10 && of_credit >= 2,
+        "{of_pauses} deadlocks by pauses and {of_credit} by credit in {SCENARIOS} scenarios"
+    );
 }

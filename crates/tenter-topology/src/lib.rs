@@ -42,6 +42,7 @@ mod locality;
 mod routing;
 mod spread;
 mod topology;
+mod tree_place;
 mod wiring;
 
 pub use builders::{
@@ -52,4 +53,5 @@ pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use routing::{Path, Routing, RoutingError};
 pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};
+pub use tree_place::TreePlace;
 pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

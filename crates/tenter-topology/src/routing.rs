@@ -83,6 +83,8 @@ pub struct Routing {
     /// Per pair of groups: switches on the longest path between them, which is a shortest one
     /// unless there are static routes.
     distances: Vec<u8>,
+    /// The number of each host in the order of their leaves.
+    tree_order: Vec<u32>,
 }
 
 impl Routing {
@@ -175,6 +177,7 @@ impl Routing {
             table: Vec::new(),
             lists: PortLists::default(),
             distances: Vec::new(),
+            tree_order: topology.tree_order(),
         };
         let mut group_of_switch = vec![None; topology.switches()];
         for (number, host) in topology.nodes[..topology.hosts].iter().enumerate() {
@@ -289,6 +292,12 @@ impl Routing {
             }
         }
         leaders
+    }
+
+    /// The number of a host in the order of their leaves, and of ports there.
+    #[inline]
+    pub fn tree_number(&self, host: u32) -> u32 {
+        self.tree_order[host as usize]
     }
 
     /// The switch a host is on, as an index into the switches: node number less the number of

@@ -2,6 +2,7 @@
 
 mod bench;
 mod broken;
+mod credit;
 mod explain;
 mod host;
 mod hostile;

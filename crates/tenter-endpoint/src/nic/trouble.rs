@@ -29,6 +29,7 @@ impl Nic {
     /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
     pub fn light_up(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
         self.transmitter.light_up(now);
+        self.renew_credit(now, medium);
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer)
             && buffer.is_pausing()
         {

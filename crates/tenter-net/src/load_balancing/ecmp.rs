@@ -117,7 +117,7 @@ impl Balance for Ecmp {
         self.place(packet.hash, view.seed, view.candidates.len() as u32) as usize
     }
 
-    fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, (hash, _): (u32, u32), view: &View<'_>) -> Option<usize> {
         Some(self.place(hash, view.seed, view.candidates.len() as u32) as usize)
     }
 }

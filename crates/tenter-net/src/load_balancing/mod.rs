@@ -3,6 +3,7 @@
 
 mod adaptive;
 mod buckets;
+mod destination;
 mod ecmp;
 mod flowlet;
 mod quality;
@@ -15,6 +16,7 @@ mod tests;
 mod weighted_ecmp;
 
 pub use adaptive::Adaptive;
+pub use destination::ByDestination;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
 pub use flowlet::Flowlet;
 pub use quality::QualitySpec;
@@ -25,7 +27,7 @@ pub use telemetry::TelemetryAssisted;
 pub(crate) use telemetry::{TelemetryTable, Told};
 pub use weighted_ecmp::WeightedEcmp;
 
-use tenter_topology::Routing;
+use tenter_topology::{Routing, TreePlace};
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
@@ -77,10 +79,10 @@ macro_rules! members {
                 }
             }
 
-            fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+            fn fixed(&self, to: (u32, u32), view: &View<'_>) -> Option<usize> {
                 match self {
-                    $(Member::$name(member) => member.fixed(hash, view),)+
-                    Member::Spine(spray) => spray.fixed(hash, view),
+                    $(Member::$name(member) => member.fixed(to, view),)+
+                    Member::Spine(spray) => spray.fixed(to, view),
                 }
             }
         }
@@ -106,6 +108,8 @@ pub enum LoadBalancing {
     Flowlet(Flowlet),
     /// A link by the hash, until a switch further on says that it leads to a long queue.
     Telemetry(TelemetryAssisted),
+    /// The same link for all packets to a host.
+    Destination(ByDestination),
 }
 }
 
@@ -117,6 +121,21 @@ impl LoadBalancing {
                 ecmp.hash(tuple)
             }
             _ => Ecmp::default().hash(tuple),
+        }
+    }
+
+    /// Whether the hash of a packet decides its path, or which entry of a table does.
+    pub fn follows_hash(&self) -> bool {
+        match self {
+            LoadBalancing::Ecmp(_)
+            | LoadBalancing::WeightedEcmp(_)
+            | LoadBalancing::Flowlet(_)
+            | LoadBalancing::Telemetry(_) => true,
+            LoadBalancing::RandomSpray(_)
+            | LoadBalancing::RoundRobinSpray(_)
+            | LoadBalancing::QueueAwareSpray(_)
+            | LoadBalancing::Adaptive(_)
+            | LoadBalancing::Destination(_) => false,
         }
     }
 
@@ -211,9 +230,9 @@ pub(crate) trait Balance {
     /// order in which they arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
 
-    /// The place of the port that all packets with this hash take; `None` where the choice depends
-    /// on anything else.
-    fn fixed(&self, _hash: u32, _view: &View<'_>) -> Option<usize> {
+    /// The place of the port that all packets with this hash to this host take; `None` where the
+    /// choice depends on anything else.
+    fn fixed(&self, _to: (u32, u32), _view: &View<'_>) -> Option<usize> {
         None
     }
 }
@@ -241,6 +260,13 @@ impl Balancer {
         Balancer {
             member: Member::Spine(Box::new(spray)),
             quality: Quality::new(None, ports),
+        }
+    }
+
+    /// Says where the switch stands in the tree, before anything has happened.
+    pub(crate) fn stand_at(&mut self, place: TreePlace) {
+        if let Member::Destination(forwarding) = &mut self.member {
+            forwarding.0 = place;
         }
     }
 
@@ -306,11 +332,11 @@ impl Balancer {
         self.choose_other(packet, candidates, seed, (ports, routing))
     }
 
-    /// The place among the candidates of the port that all packets with this hash take; `None`
-    /// where the choice depends on anything else.
+    /// The place among the candidates of the port that all packets with this hash to this host
+    /// take; `None` where the choice depends on anything else.
     pub(crate) fn fixed(
         &self,
-        hash: u32,
+        to: (u32, u32),
         candidates: &[u16],
         seed: u32,
         (ports, routing): (&[Port], &Routing),
@@ -325,7 +351,7 @@ impl Balancer {
             quality: &self.quality,
             routing,
         };
-        self.member.fixed(hash, &view)
+        self.member.fixed(to, &view)
     }
 
     #[inline(never)]

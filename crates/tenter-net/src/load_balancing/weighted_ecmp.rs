@@ -32,7 +32,7 @@ impl Balance for WeightedEcmp {
         self.place(packet.hash, view)
     }
 
-    fn fixed(&self, hash: u32, view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, (hash, _): (u32, u32), view: &View<'_>) -> Option<usize> {
         Some(self.place(hash, view))
     }
 }

@@ -602,11 +602,11 @@ impl AtWork<'_> {
     /// Sends the pause frames that have become due.
     pub(crate) fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
         while self.buffer.has_due() {
-            for due in self.buffer.take_due() {
+            for due in self.buffer.take_all_due() {
                 self.advance_port(due.port, now, medium);
                 let class = self.class_of[usize::from(due.queue)];
                 let port = &mut self.ports[usize::from(due.port)];
-                port.send_pause(class, due.quanta, now, medium);
+                port.tell(class, due, now, medium);
                 if self.leaf.is_host_port(due.port) {
                     self.look_at_port(due.port, now);
                 }

@@ -7,6 +7,7 @@ use tenter_units::Time;
 
 use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
+use crate::table::pause_word;
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -291,11 +292,12 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
         (
             "Traffic",
             format!(
-                "{} flows, {} on all links, {}% of it control packets, {}% pauses",
+                "{} flows, {} on all links, {}% of it control packets, {}% {}",
                 count(summary.totals.flows),
                 bytes(summary.totals.wire_bytes as f64),
                 number(summary.totals.control_wire, 2),
-                number(summary.totals.pause_wire, 2)
+                number(summary.totals.pause_wire, 2),
+                pause_word(&summary.totals)
             ),
         ),
         (

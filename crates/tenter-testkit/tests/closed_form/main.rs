@@ -7,6 +7,7 @@
 mod accounting;
 mod collectives;
 mod congestion;
+mod credit;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;

@@ -1,0 +1,94 @@
+//! What a fabric that sends by credit comes to: lanes, input buffers, and the round trips that they
+//! cover.
+
+use serde::Serialize;
+use tenter_net::headroom::{self, PausedLink, Senders};
+use tenter_net::{CREDIT_BLOCK_BYTES, CreditSpec, DATA_OVERHEAD_BYTES, credit_blocks};
+use tenter_scenario::Plan;
+use tenter_units::Time;
+
+/// A fabric that sends by credit in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CreditFacts {
+    /// The lanes, which are the classes that switches tell apart.
+    pub lanes: Vec<u8>,
+    /// Input buffer of each port and lane, in whole blocks.
+    pub lane_bytes: u64,
+    /// The same in blocks of 64 bytes: the credit of an idle link.
+    pub lane_blocks: u32,
+    /// Input buffers of all lanes of a port.
+    pub port_bytes: u64,
+    /// A flow-control packet goes out for so much that has become free.
+    pub update_bytes: u64,
+    /// The link that needs the largest buffer, by the port that it comes in through.
+    pub link: String,
+    /// Its rate.
+    pub link_gbps: f64,
+    /// From the start of its longest frame until the credit for it is back, if the frame leaves at
+    /// once and the flow-control packet waits for a frame on the way back.
+    pub round_trip_ns: f64,
+    /// What the link carries in that time.
+    pub round_trip_bytes: u64,
+    /// The input buffer with which it is sure to keep its rate.
+    pub needed_bytes: u64,
+    /// Links that need more than they have.
+    pub short_links: u64,
+    /// All links.
+    pub links: u64,
+}
+
+/// What there is to say of credit, if the fabric sends by it.
+pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
+    let spec = plan.credit.as_ref()?;
+    let senders = Senders {
+        frame_bytes: plan.nic.longest_frame_bytes(),
+        transmit_latency: plan.nic.transmit_latency,
+        fast_ppm: plan.nic.clock_offset_max_ppm,
+    };
+    let fabric = (&plan.topology, &plan.switches);
+    let links: Vec<_> = headroom::all(fabric, senders, plan.nic.receive_latency).collect();
+    let needed = |link: &PausedLink| spec.needed_bytes(link);
+    let (end, link) = links.iter().max_by_key(|(_, link)| needed(link))?;
+    let round_trip = spec.round_trip(link);
+    let bits = u128::from(link.rate.bits_per_second()) * u128::from(round_trip.ps());
+    let lane_blocks = spec.lane_blocks();
+    let lane_bytes = u64::from(lane_blocks) * u64::from(CREDIT_BLOCK_BYTES);
+    let classes = plan.switches.usual.classes.iter();
+    let lanes: Vec<u8> = classes.map(|class| class.class).collect();
+    let short = links.iter().filter(|(_, link)| needed(link) > lane_bytes);
+    Some(CreditFacts {
+        port_bytes: lane_bytes * lanes.len() as u64,
+        lanes,
+        lane_bytes,
+        lane_blocks,
+        update_bytes: spec.update_bytes,
+        link: plan.topology.port_name(end.node, end.port),
+        link_gbps: link.rate.bits_per_second() as f64 / 1e9,
+        round_trip_ns: round_trip.as_ns(),
+        round_trip_bytes: (bits / 8_000_000_000_000) as u64,
+        needed_bytes: needed(link),
+        short_links: short.count() as u64,
+        links: links.len() as u64,
+    })
+}
+
+/// Flow-control packets for so many data frames and other frames that cross a link.
+pub(crate) fn updates(plan: &Plan, data: f64, control: f64) -> f64 {
+    let Some(spec) = &plan.credit else {
+        return 0.0;
+    };
+    let update = f64::from(spec.update_blocks());
+    let each = |frame_bytes| (f64::from(credit_blocks(frame_bytes)) / update).min(1.0);
+    let full = plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES;
+    data * each(full) + control * each(u32::from(tenter_net::ACK_FRAME_BYTES))
+}
+
+/// From the start of a flow-control packet to its effect at the other end of a cable.
+pub(crate) fn shortest_update(spec: &CreditSpec, plan: &Plan) -> Time {
+    let cables = plan.topology.cables.iter();
+    let times = cables.map(|cable| {
+        let bytes = u32::from(tenter_net::FLOW_CONTROL_BYTES);
+        cable.rate.serialisation(0).of(bytes, 0).0 + cable.delay + spec.delay
+    });
+    times.min().unwrap_or_default()
+}

@@ -1,0 +1,196 @@
+//! `fabric.switching` with `kind: credit-based`: its keys, and what such a fabric cannot work with.
+
+use tenter_endpoint::NicSpec;
+use tenter_net::headroom::{self, PausedLink, Senders};
+use tenter_net::{
+    CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, ClassSpec, CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL,
+};
+use tenter_units::Time;
+
+use crate::decode::Section;
+use crate::diagnostics::{Location, Problems};
+use crate::keys::Presence::Default;
+use crate::keys::{KeyTable, key};
+use crate::switching::Around;
+use crate::tree::{Entry, Node};
+
+pub(crate) const CREDIT: KeyTable = KeyTable {
+    title: "`fabric.switching` with `kind: credit-based`",
+    keys: &[
+        key(
+            "lane_buffer",
+            "size",
+            Default("128KiB"),
+            "The input buffer that each port, of a switch or of a NIC, has for each class (virtual lane); in blocks of 64 bytes, rounded down; 64 bytes to 16 MiB",
+        )
+        .from("2,048 blocks are the most that the credit counters of InfiniBand, of 12 bits, can grant; what devices have is not published"),
+        key(
+            "update",
+            "size",
+            Default("4096B"),
+            "A flow-control packet goes out when so much of an input buffer has become free since the last one; 1 byte to 16 MiB",
+        )
+        .from("assumed: about one for each full packet; the standard asks for one every 65,536 symbol times at least"),
+        key(
+            "update_delay",
+            "time",
+            Default("100ns"),
+            "From the end of a flow-control packet, beside the cable, to the instant at which the other end goes by it; 1 ms at most",
+        )
+        .from("assumed: the part of a switch's pipeline that it passes"),
+    ],
+};
+
+/// The most bytes of an input buffer.
+const LANE_MAX: u64 = 16 << 20;
+const DELAY_MAX: Time = Time::from_us(1_000);
+
+pub(super) fn read(section: &mut Section<'_>) -> Option<CreditSpec> {
+    let least = u64::from(CREDIT_BLOCK_BYTES);
+    let lane = section
+        .take("lane_buffer")
+        .and_then(|field| field.size(&(least..=LANE_MAX)));
+    let update = section
+        .take("update")
+        .and_then(|field| field.size(&(1..=LANE_MAX)));
+    let delay = section.time("update_delay", Time::ZERO..=DELAY_MAX);
+    Some(CreditSpec {
+        lane_bytes: lane?,
+        update_bytes: update?,
+        delay: delay?,
+    })
+}
+
+/// What `fabric.switch` has that does not say: frames never find an output queue full.
+pub(crate) fn switch_defaults(switch: &mut Section<'_>) {
+    if !switch.has("buffer") {
+        switch.fill(&[entry("queue_capacity", "none")]);
+    }
+}
+
+/// What `fabric.load_balancing` is that does not say.
+pub(crate) fn balancing_defaults(balancing: &mut Section<'_>) {
+    balancing.fill(&[entry("kind", "destination")]);
+}
+
+fn entry(key: &str, word: &str) -> Entry {
+    Entry {
+        key: key.to_owned(),
+        key_at: None,
+        node: Node::plain(word),
+    }
+}
+
+/// What waits for host memory waits in the input buffer of its lane, which is never too small.
+pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
+    if let Some(buffer) = &mut nic.receive_buffer {
+        buffer.capacity_bytes = UNLIMITED_POOL;
+        buffer.xoff_bytes = None;
+        buffer.xon_bytes = 0;
+    }
+}
+
+/// Refuses what a fabric that sends by credit cannot be or work with.
+pub(super) fn check(
+    spec: &CreditSpec,
+    at: Option<Location>,
+    around: &Around<'_>,
+    (problems, warnings): (&Problems, &Problems),
+) {
+    let refuse = |what: &str, help: &str| {
+        problems.push(at, what.to_owned(), Some(help.to_owned()));
+    };
+    if around.switches.any_class(|class| class.lossless.is_some()) {
+        refuse(
+            "a credit-based fabric pauses nobody: a frame is sent when there is room for it",
+            "leave out `fabric.flow_control` and `lossless`",
+        );
+    }
+    if around.switches.any_class(|class| class.ecn.is_some()) {
+        refuse(
+            "marking is not part of the credit-based fabric",
+            "leave out `ecn`, and `endpoint.nic.congestion_control` that goes by it",
+        );
+    }
+    if around.switches.iter().any(has_limits) {
+        refuse(
+            "a credit-based fabric has an input buffer for each port and class, and no other limits: no frame is sent that finds no room",
+            "leave out `buffer`, `queue_capacity`, `limit`, `alpha` and `reserved` of `fabric.switch`; `fabric.switching.lane_buffer` is the size",
+        );
+    }
+    if around.has_watchdog {
+        refuse(
+            "`fabric.switch.pfc_watchdog` watches pauses, and a credit-based fabric has none",
+            "leave it out",
+        );
+    }
+    if around.has_storms {
+        let what = "a pause storm has no effect in a credit-based fabric, where nobody is paused";
+        let help = "leave it out; a slow `endpoint.nic.receive_buffer` holds its leaf up by credit";
+        warnings.push(at, what.to_owned(), Some(help.to_owned()));
+    }
+    check_size(spec, at, around, (problems, warnings));
+}
+
+/// Whether a model drops frames, or takes their memory from anywhere else.
+fn has_limits(spec: &SwitchSpec) -> bool {
+    let limited = |class: &ClassSpec| {
+        let unlimited = matches!(class.limit, Limit::Static(bytes) if bytes >= UNLIMITED_POOL);
+        !unlimited || class.reserved_bytes > 0
+    };
+    spec.classes.iter().any(limited) || spec.pool_bytes != [UNLIMITED_POOL]
+}
+
+fn check_size(
+    spec: &CreditSpec,
+    at: Option<Location>,
+    around: &Around<'_>,
+    (problems, warnings): (&Problems, &Problems),
+) {
+    let frame = around.nic.longest_frame_bytes();
+    let least = spec.least_lane_bytes(frame);
+    if spec.lane_bytes < least {
+        let message = format!(
+            "`fabric.switching.lane_buffer` is {} bytes, and a frame of {frame} would wait for ever: its sender may not know of up to {} bytes that are free",
+            spec.lane_bytes,
+            u64::from(spec.update_blocks() - 1) * u64::from(CREDIT_BLOCK_BYTES),
+        );
+        let help = format!("give at least `{least}B`, or a smaller `update`");
+        problems.push(at, message, Some(help));
+        return;
+    }
+    if spec.lane_bytes > CREDIT_MAX_BYTES {
+        let message = format!(
+            "`fabric.switching.lane_buffer` is {} bytes, and credit counters of 12 bits grant {CREDIT_MAX_BYTES} at most",
+            spec.lane_bytes
+        );
+        let help = "counters here have more bits; give `128KiB` or less for those of the standard";
+        warnings.push(at, message, Some(help.to_owned()));
+    }
+    let short = links(around).max_by_key(|(_, link)| spec.needed_bytes(link));
+    let Some((name, link)) = short else {
+        return;
+    };
+    let needed = spec.needed_bytes(&link);
+    if needed > spec.lane_bytes {
+        let message = format!(
+            "`fabric.switching.lane_buffer` is {} bytes, and the link into {name} may need {needed} to keep its rate: {} pass until the credit for a frame is back",
+            spec.lane_bytes,
+            spec.round_trip(&link),
+        );
+        let help = "give it more, or let it be: one lane then gets less than the rate".to_owned();
+        warnings.push(at, message, Some(help));
+    }
+}
+
+/// Each link with the port that it leads to.
+fn links(around: &Around<'_>) -> impl Iterator<Item = (String, PausedLink)> {
+    let senders = Senders {
+        frame_bytes: around.nic.longest_frame_bytes(),
+        transmit_latency: around.nic.transmit_latency,
+        fast_ppm: around.nic.clock_offset_max_ppm,
+    };
+    let fabric = (around.topology, around.switches);
+    headroom::all(fabric, senders, around.nic.receive_latency)
+        .map(|(end, link)| (around.topology.port_name(end.node, end.port), link))
+}

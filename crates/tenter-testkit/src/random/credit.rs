@@ -1,0 +1,72 @@
+//! Fabrics that send by credit: set in the plan, for a fourth of those that are not scheduled and
+//! pause nobody.
+
+use tenter_endpoint::ReceiveBufferSpec;
+use tenter_net::load_balancing::{ByDestination, LoadBalancing};
+use tenter_net::{CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL};
+use tenter_scenario::{Fault, Plan};
+use tenter_units::{Rate, Time};
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    // On a ring with routes round it, everybody may wait for everybody.
+    let in_ring = !plan.topology.routes.is_empty();
+    let likely = if in_ring { 90 } else { 25 };
+    // Scenarios with pauses are rare enough.
+    let lossless = plan.switches.any_class(|class| class.lossless.is_some());
+    if plan.scheduled.is_some() || lossless || !draw.chance(likely) {
+        return;
+    }
+    let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
+    for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+        make_endless(spec);
+    }
+    if draw.chance(40) {
+        let destination = LoadBalancing::Destination(ByDestination);
+        let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
+        for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+            spec.load_balancing = destination.clone();
+        }
+    }
+    plan.watchdog = None;
+    let events = &mut plan.faults.events;
+    events.retain(|of| !matches!(of.fault, Fault::StormBegins(_) | Fault::StormEnds(_)));
+    // What drains slowly keeps its credit; it never runs out of room.
+    let slow = draw
+        .chance(20)
+        .then(|| Rate::from_gbps(5 + draw.below(400)));
+    let drain_rate = slow.or(plan.nic.receive_buffer.and_then(|buffer| buffer.drain_rate));
+    plan.nic.receive_buffer = drain_rate.map(|rate| ReceiveBufferSpec {
+        drain_rate: Some(rate),
+        capacity_bytes: UNLIMITED_POOL,
+        xoff_bytes: None,
+        xon_bytes: 0,
+        quanta: 1,
+    });
+    let mut spec = CreditSpec {
+        lane_bytes: 0,
+        update_bytes: draw.within(1..=6_000),
+        delay: Time::from_ns(draw.below(400)),
+    };
+    let frame = plan.nic.longest_frame_bytes();
+    let more = u64::from(frame) * draw.below(if in_ring { 2 } else { 12 });
+    if in_ring {
+        plan.nic.window_packets = None;
+    }
+    spec.lane_bytes = spec.least_lane_bytes(frame) + draw.below(u64::from(frame)) + more;
+    plan.credit = Some(spec);
+}
+
+/// Takes away all that is not done by credit.
+fn make_endless(spec: &mut SwitchSpec) {
+    spec.pool_bytes = vec![UNLIMITED_POOL];
+    for class in &mut spec.classes {
+        class.pool = 0;
+        class.reserved_bytes = 0;
+        class.limit = Limit::Static(UNLIMITED_POOL);
+        class.lossless = None;
+        class.ecn = None;
+    }
+}

@@ -1,0 +1,84 @@
+//! Where hosts and switches stand in a fat tree, for routing by destination alone.
+
+use crate::Topology;
+
+/// Where a switch stands in a fat tree, as far as routing by destination goes by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreePlace {
+    /// How many switches of its tier serve the same hosts: the number of ways up from a leaf to
+    /// this tier, parallel cables counted once.
+    pub stride: u32,
+    /// How many switches it has above it; 0 at the top.
+    pub parents: u32,
+}
+
+impl Topology {
+    /// Where a switch stands, by the tiers of its neighbours.
+    pub fn tree_place(&self, switch: u32) -> TreePlace {
+        let tier = self.tier(switch);
+        let of_tier = |is: fn(&Option<u8>, &Option<u8>) -> bool| {
+            let peers = self.neighbours(switch).map(|peer| peer.node);
+            let peers = peers.filter(|&peer| !self.is_host(peer));
+            peers.filter(move |&peer| is(&self.tier(peer), &tier))
+        };
+        let mut parents: Vec<u32> = of_tier(Option::gt).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let stride = of_tier(Option::lt).next().map_or(1, |child| {
+            let below = self.tree_place(child);
+            below.stride.saturating_mul(below.parents.max(1))
+        });
+        TreePlace {
+            stride,
+            parents: parents.len() as u32,
+        }
+    }
+
+    /// The number of each host in the order of their leaves, and of ports there.
+    pub fn tree_order(&self) -> Vec<u32> {
+        let mut hosts: Vec<u32> = (0..self.hosts as u32).collect();
+        hosts.sort_by_key(|&host| self.neighbours(host).next().map(|end| (end.node, end.port)));
+        let mut order = vec![0; self.hosts];
+        for (number, host) in (0..).zip(hosts) {
+            order[host as usize] = number;
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::{Rate, Time};
+
+    use super::TreePlace;
+    use crate::{LeafSpine, Topology, TopologySpec};
+
+    fn places(topology: &Topology) -> Vec<(u32, u32)> {
+        let switches = topology.hosts as u32..topology.nodes.len() as u32;
+        let places = switches.map(|switch| topology.tree_place(switch));
+        places
+            .map(|TreePlace { stride, parents }| (stride, parents))
+            .collect()
+    }
+
+    #[test]
+    fn parallel_cables_count_once() {
+        let rate = Rate::from_gbps(400);
+        let topology = TopologySpec::LeafSpine(LeafSpine {
+            leaves: 2,
+            hosts_per_leaf: 2,
+            spines: 3,
+            links_per_pair: 2,
+            host_rate: rate,
+            uplink_rate: rate,
+            host_delay: Time::from_ns(10),
+            fabric_delay: Time::from_ns(10),
+            overrides: Vec::new(),
+            cabling: Some(vec![1, 0, 1, 0]),
+        });
+        let topology = topology.build().expect("it can be built");
+        assert_eq!(places(&topology), [(1, 3), (1, 3), (3, 0), (3, 0), (3, 0)]);
+        // Hosts 1 and 3 are on the first leaf.
+        assert_eq!(topology.tree_order(), [2, 0, 3, 1]);
+    }
+}
