@@ -367,7 +367,8 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out)
 }
 
-/// What the bytes of pauses on the wire are: where frames are sent by credit, flow-control packets.
+/// What the bytes of pauses on the wire are: where frames are sent by credit, those of flow-control
+/// packets.
 pub(crate) fn pause_word(totals: &Totals) -> &'static str {
     let told = totals.xoff_frames + totals.notice_frames > 0;
     if told || totals.pause_wire <= 0.0 {

@@ -106,8 +106,8 @@ fn a_victim_waits_behind_its_lane_and_in_no_other() {
 
 #[test]
 fn credit_for_lost_frames_is_not_lost() {
-    // Two packets fill the input buffer: if credit were lost with frames, two lost ones would be the
-    // end.
+    // Two packets fill the input buffer: if credit were lost with frames, two lost ones would be
+    // the end.
     let set = [
         "fabric.switching.lane_buffer=8448B",
         "jobs[0].collectives=[{collective: incast, size: 4MiB}]",
