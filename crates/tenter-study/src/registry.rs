@@ -59,8 +59,12 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "scheduled-fabric/test-1",
     "scheduled-fabric/test-3",
     "scheduled-fabric/test-5",
+    "scheduled-fabric/test-7",
     "scheduled-fabric/test-12",
+    "scheduled-fabric/test-14",
     "scheduled-fabric/test-16e",
+    "scheduled-fabric/test-18",
+    "scheduled-fabric/bundles",
     "scheduled-fabric/impairments",
     "evolved-ethernet/walk-through",
     "evolved-ethernet/jobs",
@@ -79,6 +83,7 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "evolved-ethernet-jobs-fluid",
     "evolved-ethernet-degraded-fluid",
     "evolved-ethernet-sensitivity-fluid",
+    "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid"
 ];
 
