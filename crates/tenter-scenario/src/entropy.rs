@@ -6,6 +6,7 @@ use tenter_net::load_balancing::LoadBalancing;
 use crate::buffer::Around;
 use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
+use crate::endpoint::Endpoint;
 use crate::keys::Presence::Default;
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::Reordering;
@@ -87,17 +88,18 @@ pub(crate) fn check_impairments(around: &Around<'_>, impaired: Option<&[LinkImpa
     }
 }
 
-/// The NICs, whose packets get hashes of switches that choose paths like this.
-pub(crate) fn complete(
-    nic: NicSpec,
-    draft: Option<EntropyDraft>,
-    load_balancing: &LoadBalancing,
-) -> NicSpec {
-    let entropy = draft.map(|draft| {
-        let differences = load_balancing.source_port_differences(draft.values);
-        Entropy::new(draft.packets, differences)
-    });
-    NicSpec { entropy, ..nic }
+impl Endpoint {
+    /// The NICs, whose packets get hashes of switches that choose paths like this.
+    pub(crate) fn complete(self, load_balancing: &LoadBalancing) -> NicSpec {
+        let entropy = self.entropy.map(|draft| {
+            let differences = load_balancing.source_port_differences(draft.values);
+            Entropy::new(draft.packets, differences)
+        });
+        NicSpec {
+            entropy,
+            ..self.nic
+        }
+    }
 }
 
 /// Reads `entropy` out of `endpoint.nic`.
