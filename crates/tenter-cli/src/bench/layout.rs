@@ -45,11 +45,11 @@ impl Layout {
         };
         check_counts(nodes, per_node, nics, rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
-            return Err("an algorithm that tells servers apart needs `--order hosts`".to_owned());
+            return Err("an algorithm that tells hosts apart needs `--order hosts`".to_owned());
         }
         if within_hosts && rail.is_none() && all {
             return Err(
-                "an algorithm that tells servers apart needs some; give `--nodes` and `-g`, or a fabric of kind `rail`"
+                "an algorithm that tells hosts apart needs servers; give `--nodes` and `-g`, or a fabric of kind `rail`"
                     .to_owned(),
             );
         }
