@@ -138,7 +138,7 @@ fn by_packet(draw: &mut Draw) -> String {
         _ => draw.time(300, 5_000),
     };
     let quality = format!("refresh: {refresh}, step: {}", draw.time(1, 400));
-    let keys = match draw.below(10) {
+    let keys = match draw.below(12) {
         9 => format!(
             "kind: queue-aware-spray, in_order_nics: allow, samples: {}, remember: {}",
             draw.within(1..=3),
