@@ -113,7 +113,7 @@ fn capacity(draw: &mut Draw) -> String {
 }
 
 fn load_balancing(draw: &mut Draw) -> String {
-    if draw.chance(40) {
+    if draw.chance(50) {
         return by_packet(draw);
     }
     let hash = draw.pick(&["crc16", "crc32", "xor", "toeplitz"]);
@@ -158,7 +158,7 @@ fn by_packet(draw: &mut Draw) -> String {
 
 /// Mostly so eager that flows move in runs of a few microseconds.
 fn telemetry(draw: &mut Draw, quality: &str) -> String {
-    let threshold = *draw.pick(&[&0, &0, &5_000, &20_000]);
+    let threshold = *draw.pick(&[&0, &0, &0, &5_000]);
     let growth = *draw.pick(&[&0, &0, &3_000]);
     let most = *draw.pick(&[&200, &200, &5_000]);
     let moves = if draw.chance(80) {
