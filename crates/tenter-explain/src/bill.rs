@@ -57,7 +57,8 @@ pub struct CableLine {
 /// Metres that a signal travels in a nanosecond, in copper and in fibre about.
 const METRES_PER_NS: f64 = 0.198;
 
-pub(crate) fn bill(plan: &Plan) -> Bill {
+/// What the fabric of a plan consists of.
+pub fn bill(plan: &Plan) -> Bill {
     let topology = &plan.topology;
     let first = topology.hosts as u32;
     let device = |node| plan.devices.of_tier(topology.tier(node).unwrap_or(0));

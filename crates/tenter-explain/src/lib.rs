@@ -35,7 +35,7 @@ mod queues;
 mod scheduled;
 mod traffic;
 
-pub use bill::{Bill, CableLine, SwitchLine};
+pub use bill::{Bill, CableLine, SwitchLine, bill};
 pub use buffers::{
     ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
 };

@@ -123,3 +123,15 @@ pub struct EcnSpec {
     /// are in proportion. `None`: they are the same at all.
     pub scale_from: Option<Rate>,
 }
+
+impl EcnSpec {
+    /// Marks every frame that makes its queue longer than so much.
+    pub fn above(bytes: u64) -> EcnSpec {
+        EcnSpec {
+            min_bytes: bytes,
+            max_bytes: bytes,
+            max_probability_ppm: 0,
+            scale_from: None,
+        }
+    }
+}

@@ -143,6 +143,8 @@ pub(crate) enum Draw {
     Mark = 0,
     /// Which of several links it takes.
     Link = 1,
+    /// Whether it moves its flow to another link.
+    Move = 2,
 }
 
 impl Packet {

@@ -164,10 +164,15 @@ impl Port {
             self.lose(packet, now, medium);
             return;
         }
+        self.high_water_bytes = self.high_water_bytes.max(self.bytes_ahead(now));
         let start = self.transmitter.free_at().max(now);
-        let ahead = (start - now) * 64 / self.transmitter.time_of(64).max(1);
-        self.high_water_bytes = self.high_water_bytes.max(ahead);
         self.transmitter.transmit(packet, start, medium);
+    }
+
+    /// The wire bytes that such a port still has to send at `now`.
+    pub(crate) fn bytes_ahead(&self, now: u64) -> u64 {
+        let ahead = self.transmitter.free_at().saturating_sub(now);
+        ahead * 64 / self.transmitter.time_of(64).max(1)
     }
 
     /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the

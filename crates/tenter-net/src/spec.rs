@@ -3,8 +3,9 @@
 use tenter_topology::Topology;
 use tenter_units::Time;
 
-use crate::class::{CLASSES, ClassSpec};
+use crate::class::{CLASSES, ClassSpec, EcnSpec};
 use crate::load_balancing::LoadBalancing;
+use crate::scheduled::IndicationSpec;
 
 /// How a switch hands a frame from its input to its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +90,17 @@ impl Switches {
 
 impl SwitchSpec {
     /// The model of a spine of a scheduled fabric whose leaves this one describes: it has the same
-    /// delays, and one queue without end at each port.
+    /// delays, and one queue without end at each port, which marks what congests it.
     #[must_use]
-    pub fn of_spine(&self) -> SwitchSpec {
+    pub fn of_spine(&self, indication: Option<IndicationSpec>) -> SwitchSpec {
+        let ecn = indication.map(|indication| EcnSpec::above(indication.threshold_bytes));
+        let class = ClassSpec {
+            ecn,
+            ..ClassSpec::without_end(0)
+        };
         SwitchSpec {
             pool_bytes: vec![UNLIMITED_POOL],
-            classes: vec![ClassSpec::without_end(0)],
+            classes: vec![class],
             ..self.clone()
         }
     }

@@ -7,7 +7,8 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, ByDestination, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing,
-    QualitySpec, QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
+    QualitySpec, QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray, TelemetryAssisted,
+    WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -77,8 +78,23 @@ const FLOWLET: KeyTable = KeyTable {
             "Entries of a switch's table of flows; flows of one entry count as one",
         )
         .from("a common default of the flow set size in dynamic load balancing"),
+        key(
+            "probability",
+            "percent, 0 to 100",
+            Default("0"),
+            "With what probability a packet of a flow without a gap moves it, when another link is better by `delta`; packets may then overtake each other",
+        )
+        .from("the probability threshold of reactive path rebalancing; with 0 there is none"),
+        key(
+            "delta",
+            "1 to 7",
+            Default("2"),
+            "By so many of eight levels another link must be better for that",
+        )
+        .from("the quality delta of reactive path rebalancing; its value is assumed"),
         REFRESH,
         STEP,
+        IN_ORDER_NICS,
     ],
 };
 
@@ -206,10 +222,12 @@ impl LoadBalancingDraft {
         if !self.spec.reorders() {
             return;
         }
-        let wait = if self.spec.sends_notices() {
-            ", or `move: at-gap` here, so that a flow moves only when it has paused"
-        } else {
-            ""
+        let wait = match self.spec {
+            LoadBalancing::Telemetry(_) => {
+                ", or `move: at-gap` here, so that a flow moves only when it has paused"
+            }
+            LoadBalancing::Flowlet(_) => ", or leave out `probability` here",
+            _ => "",
         };
         let spray = Reordering {
             key: "fabric.load_balancing",
@@ -304,7 +322,7 @@ pub(crate) fn read(fabric: &mut Section<'_>, by_credit: bool) -> Option<LoadBala
     let read = read_kind(&mut own);
     let in_order_nics = match &read {
         // Whether it reorders is said by another of its keys.
-        Some(spec) if spec.reorders() || spec.sends_notices() => {
+        Some(spec) if spec.reorders() || spec.may_reorder() => {
             own.choice("in_order_nics", &[("refuse", false), ("allow", true)])
         }
         _ => Some(false),
@@ -396,10 +414,16 @@ fn read_flowlet(section: &mut Section<'_>) -> Option<Flowlet> {
     section.extend(&FLOWLET);
     let gap = section.time("gap", Time::from_ps(1)..=SECOND);
     let buckets = section.integer("buckets", 1..=BUCKETS_MAX);
+    let probability = section.integer::<u32>("probability", 0..=100);
+    let delta = section.integer::<u8>("delta", 1..=7);
     let quality = read_quality(section);
     Some(Flowlet {
         gap: gap?,
         buckets: buckets?,
+        reassignment: Reassignment {
+            delta: delta?,
+            probability_ppm: probability? * 10_000,
+        },
         quality: quality?,
     })
 }

@@ -116,16 +116,14 @@ fn load_balancing() -> Value {
 }
 
 fn switching() -> Value {
-    let [own, scheduled, cell, credit] = switching::TABLES;
+    let [own, scheduled, cell, indication, credit] = switching::TABLES;
     let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
     let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
     let cell = Object::of(&[cell]).schema();
+    let indication = Object::of(&[indication]).schema();
+    let scheduled = scheduled.with("cell", cell).with("indication", indication);
     let credit = Object::of(&[own, credit]).fixed("kind", "credit-based");
-    one_of([
-        usual.schema(),
-        scheduled.with("cell", cell).schema(),
-        credit.schema(),
-    ])
+    one_of([usual.schema(), scheduled.schema(), credit.schema()])
 }
 
 fn switch() -> Value {

@@ -4,7 +4,7 @@
 pub(crate) mod credit;
 
 use tenter_endpoint::NicSpec;
-use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
+use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_net::{ClassSpec, CreditSpec, PfcTrigger, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
@@ -68,6 +68,39 @@ const SCHEDULED: KeyTable = KeyTable {
             "A packet is given up when it is not whole so long after it was sent; only where links fail or lose frames",
         )
         .from("assumed: longer than anything waits in the fabric"),
+        key(
+            "control",
+            "size",
+            Default("0B"),
+            "What a request and a credit take together of the links between switches, in wire bytes for each credit; packets carry it in proportion, and it is a quarter of `credit` at most",
+        )
+        .from("not published: 0 leaves it out"),
+        key(
+            "indication",
+            "mapping or `none`",
+            Default("none"),
+            "Whether cells that meet a long queue in the fabric slow the credits of their port down",
+        ),
+    ],
+};
+
+const INDICATION: KeyTable = KeyTable {
+    title: "`fabric.switching.indication`",
+    keys: &[
+        key(
+            "threshold",
+            "size",
+            Default("32KiB"),
+            "A cell is marked that makes a queue of the fabric longer than this",
+        )
+        .from("assumed; Broadcom's SDK has three thresholds, without values"),
+        key(
+            "hold",
+            "time, 100ns or more",
+            Default("10us"),
+            "A port takes at most one step in this time, of eight of its credit rate, and gives one back after this time without a mark",
+        )
+        .from("assumed: several times the way through the fabric; eight levels are those of Broadcom's SDK"),
     ],
 };
 
@@ -100,7 +133,8 @@ const CELL: KeyTable = KeyTable {
 const CELL_ORIGIN: &str = "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&SWITCHING, &SCHEDULED, &CELL, &credit::CREDIT];
+pub(crate) const TABLES: [&KeyTable; 5] =
+    [&SWITCHING, &SCHEDULED, &CELL, &INDICATION, &credit::CREDIT];
 
 /// The most bytes of a bundle: what a frame of the simulation holds.
 const BUNDLE_MAX: u32 = 15_000;
@@ -190,6 +224,13 @@ fn read_scheduled(section: &mut Section<'_>) -> Option<ScheduledSpec> {
     ];
     let spray = section.choice("spray", &sprays);
     let timeout = section.time("reassembly_timeout", Time::from_us(1)..=SECOND);
+    let most = credit.unwrap_or(16_000) / 4;
+    let control = section
+        .take("control")
+        .and_then(|field| field.size(&(0..=most)));
+    let indication = section
+        .take("indication")
+        .and_then(|field| read_indication(field, section));
     Some(ScheduledSpec {
         credit_bytes: credit? as u32,
         over_speed_ppm: over_speed? * 10_000,
@@ -197,7 +238,25 @@ fn read_scheduled(section: &mut Section<'_>) -> Option<ScheduledSpec> {
         cell: cell?,
         spray: spray?,
         reassembly_timeout: timeout?,
+        control_bytes: control? as u32,
+        indication: indication?,
     })
+}
+
+fn read_indication(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<IndicationSpec>> {
+    if field.word() == Some("none") {
+        return Some(None);
+    }
+    let mut own = field.section(&INDICATION);
+    let threshold = own
+        .take("threshold")
+        .and_then(|field| field.size(&(1..=1 << 40)));
+    let hold = own.time("hold", Time::from_ns(100)..=SECOND);
+    section.put("indication", own.finish());
+    Some(Some(IndicationSpec {
+        threshold_bytes: threshold?,
+        hold: hold?,
+    }))
 }
 
 fn read_cell(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<CellSpec>> {

@@ -2,7 +2,7 @@
 
 mod base;
 
-use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
+use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_units::Time;
 
 use base::Base;
@@ -28,8 +28,24 @@ fn defaults_are_those_of_the_table_or_of_the_profile() {
         cell: None,
         spray: SprayKind::RoundRobin,
         reassembly_timeout: Time::from_us(100),
+        control_bytes: 0,
+        indication: None,
     };
     assert_eq!(scheduled(&[]), plain);
+    let told = IndicationSpec {
+        threshold_bytes: 32 << 10,
+        hold: Time::from_us(20),
+    };
+    let own = [
+        "fabric.switching.indication={hold: 20us}",
+        "fabric.switching.control=128B",
+    ];
+    let with = ScheduledSpec {
+        control_bytes: 128,
+        indication: Some(told),
+        ..plain.clone()
+    };
+    assert_eq!(scheduled(&own), with);
     let cell = CellSpec {
         payload_bytes: 256,
         overhead_bytes: 16,

@@ -380,9 +380,10 @@ pub fn lookahead(context: &Context) -> u64 {
 
 /// The longest time a frame is under way from one node to the next, in ps.
 fn longest_flight(context: &Context) -> u64 {
-    let wire_bytes = context.nic.longest_frame_bytes() + tenter_net::WIRE_OVERHEAD_BYTES;
+    let frame_bytes = context.nic.longest_frame_bytes();
+    let wire_bytes = frame_bytes + tenter_net::WIRE_OVERHEAD_BYTES;
     let spec = context.scheduled.as_ref().map(|fabric| &fabric.spec);
-    let cell = spec.map_or(0, ScheduledSpec::longest_wire_bytes);
+    let cell = spec.map_or(0, |spec| spec.longest_wire_bytes(frame_bytes));
     let control = context.control_latencies().map_or(0, |(_, most)| most);
     flights(context, wire_bytes.max(cell)).fold(control, u64::max)
 }
@@ -615,8 +616,9 @@ impl Context {
         let place = (node, index, seed);
         let spec = self.switch(node);
         let mut switch = match &self.scheduled {
-            Some(_) if !self.is_scheduled_leaf(node) => {
-                Switch::new(place, &spec.of_spine(), transmitters, &Vec::new())
+            Some(fabric) if !self.is_scheduled_leaf(node) => {
+                let spine = spec.of_spine(fabric.spec.indication);
+                Switch::new(place, &spine, transmitters, &Vec::new())
             }
             _ => Switch::new(place, spec, transmitters, &headrooms),
         };

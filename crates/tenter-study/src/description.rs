@@ -221,6 +221,16 @@ pub enum Reading {
     SlowestSenderXoffMs,
     /// Times at which load balancing moved a flow to another link, over all switches.
     MovedFlows,
+    /// How many switches the fabric has; in a scheduled one its leaves and fabric elements.
+    Switches,
+    /// How many ports of switches are used.
+    SwitchPorts,
+    /// How many cables connect switches.
+    FabricCables,
+    /// What their ports carry in one direction, in Gb/s for each NIC.
+    SwitchGbpsPerNic,
+    /// The power of all switch chips; nothing where that of one is not published.
+    SwitchChipsWatts,
 }
 
 /// What the luck of the hash must have been in a trial.

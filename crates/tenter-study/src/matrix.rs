@@ -73,9 +73,16 @@ struct Metric {
     /// The fabric whose value in the same case and with the same seed it is divided by, and which
     /// has no bar itself.
     over: Option<String>,
+    /// The cases that it is read in, by their names; all where it is missing.
+    cases: Option<Vec<String>>,
 }
 
 impl Metric {
+    fn is_in(&self, case: &Case) -> bool {
+        let cases = self.cases.as_ref();
+        cases.is_none_or(|cases| cases.contains(&case.name))
+    }
+
     fn is_of(&self, fabric: &Fabric) -> bool {
         self.over.as_ref() != Some(&fabric.name)
     }
@@ -97,7 +104,7 @@ pub(crate) fn expand(description: &mut Description) -> Result<(), String> {
     }
     let mut readings = Vec::new();
     for metric in &matrix.metrics {
-        for case in &matrix.cases {
+        for case in matrix.cases.iter().filter(|case| metric.is_in(case)) {
             let fabrics = matrix.run_in(case).filter(|fabric| metric.is_of(fabric));
             readings.extend(fabrics.map(|fabric| matrix.reading(metric, fabric, case)));
         }
@@ -115,12 +122,15 @@ impl Matrix {
     }
 
     fn check(&self) -> Result<(), String> {
-        for fabric in &self.fabrics {
-            for name in fabric.cases.iter().flatten() {
+        let fabrics = self.fabrics.iter();
+        let fabrics = fabrics.map(|of| ("fabric", &of.name, &of.cases));
+        let metrics = self.metrics.iter();
+        let metrics = metrics.map(|of| ("metric", &of.name, &of.cases));
+        for (what, of, cases) in fabrics.chain(metrics) {
+            for name in cases.iter().flatten() {
                 if self.cases.iter().all(|case| case.name != *name) {
-                    let fabric = &fabric.name;
                     return Err(format!(
-                        "the fabric `{fabric}` names the case `{name}`, which is not listed"
+                        "the {what} `{of}` names the case `{name}`, which is not listed"
                     ));
                 }
             }

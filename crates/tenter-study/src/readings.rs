@@ -1,5 +1,6 @@
 //! Studies by readings: each published row is compared with something read from the trials.
 
+use tenter_explain::Bill;
 use tenter_record::{FlowRow, PortRow};
 use tenter_scenario::Plan;
 use tenter_units::Time;
@@ -152,6 +153,13 @@ impl ReadingRow {
                 let moves = trial.counts.switches.iter().map(|row| row.flow_moves);
                 Some(Value::Number(moves.sum::<u64>() as f64))
             }
+            Reading::Switches
+            | Reading::SwitchPorts
+            | Reading::FabricCables
+            | Reading::SwitchGbpsPerNic
+            | Reading::SwitchChipsWatts => {
+                of_bill(self.reading, trial.bill.as_ref()?).map(Value::Number)
+            }
         }
     }
 
@@ -173,6 +181,33 @@ impl ReadingRow {
         let leaf = self.leaf.is_none() || leaves.any(|leaf| Some(leaf.name) == self.leaf);
         let is_named = |name: &String| plan.jobs.iter().any(|job| job.name == *name);
         leaf && self.job.as_ref().is_none_or(is_named)
+    }
+}
+
+/// What is read of what the fabric consists of.
+fn of_bill(reading: Reading, bill: &Bill) -> Option<f64> {
+    let over_switches = |of: fn(&(u64, f64)) -> f64| -> f64 {
+        let lines = bill.switches.iter();
+        let sums = lines.map(|line| line.count as f64 * line.ports.iter().map(of).sum::<f64>());
+        sums.sum()
+    };
+    match reading {
+        Reading::Switches => {
+            let counts = bill.switches.iter().map(|line| line.count);
+            Some(counts.sum::<u64>() as f64)
+        }
+        Reading::SwitchPorts => Some(over_switches(|&(count, _)| count as f64)),
+        Reading::FabricCables => {
+            let inside = bill.cables.iter();
+            let inside = inside.filter(|line| !line.between.starts_with("NIC"));
+            Some(inside.map(|line| line.count).sum::<u64>() as f64)
+        }
+        Reading::SwitchGbpsPerNic => {
+            let nics: u64 = bill.nics.iter().map(|(_, count)| count).sum();
+            Some(over_switches(|&(count, gbps)| count as f64 * gbps) / nics as f64)
+        }
+        Reading::SwitchChipsWatts => bill.switch_chips_watts.map(|watts| watts as f64),
+        _ => None,
     }
 }
 
@@ -491,6 +526,43 @@ mod tests {
         // 40 % of the ideal in 2 ms: the ideal is 0.8 ms.
         assert_eq!(number(Reading::SlowestFlowSlowDownMs), Some(1.2));
         assert_eq!(number(Reading::MovedFlows), Some(7.0));
+    }
+
+    #[test]
+    fn a_fabric_is_read_by_what_it_consists_of() {
+        use tenter_explain::{CableLine, SwitchLine};
+        let switches = |count, ports: &[(u64, f64)]| SwitchLine {
+            tier: "leaf".to_owned(),
+            count,
+            ports: ports.to_vec(),
+            device_percent: None,
+        };
+        let cables = |between: &str, count| CableLine {
+            between: between.to_owned(),
+            count,
+            rate_gbps: 400.0,
+            delay_ns: 25.0,
+            length_m: 5.0,
+        };
+        // Four leaves with four NICs at 400G and two links at 800G, and two spines.
+        let bill = Bill {
+            nics: vec![(400.0, 16)],
+            switches: vec![
+                switches(4, &[(4, 400.0), (2, 800.0)]),
+                switches(2, &[(4, 800.0)]),
+            ],
+            cables: vec![cables("NIC - leaf", 16), cables("leaf - spine", 8)],
+            switch_chips_watts: Some(3_000),
+            watts_per_nic: None,
+            not_known: Vec::new(),
+        };
+        let of = |reading| of_bill(reading, &bill);
+        assert_eq!(of(Reading::Switches), Some(6.0));
+        assert_eq!(of(Reading::SwitchPorts), Some(32.0));
+        assert_eq!(of(Reading::FabricCables), Some(8.0));
+        assert_eq!(of(Reading::SwitchGbpsPerNic), Some(1_200.0));
+        assert_eq!(of(Reading::SwitchChipsWatts), Some(3_000.0));
+        assert_eq!(of(Reading::NicXoffMs), None);
     }
 
     #[test]

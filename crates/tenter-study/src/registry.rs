@@ -70,7 +70,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "evolved-ethernet/jobs",
     "evolved-ethernet/speed-up",
     "evolved-ethernet/degraded",
-    "evolved-ethernet/sensitivity"
+    "evolved-ethernet/sensitivity",
+    "evolved-ethernet/summary"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -83,6 +84,7 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "evolved-ethernet-jobs-fluid",
     "evolved-ethernet-degraded-fluid",
     "evolved-ethernet-sensitivity-fluid",
+    "evolved-ethernet-summary",
     "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid"
 ];

@@ -1,5 +1,6 @@
 //! What a study keeps of a trial.
 
+use tenter_explain::{Bill, bill};
 use tenter_record::{Counts, FlowRow, PortRow, Summary};
 use tenter_scenario::Plan;
 use tenter_sim::Outcome;
@@ -21,6 +22,8 @@ pub struct Trial {
     pub(crate) leaves: Vec<Leaf>,
     /// How many uplinks jobs under test share with background jobs, where a hash decides that.
     pub(crate) shared_uplinks: Option<u64>,
+    /// What its fabric consists of.
+    pub(crate) bill: Option<Bill>,
 }
 
 impl Trial {
@@ -34,6 +37,7 @@ impl Trial {
             flows,
             leaves: leaves(&plan.topology),
             shared_uplinks: shared_uplinks(plan),
+            bill: Some(bill(plan)),
         }
     }
 

@@ -5,7 +5,7 @@ use tenter_units::Time;
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::{Balance, Described, View};
-use crate::packet::Packet;
+use crate::packet::{Draw, Packet};
 
 /// A flow keeps its link while its packets follow each other closely. After a gap it takes the
 /// least busy one.
@@ -17,6 +17,30 @@ pub struct Flowlet {
     pub gap: Time,
     /// Entries of each table of flows; flows of one entry count as one.
     pub buckets: u32,
+    /// Whether, and when, a flow without a gap moves.
+    pub reassignment: Reassignment,
+}
+
+/// When a flow takes a less busy link although its packets follow each other closely; they may then
+/// overtake each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reassignment {
+    /// By so many levels the least busy link must be better.
+    pub delta: u8,
+    /// With what probability a packet moves its flow then, in parts per million; 0: never.
+    pub probability_ppm: u32,
+}
+
+impl Reassignment {
+    /// Whether a packet moves its flow from a candidate to another one.
+    fn moves(self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
+        let level = |place: usize| view.level(view.candidates[place], packet.at);
+        if level(from) < level(to) + self.delta.max(1) {
+            return false;
+        }
+        let draw = packet.draw(view.seed, Draw::Move) >> 32;
+        draw * 1_000_000 < u64::from(self.probability_ppm) << 32
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +54,9 @@ struct Bucket {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowletTable {
     gap: u64,
+    reassignment: Reassignment,
     table: Buckets<Bucket>,
+    moves: u64,
 }
 
 impl FlowletTable {
@@ -41,8 +67,15 @@ impl FlowletTable {
         };
         FlowletTable {
             gap: spec.gap.ps(),
+            reassignment: spec.reassignment,
             table: Buckets::new(spec.buckets, empty),
+            moves: 0,
         }
+    }
+
+    /// How often a flow has moved without a gap.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves
     }
 }
 
@@ -58,7 +91,7 @@ impl Described for Flowlet {
     }
 
     fn reorders(&self) -> bool {
-        false
+        self.reassignment.probability_ppm > 0
     }
 }
 
@@ -69,10 +102,18 @@ impl Balance for FlowletTable {
         let fresh = bucket.last.is_some_and(|last| packet.at - last < gap);
         bucket.last = Some(packet.at);
         let kept = view.candidates.iter().position(|port| *port == bucket.port);
-        if let Some(kept) = kept.filter(|_| fresh) {
+        let kept = kept.filter(|_| fresh);
+        let stays = self.reassignment.probability_ppm == 0;
+        if let Some(kept) = kept.filter(|_| stays) {
             return kept;
         }
         let best = view.best(packet);
+        if let Some(kept) = kept {
+            if !self.reassignment.moves(packet, (kept, best), view) {
+                return kept;
+            }
+            self.moves += 1;
+        }
         bucket.port = view.candidates[best];
         best
     }

@@ -18,7 +18,7 @@ mod weighted_ecmp;
 pub use adaptive::Adaptive;
 pub use destination::ByDestination;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
-pub use flowlet::Flowlet;
+pub use flowlet::{Flowlet, Reassignment};
 pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
@@ -157,6 +157,14 @@ impl LoadBalancing {
             })
         };
         (0..ports).map(|port| hash(port) ^ hash(0)).collect()
+    }
+
+    /// Whether its keys decide whether packets of a flow may overtake each other.
+    pub fn may_reorder(&self) -> bool {
+        matches!(
+            self,
+            LoadBalancing::Telemetry(_) | LoadBalancing::Flowlet(_)
+        )
     }
 
     /// Whether switches send each other notices.
@@ -310,6 +318,7 @@ impl Balancer {
     pub(crate) fn told(&self, port: u16) -> ((u64, u64), u64) {
         match &self.member {
             Member::Telemetry(table) => (table.notices(port), table.moves()),
+            Member::Flowlet(table) => ((0, 0), table.moves()),
             _ => ((0, 0), 0),
         }
     }

@@ -6,7 +6,7 @@ use tenter_units::{Rate, Time};
 
 use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, LoadBalancing, QualitySpec,
-    QueueAwareSpray, RandomSpray, RoundRobinSpray, WeightedEcmp,
+    QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray, WeightedEcmp,
 };
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
@@ -119,6 +119,7 @@ fn one_flow_keeps_its_link_or_uses_all() {
             quality: QUALITY,
             gap,
             buckets: 16,
+            reassignment: Reassignment::default(),
         })
     };
     let keeping = [
@@ -162,6 +163,7 @@ fn flows_with_other_candidates_share_no_entry() {
         quality: QUALITY,
         gap: Time::from_us(5),
         buckets: 1,
+        reassignment: Reassignment::default(),
     });
     let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
@@ -232,6 +234,45 @@ fn a_busy_port_is_left_alone() {
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality: rarely });
     let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
     assert!(chosen(&adaptive, &ports, burst)[2] > 0);
+}
+
+#[test]
+fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
+    // A flow's link becomes busy until 333 ns: at 100 ns by two steps of 100 ns, two levels.
+    let moved = |delta: u8, percent: u32| {
+        let spec = LoadBalancing::Flowlet(Flowlet {
+            quality: QUALITY,
+            gap: Time::from_us(5),
+            buckets: 16,
+            reassignment: Reassignment {
+                delta,
+                probability_ppm: percent * 10_000,
+            },
+        });
+        let routing = routing();
+        let of_seed = |seed: u32| {
+            let mut ports = ports();
+            let mut balancer = Balancer::new(&spec, PORTS);
+            let view = |ports: &[Port], at: u64, balancer: &mut Balancer| {
+                let packet = packet(seed, at as u32, at);
+                balancer.choose(&packet, &CANDIDATES, seed, (ports, &routing))
+            };
+            let first = view(&ports, 0, &mut balancer);
+            ports[first].pass(&packet(seed, 0, 0), 0, &mut Nowhere);
+            // The faster port is done sooner.
+            let is_slow = first != 3;
+            let moves = view(&ports, 100_000, &mut balancer) != first;
+            assert_eq!(u64::from(moves), balancer.told(0).1);
+            u32::from(is_slow && moves)
+        };
+        (0..4_000).map(of_seed).sum::<u32>()
+    };
+    // Three of four flows are on a slow port: 3,000 with a deviation of 27.
+    assert!((2_880..3_120).contains(&moved(2, 100)));
+    assert_eq!(moved(3, 100), 0);
+    assert_eq!(moved(2, 0), 0);
+    // A quarter of them: 750 with a deviation of 25.
+    assert!((640..860).contains(&moved(1, 25)));
 }
 
 #[test]

@@ -28,6 +28,51 @@ pub(crate) struct CreditScheduler {
     /// The class whose turn it is.
     turn: usize,
     granted: u64,
+    slowdown: Slowdown,
+}
+
+/// By how much the pace is lowered because the fabric is congested.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slowdown {
+    /// Steps, of which each takes an eighth of the rate.
+    level: u8,
+    /// When the level was last raised.
+    raised: u64,
+    /// When a cell was last marked.
+    marked: u64,
+    /// How long a step lasts, in ps; 0 where nothing is ever marked.
+    hold: u64,
+}
+
+/// The steps of the rate, of which one always remains: Broadcom's headers know eight levels.
+const STEPS: u8 = 8;
+
+impl Slowdown {
+    /// The level at `now`: a step less for each `hold` since the last mark.
+    fn at(self, now: u64) -> u8 {
+        if self.level == 0 {
+            return 0;
+        }
+        let recovered = (now - self.marked) / self.hold;
+        let recovered = u8::try_from(recovered).unwrap_or(STEPS);
+        self.level.saturating_sub(recovered)
+    }
+
+    /// A cell was marked: a step more, if the last one has lasted its time.
+    fn mark(&mut self, now: u64) {
+        self.level = self.at(now);
+        if self.level == 0 || now - self.raised >= self.hold {
+            self.level = (self.level + 1).min(STEPS - 1);
+            self.raised = now;
+        }
+        self.marked = now;
+    }
+
+    /// The bytes after which the next credit is granted in place of `bytes`.
+    fn stretched(self, bytes: u32, now: u64) -> u32 {
+        let steps = u32::from(STEPS);
+        (bytes * steps).div_ceil(steps - u32::from(self.at(now)))
+    }
 }
 
 impl CreditScheduler {
@@ -47,6 +92,10 @@ impl CreditScheduler {
             turns: vec![VecDeque::new(); classes].into(),
             turn: 0,
             granted: 0,
+            slowdown: Slowdown {
+                hold: spec.indication.map_or(0, |indication| indication.hold.ps()),
+                ..Slowdown::default()
+            },
         };
         scheduler.set_rate(bits_per_second);
         scheduler
@@ -57,6 +106,11 @@ impl CreditScheduler {
         let rate = Rate::from_bits_per_second(bits_per_second.max(1));
         self.pace = rate.serialisation(self.over_speed_ppm.cast_signed());
         self.carried = 0;
+    }
+
+    /// A cell for the port was marked on its way at `now`.
+    pub(crate) fn slow_down(&mut self, now: u64) {
+        self.slowdown.mark(now);
     }
 
     /// Credits granted so far.
@@ -100,7 +154,8 @@ impl CreditScheduler {
         }
         self.turn = (class + 1) % classes;
         let carried = if now == self.next_at { self.carried } else { 0 };
-        let (interval, carried) = self.pace.of(self.credit_bytes, carried);
+        let bytes = self.slowdown.stretched(self.credit_bytes, now);
+        let (interval, carried) = self.pace.of(bytes, carried);
         self.carried = carried;
         self.next_at = now + interval.ps();
         self.granted += 1;
@@ -113,7 +168,7 @@ mod tests {
     use tenter_units::Time;
 
     use super::{CreditScheduler, NEVER};
-    use crate::scheduled::{ScheduledSpec, SprayKind};
+    use crate::scheduled::{IndicationSpec, ScheduledSpec, SprayKind};
 
     fn scheduler(classes: usize) -> CreditScheduler {
         let spec = ScheduledSpec {
@@ -123,6 +178,11 @@ mod tests {
             cell: None,
             spray: SprayKind::RoundRobin,
             reassembly_timeout: Time::from_us(100),
+            control_bytes: 0,
+            indication: Some(IndicationSpec {
+                threshold_bytes: 10_000,
+                hold: Time::from_us(10),
+            }),
         };
         CreditScheduler::new(&spec, 8_000_000_000, 3, classes)
     }
@@ -164,5 +224,31 @@ mod tests {
         assert_eq!(credits.grant(1_000_000, until), Some((1, 1)));
         assert_eq!(credits.due(1_000_000, until), 7_000_000);
         assert_eq!(credits.grant(7_000_000, until), Some((0, 0)));
+    }
+
+    #[test]
+    fn marks_slow_credits_down_by_an_eighth_for_each_step() {
+        let mut credits = scheduler(1);
+        let never = |_| 0;
+        credits.ask(0, 0, 1_000_000);
+        let us = 1_000_000;
+        let mut interval = |marks: &[u64], at: u64| {
+            for &mark in marks {
+                credits.slow_down(mark * us);
+            }
+            credits.grant(at * us, never).expect("a queue has asked");
+            credits.due(at * us, never) - at * us
+        };
+        // 1,000 bytes at 8 Gb/s are a microsecond; at seven eighths 1,143 bytes long.
+        assert_eq!(interval(&[], 0), us);
+        assert_eq!(interval(&[10, 11, 19], 19), 1_143_000);
+        // A second step when the first has lasted ten microseconds, 8/6; each is there until ten
+        // have passed without a mark.
+        assert_eq!(interval(&[20], 29), 1_334_000);
+        assert_eq!(interval(&[], 30), 1_143_000);
+        assert_eq!(interval(&[], 40), us);
+        // However many there are, an eighth of the rate remains.
+        let long: Vec<u64> = (10..100).map(|five| five * 5).collect();
+        assert_eq!(interval(&long, 495), 8 * us);
     }
 }

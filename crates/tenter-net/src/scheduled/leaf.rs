@@ -388,6 +388,8 @@ impl AtWork<'_> {
         count(&mut leaf.record.sent, packet);
         let now = packet.at;
         let candidates = routing.candidates(self.index, packet.destination);
+        // What ports of the fabric mark is what they call congestion.
+        let marks = leaf.spec.indication.map_or(0, |_| Packet::ECN_CAPABLE);
         for place in 0..leaf.spec.cells(packet.frame_bytes) {
             let mut cell = Packet {
                 queue_pair: u32::from(leaf.wiring.number),
@@ -395,6 +397,7 @@ impl AtWork<'_> {
                 ..*packet
             };
             cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
+            cell.flags |= marks;
             let mut port = &mut self.ports[usize::from(candidates[0])];
             for _ in 0..candidates.len() {
                 let chosen = leaf.spray.next(usize::from(to), candidates.len());
@@ -402,6 +405,10 @@ impl AtWork<'_> {
                 if !port.transmitter().is_dark() {
                     break;
                 }
+            }
+            let indication = leaf.spec.indication;
+            if indication.is_some_and(|of| port.bytes_ahead(now) > of.threshold_bytes) {
+                cell.flags |= Packet::CONGESTION_EXPERIENCED;
             }
             port.send_on(&cell, now, medium);
         }
@@ -481,6 +488,12 @@ impl AtWork<'_> {
         // when its packet has been given up: it is lost.
         if leaf != self.leaf.wiring.number {
             return;
+        }
+        if self.leaf.spec.indication.is_some()
+            && cell.has(Packet::CONGESTION_EXPERIENCED)
+            && let Some(credits) = &mut self.leaf.credits[usize::from(port)]
+        {
+            credits.slow_down(cell.at);
         }
         let place = self.assembly(port, (cell.queue_pair as u16, class));
         if self.leaf.assemblies[place].take(cell.sequence) {

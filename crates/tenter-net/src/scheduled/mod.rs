@@ -46,6 +46,22 @@ pub struct ScheduledSpec {
     pub spray: SprayKind,
     /// A packet of which cells are still missing so long after it was announced is given up.
     pub reassembly_timeout: Time,
+    /// What a request and a credit take together on the links of the fabric, in wire bytes for
+    /// each credit: the packets that they are for carry it. Messages on control links take none.
+    pub control_bytes: u32,
+    /// How destinations learn that the fabric is congested; `None`: they do not.
+    pub indication: Option<IndicationSpec>,
+}
+
+/// Congestion indication: cells that meet a long queue in the fabric tell the scheduler of their
+/// port, which then grants credit more slowly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndicationSpec {
+    /// A cell is marked that makes a queue of the fabric longer than this, in bytes.
+    pub threshold_bytes: u64,
+    /// A scheduler slows down by one step at most once in this time, and recovers one step after
+    /// this time without a mark.
+    pub hold: Time,
 }
 
 /// Where a host is.

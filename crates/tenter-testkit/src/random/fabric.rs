@@ -150,7 +150,13 @@ fn by_packet(draw: &mut Draw) -> String {
         2 | 3 => format!("kind: adaptive, in_order_nics: allow, {quality}"),
         _ => {
             let (gap, buckets) = (draw.time(50, 20_000), draw.within(1..=40));
-            format!("kind: flowlet, gap: {gap}, buckets: {buckets}, {quality}")
+            let moves = if draw.chance(40) {
+                let (probability, delta) = (draw.within(1..=100), draw.within(1..=7));
+                format!(", probability: {probability}, delta: {delta}, in_order_nics: allow")
+            } else {
+                String::new()
+            };
+            format!("kind: flowlet, gap: {gap}, buckets: {buckets}, {quality}{moves}")
         }
     };
     format!("  load_balancing: {{{keys}}}\n")

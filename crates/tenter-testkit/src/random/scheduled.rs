@@ -2,7 +2,7 @@
 //! have a spine in common.
 
 use tenter_net::PfcTrigger;
-use tenter_net::scheduled::{CellSpec, ScheduledSpec, SprayKind};
+use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_scenario::Plan;
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
@@ -31,8 +31,13 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         overhead_bytes: draw.within(0..=40) as u32,
         bundle: draw.within(1..=6) as u32,
     });
+    let credit_bytes = draw.within(256..=9_000) as u32;
+    let indication = draw.chance(40).then(|| IndicationSpec {
+        threshold_bytes: draw.within(1..=30_000),
+        hold: Time::from_ns(draw.within(100..=20_000)),
+    });
     plan.scheduled = Some(ScheduledSpec {
-        credit_bytes: draw.within(256..=9_000) as u32,
+        credit_bytes,
         over_speed_ppm: draw.below(6) as u32 * 10_000,
         egress_buffer_bytes: draw.within(1..=60_000),
         cell,
@@ -42,6 +47,12 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             SprayKind::Random
         },
         reassembly_timeout: Time::from_ns(draw.within(1_000..=60_000)),
+        control_bytes: if draw.chance(30) {
+            draw.within(1..=u64::from(credit_bytes) / 4) as u32
+        } else {
+            0
+        },
+        indication,
     });
 }
 

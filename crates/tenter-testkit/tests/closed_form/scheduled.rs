@@ -67,10 +67,12 @@ fn cells_go_side_by_side() {
     let trial = Trial::run(FABRIC, &[cells, one]);
     let sent = HOST + 2 * SLOT + 1_182 * BYTE + ACROSS + HOST;
     assert_eq!(trial.flow().fct().ps(), sent + 2 * ACROSS);
-    // Bundles of four: four of 1,088 bytes, and the short cell behind the first of them.
+    // Bundles of four at most: three, three, four, three cells, and behind the first three the last
+    // ones with the short one among them: 5 · 272 + 94 = 1,454 bytes and 272 more.
     let bundles = "fabric.switching.cell={payload: 256B, overhead: 16B, bundle: 4}";
     let trial = Trial::run(FABRIC, &[bundles, one]);
-    assert_eq!(trial.flow().fct().ps(), sent + 2 * ACROSS);
+    let bundled = sent + (816 + 910 - 1_182) * BYTE;
+    assert_eq!(trial.flow().fct().ps(), bundled + 2 * ACROSS);
     // The leaf sent as many bytes to its spines in both cases.
     let wire_bytes = |trial: &Trial| -> u64 {
         let ports = trial.outcome.counts.ports.iter();
@@ -210,4 +212,43 @@ fn an_exchange_of_all_with_all_is_nearly_ideal() {
     let cells = set("{payload: 256B, overhead: 16B}", "450Gbps") / ideal;
     assert!(packets < 1.05, "{packets}");
     assert!(cells < 1.05, "{cells}");
+}
+
+#[test]
+fn congestion_indication_keeps_queues_of_the_fabric_short() {
+    // Half as much up as down: ports of hosts grant twice what the fabric carries.
+    let set = [
+        "fabric.uplink_rate=200Gbps",
+        "jobs=[{name: a, ranks: [0, 4], collectives: [{collective: incast, size: 8MiB}]}, {name: b, ranks: [1, 5], collectives: [{collective: incast, size: 8MiB}]}, {name: c, ranks: [2, 6], collectives: [{collective: incast, size: 8MiB}]}, {name: d, ranks: [3, 7], collectives: [{collective: incast, size: 8MiB}]}]",
+        "endpoint.nic.message_size=128KiB",
+    ];
+    let run = |more: &[&str]| Trial::run(FABRIC, &[&set[..], more].concat());
+    let longest = |trial: &Trial| {
+        let ports = trial.outcome.counts.ports.iter();
+        let inside = ports.filter(|port| port.node_name.starts_with("leaf"));
+        let up = inside.filter(|port| port.peer_name.starts_with("spine"));
+        up.map(|port| port.queue_high_water_bytes)
+            .max()
+            .unwrap_or(0)
+    };
+    let (without, with) = (run(&[]), run(&["fabric.switching.indication={}"]));
+    // The queues end near the threshold, not where the transfer ends; steps of an eighth around the
+    // half that fits cost some of the rate.
+    assert!(longest(&without) > 2_000_000);
+    assert!(longest(&with) < longest(&without) / 3);
+    let cost = with.completion(0) as f64 / without.completion(0) as f64;
+    assert!((1.0..1.2).contains(&cost), "{cost}");
+}
+
+#[test]
+fn requests_and_credits_take_their_share_of_links_if_they_are_to() {
+    // 128 bytes for each 4,096 granted: 132 for a packet of 4,194 bytes on the wire.
+    let control = "fabric.switching.control=128B";
+    let one = "jobs[0].collectives=[{collective: incast, size: 8KiB}]";
+    let (without, with) = (
+        Trial::run(FABRIC, &[one]),
+        Trial::run(FABRIC, &[one, control]),
+    );
+    let more = with.flow().fct().ps() - without.flow().fct().ps();
+    assert_eq!(more, 132 * BYTE);
 }
