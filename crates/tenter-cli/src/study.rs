@@ -189,7 +189,7 @@ impl Runner<'_> {
         }
         let flows = records.finish(&outcome)?;
         report(&title, &outcome.summary);
-        Ok(Trial::new(&loaded.plan, outcome, flows))
+        Ok(study.thinned(Trial::new(&loaded.plan, outcome, flows)))
     }
 
     fn folder(

@@ -100,6 +100,8 @@ pub(crate) struct ReadingOfRow {
     pub(crate) leaf: Option<String>,
     /// The job that it is read of, where it is read of one and that is not the first.
     pub(crate) job: Option<String>,
+    /// The port that it is read at, where it is read at one.
+    pub(crate) port: Option<PortName>,
     /// What is made of the values of several seeds.
     #[serde(default)]
     pub(crate) statistic: Statistic,
@@ -122,6 +124,16 @@ fn band_columns() -> [String; 2] {
     ["band_low", "band_high"].map(str::to_owned)
 }
 
+/// A port by the nodes at both ends; of several links between them, all.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortName {
+    /// The node that sends.
+    pub node: String,
+    /// The node that it sends to.
+    pub peer: String,
+}
+
 /// What is made of the values of several seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -131,6 +143,8 @@ pub enum Statistic {
     Median,
     /// The arithmetic mean.
     Mean,
+    /// That of the flows of all seeds together, for percentiles of completion times.
+    Pooled,
 }
 
 /// What becomes of a value beside those of other variants with the same seed.
@@ -143,14 +157,21 @@ pub enum Against {
     AtMost(String),
     /// 1 when it is at least that of the first variant and at most that of the second; else 0.
     Between([String; 2]),
+    /// By how many percent it is greater than that of the variant; below zero where it is less.
+    ChangeFrom(String),
+    /// How many times a number it is, which a formula gives.
+    Over(u64),
 }
 
 impl Against {
     /// The other variants.
     pub(crate) fn variants(&self) -> &[String] {
         match self {
-            Against::RatioTo(other) | Against::AtMost(other) => std::slice::from_ref(other),
+            Against::RatioTo(other) | Against::AtMost(other) | Against::ChangeFrom(other) => {
+                std::slice::from_ref(other)
+            }
             Against::Between(others) => others,
+            Against::Over(_) => &[],
         }
     }
 
@@ -161,6 +182,8 @@ impl Against {
             (Against::RatioTo(_), [other, ..]) => value / other,
             (Against::AtMost(_), [other, ..]) => holds(value <= *other),
             (Against::Between(_), [low, high, ..]) => holds(*low <= value && value <= *high),
+            (Against::ChangeFrom(_), [other, ..]) => 100.0 * (value / other - 1.0),
+            (Against::Over(number), _) => value / *number as f64,
             _ => f64::NAN,
         }
     }
@@ -221,6 +244,20 @@ pub enum Reading {
     SlowestSenderXoffMs,
     /// Times at which load balancing moved a flow to another link, over all switches.
     MovedFlows,
+    /// The median of the flow completion times, in ms.
+    FctP50Ms,
+    /// What 99 % of them do not exceed, in ms.
+    FctP99Ms,
+    /// What 99.99 % of them do not exceed, in ms.
+    FctP9999Ms,
+    /// How many flows there are.
+    Flows,
+    /// The most bytes that ever waited at a port.
+    QueueHighWaterBytes,
+    /// What a port has sent, as a mean over the trial, in Gb/s.
+    SentGbps,
+    /// How long a port was paused, in percent of the trial.
+    PausedPercent,
     /// How many switches the fabric has; in a scheduled one its leaves and fabric elements.
     Switches,
     /// How many ports of switches are used.
@@ -231,6 +268,31 @@ pub enum Reading {
     SwitchGbpsPerNic,
     /// The power of all switch chips; nothing where that of one is not published.
     SwitchChipsWatts,
+}
+
+impl Reading {
+    /// Whether it looks at flows one by one.
+    pub(crate) fn is_of_flows(self) -> bool {
+        matches!(
+            self,
+            Reading::QpEquivalentsPerUplink | Reading::FramesDelta | Reading::SlowestSenderXoffMs
+        )
+    }
+
+    /// Whether it looks at nothing of flows but how long they took.
+    pub(crate) fn is_of_completion_times(self) -> bool {
+        self == Reading::Flows || self.percentile().is_some()
+    }
+
+    /// The millionths of all flows whose completion time it is, if it is one.
+    pub(crate) fn percentile(self) -> Option<u64> {
+        match self {
+            Reading::FctP50Ms => Some(500_000),
+            Reading::FctP99Ms => Some(990_000),
+            Reading::FctP9999Ms => Some(999_900),
+            _ => None,
+        }
+    }
 }
 
 /// What the luck of the hash must have been in a trial.

@@ -26,6 +26,7 @@
 mod answer;
 mod description;
 mod error;
+mod fct;
 #[cfg(test)]
 mod made_up;
 mod matrix;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::description::{Against, Description, Reading, ReadingOfRow, Statistic, Variant};
+use crate::description::{
+    Against, Description, PortName, Reading, ReadingOfRow, Statistic, Variant,
+};
 
 /// Fabrics, cases and metrics of a study.
 #[derive(Clone, Debug, Deserialize)]
@@ -70,9 +72,14 @@ struct Metric {
     statistic: Statistic,
     /// The job that it is read of, where it is read of one and that is not the first.
     job: Option<String>,
+    /// The port that it is read at, where it is read at one.
+    port: Option<PortName>,
     /// The fabric whose value in the same case and with the same seed it is divided by, and which
     /// has no bar itself.
     over: Option<String>,
+    /// The fabric from whose value in the same case and with the same seed the change is told, in
+    /// percent, and which has no bar itself.
+    change_from: Option<String>,
     /// The cases that it is read in, by their names; all where it is missing.
     cases: Option<Vec<String>>,
 }
@@ -84,7 +91,8 @@ impl Metric {
     }
 
     fn is_of(&self, fabric: &Fabric) -> bool {
-        self.over.as_ref() != Some(&fabric.name)
+        let other = self.over.as_ref().or(self.change_from.as_ref());
+        other != Some(&fabric.name)
     }
 }
 
@@ -165,9 +173,14 @@ impl Matrix {
             against: metric
                 .over
                 .as_ref()
-                .map(|over| Against::RatioTo(variant_name(over, case))),
+                .map(|over| Against::RatioTo(variant_name(over, case)))
+                .or_else(|| {
+                    let from = metric.change_from.as_ref();
+                    from.map(|from| Against::ChangeFrom(variant_name(from, case)))
+                }),
             leaf: None,
             job: metric.job.clone(),
+            port: metric.port.clone(),
             statistic: metric.statistic,
             shown: Some(vec![variant.clone()]),
             variant,

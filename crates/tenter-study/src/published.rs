@@ -265,6 +265,7 @@ impl Published<'_> {
             metric: self.metric.to_owned(),
             leaf: reading.leaf.clone(),
             job: reading.job.clone(),
+            port: reading.port.clone(),
             statistic: reading.statistic,
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(all),

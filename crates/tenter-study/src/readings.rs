@@ -6,7 +6,8 @@ use tenter_scenario::Plan;
 use tenter_units::Time;
 
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
-use crate::description::{Against, Condition, Reading, Statistic};
+use crate::description::{Against, Condition, PortName, Reading, Statistic};
+use crate::fct;
 use crate::published::Gate;
 use crate::trial::{Leaf, Trial, leaves};
 
@@ -27,6 +28,8 @@ pub struct ReadingRow {
     pub leaf: Option<String>,
     /// The job that it is read of, where it is read of one and that is not the first.
     pub job: Option<String>,
+    /// The port that it is read at, where it is read at one.
+    pub port: Option<PortName>,
     /// What is made of the values of several seeds.
     pub statistic: Statistic,
     /// The variant that is judged.
@@ -61,6 +64,7 @@ impl ReadingRow {
         let (measured, statistic) = match self.statistic {
             Statistic::Median => middle(values, trials.len()),
             Statistic::Mean => mean(&values, trials.len()),
+            Statistic::Pooled => self.pooled(trials, others),
         };
         let range = spread.map(range).unwrap_or_default();
         let statistic = statistic.map(|statistic| statistic + &range);
@@ -98,6 +102,22 @@ impl ReadingRow {
         });
         let others: Option<Vec<f64>> = others.collect();
         Some(Value::Number(against.of(value.number()?, &others?)))
+    }
+
+    /// A percentile of the flows of all trials together, beside that of the other variants.
+    fn pooled(&self, trials: &[Trial], others: &[&[Trial]]) -> (Option<Value>, Option<String>) {
+        let of = |trials: &[Trial]| {
+            let counted = trials.iter().filter(|trial| self.counts(trial));
+            fct::percentile_ms(counted, self.job.as_deref(), self.reading.percentile()?)
+        };
+        let others: Option<Vec<f64>> = others.iter().map(|trials| of(trials)).collect();
+        let value = of(trials).zip(others);
+        let value = value.map(|(value, others)| match &self.against {
+            Some(against) => against.of(value, &others),
+            None => value,
+        });
+        let statistic = (trials.len() > 1).then(|| format!("all of {} seeds", trials.len()));
+        (value.map(Value::Number), statistic)
     }
 
     /// Whether the row is about such a trial.
@@ -153,6 +173,25 @@ impl ReadingRow {
                 let moves = trial.counts.switches.iter().map(|row| row.flow_moves);
                 Some(Value::Number(moves.sum::<u64>() as f64))
             }
+            Reading::FctP50Ms | Reading::FctP99Ms | Reading::FctP9999Ms => {
+                let millionths = self.reading.percentile()?;
+                fct::percentile_ms([trial], self.job.as_deref(), millionths).map(Value::Number)
+            }
+            Reading::Flows => Some(Value::Number(trial.completion_times.len() as f64)),
+            Reading::QueueHighWaterBytes => {
+                let bytes = self.ports(trial).map(|row| row.queue_high_water_bytes);
+                bytes.max().map(|bytes| Value::Number(bytes as f64))
+            }
+            Reading::SentGbps => {
+                let ns = trial.summary.engine.simulated_ns;
+                let bytes: u64 = self.ports(trial).map(|row| row.tx_bytes).sum();
+                Some(Value::Number(8.0 * bytes as f64 / ns))
+            }
+            Reading::PausedPercent => {
+                let ns = trial.summary.engine.simulated_ns;
+                let paused = self.ports(trial).map(|row| row.paused).max()?;
+                Some(Value::Number(100.0 * paused.as_ns() / ns))
+            }
             Reading::Switches
             | Reading::SwitchPorts
             | Reading::FabricCables
@@ -161,6 +200,15 @@ impl ReadingRow {
                 of_bill(self.reading, trial.bill.as_ref()?).map(Value::Number)
             }
         }
+    }
+
+    /// The ports that it is read at.
+    fn ports<'a>(&'a self, trial: &'a Trial) -> impl Iterator<Item = &'a PortRow> {
+        let is_meant = |row: &&PortRow| {
+            let port = self.port.as_ref();
+            port.is_some_and(|port| port.node == row.node_name && port.peer == row.peer_name)
+        };
+        trial.counts.ports.iter().filter(is_meant)
     }
 
     fn line_rate_percent(&self, trial: &Trial) -> Option<f64> {
@@ -419,6 +467,7 @@ mod tests {
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),
             job: None,
+            port: None,
             statistic: Statistic::Median,
             variant: "pure".to_owned(),
             shown: vec!["pure".to_owned()],
@@ -526,6 +575,82 @@ mod tests {
         // 40 % of the ideal in 2 ms: the ideal is 0.8 ms.
         assert_eq!(number(Reading::SlowestFlowSlowDownMs), Some(1.2));
         assert_eq!(number(Reading::MovedFlows), Some(7.0));
+    }
+
+    #[test]
+    fn completion_times_of_all_seeds_are_one_set() {
+        // 1 to 100 us and 101 to 200 us in one seed each; twice as long in the other variant, and
+        // as long again in a background job.
+        let of = |times: std::ops::RangeInclusive<u64>, factor: u64| {
+            let mut trial = trial();
+            trial.completion_times = times
+                .flat_map(|us| [(0, Time::from_us(us * factor)), (1, Time::from_us(us * 9))])
+                .collect();
+            trial.summary.jobs = ["a", "load"]
+                .map(|name| JobSummary {
+                    job: JobRow {
+                        name: name.to_owned(),
+                        background: name == "load",
+                        ..JobRow::default()
+                    },
+                    ..JobSummary::default()
+                })
+                .into();
+            trial
+        };
+        let trials = [of(1..=100, 1), of(101..=200, 1)];
+        let others = [of(1..=100, 2), of(101..=200, 2)];
+        let judged = |reading, statistic, against| {
+            let row = ReadingRow {
+                statistic,
+                against,
+                ..row(reading)
+            };
+            let answer = row.judge("pure", &trials, &[&others]);
+            answer.measured.as_ref().and_then(Value::number)
+        };
+        let pooled = |reading| judged(reading, Statistic::Pooled, None);
+        assert_eq!(pooled(Reading::FctP50Ms), Some(0.1));
+        assert_eq!(pooled(Reading::FctP99Ms), Some(0.198));
+        assert_eq!(pooled(Reading::FctP9999Ms), Some(0.2));
+        // 0.05 and 0.15 ms by themselves.
+        let mean = judged(Reading::FctP50Ms, Statistic::Mean, None);
+        assert_eq!(mean, Some(0.1));
+        let change = Some(Against::ChangeFrom("b".to_owned()));
+        let change = judged(Reading::FctP99Ms, Statistic::Pooled, change);
+        assert_eq!(change, Some(-50.0));
+    }
+
+    #[test]
+    fn a_port_is_found_by_its_ends() {
+        let mut trial = trial();
+        let port = |node: &str, peer: &str, high: u64| PortRow {
+            node_name: node.to_owned(),
+            peer_name: peer.to_owned(),
+            queue_high_water_bytes: high,
+            tx_bytes: 2_500,
+            paused: Time::from_ns(25),
+            ..PortRow::default()
+        };
+        trial.counts.ports = vec![port("a", "b", 7), port("a", "b", 9), port("b", "a", 99)];
+        trial.summary.engine.simulated_ns = 100.0;
+        let read = |reading, against| {
+            let ends = ["a", "b"].map(str::to_owned);
+            let [node, peer] = ends;
+            let row = ReadingRow {
+                port: Some(PortName { node, peer }),
+                against,
+                ..row(reading)
+            };
+            let value = row.read_against(&trial, &[]);
+            value.and_then(|value| value.number())
+        };
+        assert_eq!(read(Reading::QueueHighWaterBytes, None), Some(9.0));
+        let over = Some(Against::Over(6));
+        assert_eq!(read(Reading::QueueHighWaterBytes, over), Some(1.5));
+        // 5,000 bytes in 100 ns.
+        assert_eq!(read(Reading::SentGbps, None), Some(400.0));
+        assert_eq!(read(Reading::PausedPercent, None), Some(25.0));
     }
 
     #[test]

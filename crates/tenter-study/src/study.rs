@@ -4,7 +4,7 @@ use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, Plan, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
-use crate::description::{Against, Chart, Description, Seeds, Variant};
+use crate::description::{Against, Chart, Description, Reading, Seeds, Variant};
 use crate::error::StudyError;
 use crate::matrix;
 use crate::pauses::Pauses;
@@ -133,7 +133,23 @@ impl Study {
 
     /// Whether its readings need the flows of a trial.
     pub fn needs_flows(&self) -> bool {
-        matches!(self.comparison, Comparison::Readings(_))
+        self.reads(|reading| reading.is_of_flows() || reading.is_of_completion_times())
+    }
+
+    /// A trial without what no reading looks at: flows take far more room than their times.
+    #[must_use]
+    pub fn thinned(&self, mut trial: Trial) -> Trial {
+        if !self.reads(Reading::is_of_flows) {
+            trial.flows = Vec::new();
+        }
+        trial
+    }
+
+    fn reads(&self, is_such: impl Fn(Reading) -> bool) -> bool {
+        match &self.comparison {
+            Comparison::Sizes(_) => false,
+            Comparison::Readings(rows) => rows.iter().any(|row| is_such(row.reading)),
+        }
     }
 
     /// The scenario of a variant with its changes and the sizes of the cases, resolved, once for

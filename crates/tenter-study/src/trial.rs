@@ -5,6 +5,7 @@ use tenter_record::{Counts, FlowRow, PortRow, Summary};
 use tenter_scenario::Plan;
 use tenter_sim::Outcome;
 use tenter_topology::Topology;
+use tenter_units::Time;
 
 use crate::seeds::shared_uplinks;
 
@@ -19,6 +20,8 @@ pub struct Trial {
     pub counts: Counts,
     /// Its flows, if the study [asks for them](crate::Study::needs_flows).
     pub flows: Vec<FlowRow>,
+    /// Of each flow the index of its job and its completion time, as the study asks for flows.
+    pub(crate) completion_times: Vec<(u32, Time)>,
     pub(crate) leaves: Vec<Leaf>,
     /// How many uplinks jobs under test share with background jobs, where a hash decides that.
     pub(crate) shared_uplinks: Option<u64>,
@@ -34,6 +37,7 @@ impl Trial {
             seed: plan.seed,
             summary: outcome.summary,
             counts: outcome.counts,
+            completion_times: flows.iter().map(|flow| (flow.job, flow.fct())).collect(),
             flows,
             leaves: leaves(&plan.topology),
             shared_uplinks: shared_uplinks(plan),
