@@ -22,6 +22,10 @@ pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
 /// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
+/// Frame bytes of a signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes that say
+/// which class is meant (1), for how long (2), for whom (4), at which queue (4) and which signal of
+/// it this is (3); padded to the smallest frame there is.
+pub const SIGNAL_FRAME_BYTES: u16 = 64;
 /// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
@@ -61,6 +65,10 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
+    /// A switch tells a sender that its packets to the host `queue_pair` wait in a long queue: it
+    /// shall pause a class for so many quanta, both in `sequence` ([`Signal`](crate::Signal)). It
+    /// is routed like any packet.
+    Signal,
     /// A leaf of a scheduled fabric asks for credit: `sequence` bytes for its packets of a class to
     /// `destination`. It goes over a control link, from leaf to leaf.
     CreditRequest,
@@ -103,6 +111,12 @@ impl PacketKind {
                 | PacketKind::FlowControl
                 | PacketKind::LostCredit
         )
+    }
+
+    /// Whether its [`Packet::queue_pair`] is one of the NIC it arrives at.
+    #[inline]
+    pub fn is_of_queue_pair(self) -> bool {
+        !self.is_mac_control() && !matches!(self, PacketKind::ScaleUp | PacketKind::Signal)
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.
@@ -181,6 +195,21 @@ impl Packet {
             sent,
             frame_bytes: FLOW_CONTROL_BYTES,
             kind: PacketKind::FlowControl,
+            flags: Packet::class_flags(class),
+        }
+    }
+
+    /// A pause frame for a class; zero quanta let it go on.
+    pub(crate) fn pause(class: u8, quanta: u16) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 0,
+            sequence: u32::from(quanta),
+            destination: u32::MAX,
+            hash: 0,
+            sent: 0,
+            frame_bytes: PAUSE_FRAME_BYTES,
+            kind: PacketKind::Pause,
             flags: Packet::class_flags(class),
         }
     }
