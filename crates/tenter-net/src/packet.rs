@@ -62,15 +62,15 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
-    /// A switch tells a sender that its packets to the host `queue_pair` wait in a long queue: it
-    /// shall pause a class for so many quanta, both in `sequence` ([`Signal`](crate::Signal)). It
-    /// is routed like any packet.
-    Signal,
     /// A leaf of a scheduled fabric asks for credit: `sequence` bytes for its packets of a class to
     /// `destination`. It goes over a control link, from leaf to leaf.
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
+    /// A switch tells a sender that its packets to the host `queue_pair` wait in a long queue: it
+    /// shall pause a class for so many quanta, both in `sequence` ([`Signal`](crate::Signal)). It
+    /// is routed like any packet.
+    Signal,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
     /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
@@ -111,7 +111,8 @@ impl PacketKind {
     /// Whether its [`Packet::queue_pair`] is one of the NIC it arrives at.
     #[inline]
     pub fn is_of_queue_pair(self) -> bool {
-        !self.is_mac_control() && !matches!(self, PacketKind::ScaleUp | PacketKind::Signal)
+        // What is not comes behind.
+        (self as u8) < PacketKind::Signal as u8
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.
