@@ -43,8 +43,8 @@ rows! {
         receiver: u32 => "receiver", "";
         /// Its name.
         receiver_name: String => "receiver_name", "";
-        /// `signal` of another switch, `own-queue` of the switch the sender is cabled to, or `cache`
-        /// of that switch, which then counts from the sender's packet there.
+        /// `signal` of another switch, `own-queue` of the switch the sender is cabled to, or
+        /// `cache` of that switch, which then counts from the sender's packet there.
         cause: String => "cause", "";
         /// Pauses.
         pauses: u64 => "pauses", "";

@@ -100,7 +100,8 @@ rows! {
         flow_moves: u64 => "flow_moves", "";
         /// Signals of long queues that switches sent to senders.
         signal_frames: u64 => "signal_frames", "frames";
-        /// Pause frames that switches sent to hosts because of such signals, or of their own queues.
+        /// Pause frames that switches sent to hosts because of such signals, or of long queues of
+        /// their own.
         signal_xoff_frames: u64 => "signal_xoff_frames", "frames";
         /// Bytes of all frames on all links, preamble and inter-frame gap included.
         wire_bytes: u64 => "wire_bytes", "bytes";

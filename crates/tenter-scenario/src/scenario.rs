@@ -293,9 +293,13 @@ impl Draft<'_> {
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let nic = endpoint.map(|endpoint| &endpoint.nic);
         let seed = self.seed.unwrap_or(0);
-        let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
+        let jobs = jobs::bind(
+            self.jobs,
+            &names,
+            (seed, endpoint.map(|of| &of.nic)),
+            effective,
+        );
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = self
@@ -313,9 +317,8 @@ impl Draft<'_> {
         };
         let (usual, tiers) = fabric.switches?;
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
-        let balancing = fabric.load_balancing?.spec;
+        let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
         let switches = around.complete(usual, tiers, &balancing, effective);
-        let switching = fabric.switching?;
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         entropy::check_impairments(&around, impaired.as_deref());

@@ -372,6 +372,19 @@ mod tests {
             .collect()
     }
 
+    /// What there is of everything that is set in the plan.
+    fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
+        let kinds: [fn(&Plan) -> Vec<&'static str>; 6] = [
+            flow_control_of,
+            recovery_of,
+            trouble_of,
+            hosts_of,
+            credit_of,
+            signals_of,
+        ];
+        kinds.into_iter().flat_map(|of| of(plan))
+    }
+
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
         assert_eq!(random_scenario(7).text, random_scenario(7).text);
@@ -449,10 +462,7 @@ mod tests {
             if plan.switches.usual.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
-            let others = others.chain(hosts_of(&plan)).chain(credit_of(&plan));
-            let others = others.chain(signals_of(&plan));
-            for what in flow_control_of(&plan).into_iter().chain(others) {
+            for what in settings_of(&plan) {
                 count(what.to_owned());
             }
             let limit = plan.switches.usual.classes[0].limit;

@@ -45,8 +45,8 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
     // The pause: 20,790 − 10,000 bytes take 863.2 ns, and a quantum is 5.12 ns: 169, or 865.28 ns.
     // The signal: 84 bytes at 400G are 1.68 ns; with 300 + 150 + 300 that is 751.68 ns to the
     // spine and again to leaf0, where it is at 5,509.2 ns. The pause frame: 84 bytes at 100G are
-    // 6.72 ns, the cable 25, the response 394 · 5.12 = 2,017.28: it acts at 7,558.2 ns, and the next
-    // frame leaves at 8,423.48.
+    // 6.72 ns, the cable 25, the response 394 · 5.12 = 2,017.28: it acts at 7,558.2 ns, and the
+    // next frame leaves at 8,423.48.
     let plan = plan(TWO, &[]);
     let node = |name: &str| plan.topology.find(name).expect("the node is there");
     let events = events(&plan);
