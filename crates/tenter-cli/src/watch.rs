@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tenter_net::{Event, EventKind, Packet, PacketKind};
+use tenter_net::{Event, EventKind, Packet, PacketKind, Signal};
 use tenter_scenario::Plan;
 use tenter_sim::{Context, Driver, WatchLog, WatchTarget};
 use tenter_units::Time;
@@ -147,6 +147,11 @@ fn describe(packet: &Packet, destination: &str) -> String {
         (PacketKind::Pause, 0) => format!("XON class {class} ({bytes} B)"),
         (PacketKind::Pause, quanta) => {
             format!("XOFF class {class} for {quanta} quanta ({bytes} B)")
+        }
+        (PacketKind::Signal, _) => {
+            let signal = Signal::of(packet);
+            let (class, quanta) = signal.map_or((0, 0), |of| (of.class, of.quanta));
+            format!("Signal to {destination}: class {class} for {quanta} quanta ({bytes} B)")
         }
         (PacketKind::Notice, level) => {
             format!("Notice of level {level} on the way to {destination} ({bytes} B)")

@@ -6,6 +6,7 @@ mod in_band;
 mod limited;
 mod marks;
 mod out_of_turn;
+mod signals;
 mod trouble;
 
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 use tenter_engine::Ring;
 use tenter_net::{
     CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind, PauseRecord, SENT_UNIT_PS,
-    Transmitter,
+    Signal, Transmitter,
 };
 use tenter_units::Rate;
 
@@ -305,9 +306,7 @@ impl Nic {
         let departures = (sent - self.sent_before).max(1) as usize;
         self.sent_before = sent;
         let mut seen = 0;
-        let kinds =
-            |packet: &&Packet| !packet.kind.is_mac_control() && packet.kind != PacketKind::ScaleUp;
-        for packet in arrivals.filter(kinds) {
+        for packet in arrivals.filter(|packet| packet.kind.is_of_queue_pair()) {
             let slot = packet.queue_pair as usize;
             seen ^= if packet.kind.is_for_receiver() {
                 self.receive[slot].expected
@@ -432,6 +431,10 @@ impl Nic {
         }
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
+        if packet.kind == PacketKind::Signal {
+            self.take_signal(packet, medium);
+            return None;
+        }
         if self.lanes.is_some() {
             self.take_in(packet, medium);
         }
@@ -450,6 +453,9 @@ impl Nic {
         }
         self.note(EventKind::Obeyed, packet, medium);
         let until = packet.at + self.transmitter.pause_time(packet.sequence);
+        if let Some(signal) = Signal::of(packet) {
+            self.pauses.reactions.note(&signal, packet.at);
+        }
         self.pauses.obey(packet.class(), packet.at, until);
     }
 

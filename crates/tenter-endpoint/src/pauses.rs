@@ -2,11 +2,15 @@
 
 use tenter_net::{CLASSES, PauseRecord};
 
+use crate::reactions::Reactions;
+
 /// The pauses of all classes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pauses {
     until: [u64; CLASSES],
     records: [PauseRecord; CLASSES],
+    /// How fast it was told of long queues.
+    pub(crate) reactions: Reactions,
 }
 
 impl Pauses {

@@ -80,8 +80,7 @@ impl<'a> Facts<'a> {
     /// Why a setting has no effect, if it has none.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
-            let one_queue = self.plan.switches.usual.classes.len() == 1;
-            return of_job(self.plan.jobs.get(index)?, rest, one_queue);
+            return of_job(self.plan.jobs.get(index)?, rest, self.has_one_queue());
         }
         if let Some((index, rest)) = item(path, "fabric.overrides") {
             return self.of_link(index, rest);
@@ -93,7 +92,10 @@ impl<'a> Facts<'a> {
             let idle = rest == "via" && self.idle_routes.contains(&index);
             return idle.then_some("it is the only shortest path anyway");
         }
-        self.of_section(path)
+        match path.strip_prefix("fabric.source_flow_control.") {
+            Some(key) => self.of_signals(key),
+            None => self.of_section(path),
+        }
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
@@ -122,9 +124,7 @@ impl<'a> Facts<'a> {
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
                 (!self.addresses_matter).then_some("no path depends on an address")
             }
-            "endpoint.addresses.dscp" => {
-                (plan.switches.usual.classes.len() == 1).then_some(same_queue)
-            }
+            "endpoint.addresses.dscp" => self.has_one_queue().then_some(same_queue),
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
             }
@@ -166,6 +166,26 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether switches put all packets that NICs send into one queue.
+    fn has_one_queue(&self) -> bool {
+        let of_signals = usize::from(self.plan.signals.is_some());
+        self.plan.switches.usual.classes.len() == 1 + of_signals
+    }
+
+    fn of_signals(&self, key: &str) -> Option<&'static str> {
+        if self.plan.signals.is_none() {
+            return (key != "mode").then_some("`mode` is `none`");
+        }
+        if self.plan.topology.switches() > 1 {
+            return None;
+        }
+        match key {
+            "at" => Some("every port leads to a host"),
+            "cache_entries" => Some("the switch of all senders is the congested one"),
+            _ => None,
+        }
+    }
+
     fn of_link(&self, index: usize, key: &str) -> Option<&'static str> {
         let TopologySpec::LeafSpine(spec) = &self.plan.topology_spec else {
             return None;
@@ -179,9 +199,7 @@ impl<'a> Facts<'a> {
 
     fn of_address(&self, key: &str) -> Option<&'static str> {
         match key {
-            "dscp" if self.plan.switches.usual.classes.len() == 1 => {
-                Some("switches have one queue for all classes")
-            }
+            "dscp" if self.has_one_queue() => Some("switches have one queue for all classes"),
             "address" if !self.addresses_matter => Some("no path depends on an address"),
             _ => None,
         }
@@ -315,8 +333,12 @@ fn class_notes(plan: &Plan, given: &[String]) -> Vec<String> {
     }
     let used = used_queues(plan);
     let mut notes = Vec::new();
+    let of_signals = plan.signals.as_ref().map(|spec| spec.class);
     for (queue, class) in plan.switches.usual.classes.iter().enumerate() {
         let number = class.class;
+        if of_signals == Some(number) {
+            continue;
+        }
         // What it keeps for itself is missing in the pools.
         let keeps = class.reserved_bytes > 0 || class.lossless.is_some();
         if !used.uses(queue) && !keeps {
@@ -421,6 +443,25 @@ mod tests {
                 "{setting}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn signals_that_nobody_sends_or_that_cross_no_fabric() {
+        let note = |signals: &str| {
+            let fabric = "kind: single-switch, hosts: 4";
+            notes(&format!(
+                "fabric: {{{fabric}, source_flow_control: {signals}}}\n{JOB}"
+            ))
+        };
+        assert_eq!(note("{mode: remote-pfc}"), Vec::<String>::new());
+        assert_eq!(
+            note("{threshold: 1MB}"),
+            ["`fabric.source_flow_control.threshold` has no effect: `mode` is `none`"]
+        );
+        assert_eq!(
+            note("{mode: nic, at: any}"),
+            ["`fabric.source_flow_control.at` has no effect: every port leads to a host"]
+        );
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod port;
 mod queue;
 pub mod scheduled;
 mod scheduling;
+mod signals;
 mod spec;
 mod switch;
 mod telemetry;
@@ -49,10 +50,14 @@ pub use medium::{Event, EventKind, Medium};
 pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, DATA_OVERHEAD_BYTES,
     FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS,
-    WIRE_OVERHEAD_BYTES,
+    SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};
+pub use signals::{
+    Cause, Headers, PlaceOfSignals, Sender, Signal, SignalMode, SignalRecord, SignalSpec,
+    SignalWiring,
+};
 pub use spec::{Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use telemetry::{Hop, Telemetry};

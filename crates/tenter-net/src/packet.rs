@@ -22,6 +22,10 @@ pub const CNP_FRAME_BYTES: u16 = 78;
 /// Frame bytes of a MAC control frame, such as a pause frame (IEEE 802.1Qbb): the smallest frame
 /// there is.
 pub const PAUSE_FRAME_BYTES: u16 = 64;
+/// Frame bytes of a signal to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 14 bytes that say
+/// which class is meant (1), for how long (2), for whom (4), at which queue (4) and which signal of
+/// it this is (3); padded to the smallest frame there is.
+pub const SIGNAL_FRAME_BYTES: u16 = 64;
 /// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
@@ -63,6 +67,10 @@ pub enum PacketKind {
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
+    /// A switch tells a sender that its packets to the host `queue_pair` wait in a long queue: it
+    /// shall pause a class for so many quanta, both in `sequence` ([`Signal`](crate::Signal)). It
+    /// is routed like any packet.
+    Signal,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
     /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
@@ -98,6 +106,13 @@ impl PacketKind {
     pub fn is_mac_control(self) -> bool {
         // They are the last ones.
         self as u8 >= PacketKind::Pause as u8
+    }
+
+    /// Whether its [`Packet::queue_pair`] is one of the NIC it arrives at.
+    #[inline]
+    pub fn is_of_queue_pair(self) -> bool {
+        // What is not comes behind.
+        (self as u8) < PacketKind::Signal as u8
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.
@@ -178,6 +193,21 @@ impl Packet {
             sent,
             frame_bytes: FLOW_CONTROL_BYTES,
             kind: PacketKind::FlowControl,
+            flags: Packet::class_flags(class),
+        }
+    }
+
+    /// A pause frame for a class; zero quanta let it go on.
+    pub(crate) fn pause(class: u8, quanta: u16) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 0,
+            sequence: u32::from(quanta),
+            destination: u32::MAX,
+            hash: 0,
+            sent: 0,
+            frame_bytes: PAUSE_FRAME_BYTES,
+            kind: PacketKind::Pause,
             flags: Packet::class_flags(class),
         }
     }

@@ -538,6 +538,16 @@ impl Port {
         }
     }
 
+    /// Sends a pause frame as soon as the wire is free.
+    pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+        self.transmitter.send_pause(packet, now, medium);
+    }
+
+    /// How long so many bytes take on its wire, in ps, gaps left out.
+    pub(crate) fn time_of(&self, bytes: u64) -> u64 {
+        self.transmitter.time_of(bytes.min(1 << 30) as u32)
+    }
+
     /// Sends a MAC control frame that is no pause as soon as the wire is free.
     pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         self.transmitter.send_control(packet, now, medium);

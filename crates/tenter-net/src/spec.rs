@@ -82,6 +82,24 @@ impl Switches {
         std::iter::once(&self.usual).chain(self.tiers.iter().map(|(_, spec)| spec))
     }
 
+    /// Gives every switch a strict queue for a class above all others, with memory of its own that
+    /// never runs out.
+    pub fn add_class_for_signals(&mut self, class: u8) {
+        let tiers = self.tiers.iter_mut().map(|(_, spec)| spec);
+        for spec in std::iter::once(&mut self.usual).chain(tiers) {
+            let mut pools = spec.pool_bytes.iter();
+            let pool = pools.position(|&bytes| bytes == UNLIMITED_POOL);
+            let pool = pool.unwrap_or_else(|| {
+                spec.pool_bytes.push(UNLIMITED_POOL);
+                spec.pool_bytes.len() - 1
+            });
+            spec.classes.push(ClassSpec {
+                pool: pool as u8,
+                ..ClassSpec::without_end(class)
+            });
+        }
+    }
+
     /// Whether any switch has a class that satisfies a condition.
     pub fn any_class(&self, is: impl Fn(&ClassSpec) -> bool) -> bool {
         self.iter().any(|spec| spec.classes.iter().any(&is))

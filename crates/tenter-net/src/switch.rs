@@ -1,6 +1,7 @@
 //! A switch: route, choose, admit, queue, pause.
 
 mod credit;
+mod signals;
 
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::SerialisationTime;
@@ -12,6 +13,7 @@ use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
 use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spray};
+use crate::signals::Signals;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
 use crate::visit::VisitCounts;
@@ -43,6 +45,8 @@ pub struct Switch {
     pub(crate) visits: VisitCounts,
     /// What it has more as a leaf of a scheduled fabric.
     pub(crate) leaf: Option<Box<Leaf>>,
+    /// What it has to do with signals to senders, if anything.
+    pub(crate) signals: Option<Box<Signals>>,
 }
 
 impl Switch {
@@ -72,6 +76,7 @@ impl Switch {
             rules: PortRules::new(spec, seed),
             class_of: spec.classes.iter().map(|class| class.class).collect(),
             leaf: None,
+            signals: None,
         }
     }
 
@@ -217,6 +222,9 @@ impl Switch {
                 self.bring_to(packet.at, medium);
             }
             let port = self.route(packet, input, routing, medium);
+            if self.signals.is_some() && self.signal(packet, (input, port), routing, medium) {
+                return;
+            }
             self.offer(packet, input, port, medium);
             if self.balancer.telemetry().is_some() {
                 self.tell(packet, (input, port), routing, medium);
@@ -354,7 +362,7 @@ impl Switch {
     fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
         // Where senders go by credit, all departures are there at all times.
         let fresh = self.departures.is_empty() && !self.buffer.grants_credit();
-        while let Some(due) = self.buffer.take_due() {
+        while let Some(mut due) = self.buffer.take_due() {
             let port = &mut self.ports[usize::from(due.port)];
             let mut around = Surroundings {
                 rules: &self.rules,
@@ -362,6 +370,9 @@ impl Switch {
             };
             port.advance(now, &mut around, medium);
             let class = self.class_of[usize::from(due.queue)];
+            if let Some(signals) = &self.signals {
+                signals.extend(&mut due, class, now);
+            }
             port.tell(class, due, now, medium);
             self.departures.enter(due.port, port);
         }
@@ -478,6 +489,9 @@ impl Switch {
         medium: &mut M,
     ) {
         self.buffer.forget_pauses(number, now);
+        if let Some(signals) = &mut self.signals {
+            signals.forget(number);
+        }
         if let Some(mut leaf) = self.at_work() {
             leaf.change(number, now, medium, |port, around, medium| {
                 port.go_dark(now, under_way, around, medium);

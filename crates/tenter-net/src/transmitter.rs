@@ -7,7 +7,7 @@ use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
-use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, WIRE_OVERHEAD_BYTES};
+use crate::packet::{Packet, PacketKind, WIRE_OVERHEAD_BYTES};
 use crate::telemetry::{Hop, Telemetry};
 
 /// Puts frames onto a wire, one after the other.
@@ -352,22 +352,16 @@ impl Transmitter {
     /// Sends a pause frame for a class as soon as the wire is free: before everything that waits.
     /// Zero quanta let the class go on.
     pub fn pause(&mut self, class: u8, quanta: u16, now: u64, medium: &mut impl Medium) {
-        if quanta == 0 {
+        self.send_pause(Packet::pause(class, quanta), now, medium);
+    }
+
+    /// The same with a pause frame that is there.
+    pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+        if packet.sequence == 0 {
             self.mac.xon_frames += 1;
         } else {
             self.mac.xoff_frames += 1;
         }
-        let packet = Packet {
-            at: 0,
-            queue_pair: 0,
-            sequence: u32::from(quanta),
-            destination: u32::MAX,
-            hash: 0,
-            sent: 0,
-            frame_bytes: PAUSE_FRAME_BYTES,
-            kind: PacketKind::Pause,
-            flags: Packet::class_flags(class),
-        };
         self.send_control(packet, now, medium);
     }
 

@@ -28,7 +28,8 @@ pub struct VisitCounts {
     pub by_port: u64,
     /// Arrival after arrival, as it was not certain that all would find room.
     pub in_order: u64,
-    /// Arrival after arrival, as a sender was paused or the load balancer looks at queues.
+    /// Arrival after arrival, as a sender was paused, the load balancer looks at queues, or senders
+    /// are signalled to.
     pub watchful: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
@@ -64,7 +65,7 @@ impl Switch {
         if let Some(mut leaf) = self.at_work() {
             return leaf.visit(arrivals, (end, routing), medium);
         }
-        if self.is_pausing() || self.balancer.reads_queues() {
+        if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {
             self.visits.watchful += 1;
             for (packet, input) in arrivals.iter() {
                 self.bring_before(packet.at, medium);

@@ -9,6 +9,7 @@ use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
 use crate::seeds::SeedRow;
+use crate::signals::{ReactionRow, SignalRow};
 use crate::summary::{EngineStats, Totals};
 
 /// A table (or a block of `summary.json`) and its columns, without the row type.
@@ -69,6 +70,14 @@ pub fn tables() -> Vec<TableEntry> {
     ]
 }
 
+/// The tables that only trials with signals to senders have.
+fn signal_tables() -> [TableEntry; 2] {
+    [
+        TableEntry::of::<SignalRow>(),
+        TableEntry::of::<ReactionRow>(),
+    ]
+}
+
 /// The blocks of `summary.json` beside its job and collective rows.
 pub fn summary_blocks() -> Vec<TableEntry> {
     vec![TableEntry::of::<Totals>(), TableEntry::of::<EngineStats>()]
@@ -88,6 +97,14 @@ pub fn markdown() -> String {
     }
     page.push_str(INTERFERENCE_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<InterferenceRow>(), &mut page);
+    for entry in signal_tables() {
+        let _ = writeln!(
+            page,
+            "\n## `{}.parquet`\n\n{SIGNALS_INTRODUCTION}\n",
+            entry.table
+        );
+        columns_as_markdown(&entry, &mut page);
+    }
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -148,6 +165,9 @@ const INTERFERENCE_INTRODUCTION: &str = "
 
 ";
 
+const SIGNALS_INTRODUCTION: &str =
+    "Only where `fabric.source_flow_control` has switches tell senders of long queues.";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -173,7 +193,11 @@ mod tests {
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];
-        let entries = tables().into_iter().chain(summary_blocks()).chain(apart);
+        let entries = tables()
+            .into_iter()
+            .chain(summary_blocks())
+            .chain(apart)
+            .chain(signal_tables());
         entries.flat_map(|e| e.columns.into_iter().map(move |c| (e.table, c)))
     }
 

@@ -13,6 +13,7 @@ mod interference;
 mod percentile;
 mod rows;
 mod seeds;
+mod signals;
 mod sink;
 mod summary;
 
@@ -25,5 +26,6 @@ pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
 pub use seeds::SeedRow;
+pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

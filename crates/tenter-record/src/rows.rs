@@ -6,6 +6,7 @@
 use tenter_units::Time;
 
 use crate::column::rows;
+use crate::signals::{ReactionRow, SignalRow};
 
 rows! {
     /// One data chunk on one queue pair: the messages posted together and acknowledged together.
@@ -475,6 +476,10 @@ pub struct Counts {
     pub queues: Vec<QueueRow>,
     /// One row per switch.
     pub switches: Vec<SwitchRow>,
+    /// One row per switch that has to do with signals to senders.
+    pub signals: Vec<SignalRow>,
+    /// How fast senders obeyed them.
+    pub reactions: Vec<ReactionRow>,
 }
 
 /// `a − b` of two counts.

@@ -98,6 +98,11 @@ rows! {
         notice_frames: u64 => "notice_frames", "frames";
         /// How often such notices made a switch move a flow to another link.
         flow_moves: u64 => "flow_moves", "";
+        /// Signals of long queues that switches sent to senders.
+        signal_frames: u64 => "signal_frames", "frames";
+        /// Pause frames that switches sent to hosts because of such signals, or of long queues of
+        /// their own.
+        signal_xoff_frames: u64 => "signal_xoff_frames", "frames";
         /// Bytes of all frames on all links, preamble and inter-frame gap included.
         wire_bytes: u64 => "wire_bytes", "bytes";
         /// Of them, those of frames without payload: acknowledgements, NAKs, congestion

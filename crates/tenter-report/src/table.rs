@@ -326,6 +326,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
         writeln!(out, "watchdog {stuck} found stuck")?;
     }
     write_notices(totals, out)?;
+    write_signals(totals, out)?;
     write_marks(totals, out)
 }
 
@@ -417,6 +418,18 @@ fn write_notices(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         "notices  {} of long queues sent to the switch before, {} of flows to another link",
         count(totals.notice_frames),
         counted(totals.flow_moves, "move"),
+    )
+}
+
+fn write_signals(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
+    if totals.signal_frames + totals.signal_xoff_frames == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "signals  {} sent to senders of long queues, {} by leaves because of them or of their own",
+        count(totals.signal_frames),
+        counted(totals.signal_xoff_frames, "pause frame"),
     )
 }
 

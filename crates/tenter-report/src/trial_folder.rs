@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::Serialize;
 use tenter_record::{
     CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow, Progress,
-    QueueRow, Row, SampleRow, Sink, SinkError, Summary, SwitchRow, TierRow,
+    QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError, Summary, SwitchRow, TierRow,
 };
 
 use crate::seed_folder::remove;
@@ -147,6 +147,10 @@ impl TrialFolder {
         write_table(&path, &names, &counts.ports)?;
         write_table(&path, &names, &counts.queues)?;
         write_table(&path, &names, &counts.switches)?;
+        if !counts.signals.is_empty() {
+            write_table(&path, &names, &counts.signals)?;
+            write_table(&path, &names, &counts.reactions)?;
+        }
         let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
         write_table(&path, &names, &tiers)?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
@@ -238,7 +242,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 13] {
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 15] {
     [
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
@@ -250,6 +254,8 @@ pub(crate) fn own_files(folder: &Path) -> [PathBuf; 13] {
         table_file::<QueueRow>(folder),
         table_file::<SwitchRow>(folder),
         table_file::<TierRow>(folder),
+        table_file::<SignalRow>(folder),
+        table_file::<ReactionRow>(folder),
         table_file::<SampleRow>(folder),
         folder.join(TRACE_FILE),
         // By which a trial is known.

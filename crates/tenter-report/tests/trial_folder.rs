@@ -119,6 +119,7 @@ fn counts() -> Counts {
         ports: (0..3).map(port).collect(),
         queues: [3, 6].map(queue).to_vec(),
         switches: [Some(64 << 20), None].map(switch).to_vec(),
+        ..Counts::default()
     }
 }
 

@@ -220,6 +220,12 @@ impl Around<'_> {
         UsedClasses { data, control }
     }
 
+    /// The classes of all packets that NICs send.
+    pub(crate) fn all_classes(&self) -> Vec<u8> {
+        let UsedClasses { data, control } = self.used_classes();
+        [data, control].concat()
+    }
+
     /// Whether the models go together: a packet finds its class everywhere, and does not lose by
     /// oversight what another tier keeps.
     fn check_tiers(&self, whole: &[Parts], switches: &Switches) -> Option<()> {

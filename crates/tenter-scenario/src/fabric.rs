@@ -2,12 +2,13 @@
 
 use tenter_topology::TopologySpec;
 
-use crate::decode::Section;
+use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::profiles;
+use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
 use crate::switch_tiers::TierDraft;
 use crate::switching::{self, SwitchingDraft};
@@ -46,6 +47,7 @@ const FABRIC: KeyTable = KeyTable {
             Default("{}"),
             "Where frames wait: at the outputs of every switch, at the first leaf until they have credit, or at every switch until the next one has room",
         ),
+        source_flow_control::KEY,
     ],
 };
 
@@ -60,6 +62,7 @@ pub(crate) struct Fabric {
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
     pub(crate) switching: Option<SwitchingDraft>,
+    pub(crate) signals: Read<Option<SignalDraft>>,
 }
 
 /// Reads `fabric` out of the scenario.
@@ -78,12 +81,14 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
         refuse_load_balancing(&mut section, given);
     }
     let switches = switch::read(&mut section, (scheduled, by_credit));
+    let signals = source_flow_control::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
         switches,
         load_balancing,
         switching,
+        signals,
     })
 }
 

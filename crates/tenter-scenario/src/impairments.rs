@@ -57,7 +57,7 @@ const RULE: KeyTable = KeyTable {
     keys: &[
         key(
             "opcodes",
-            "list of `first`, `middle`, `last`, `only`, `ack`, `nak`, `cnp`, `connect` or `end-of-data`",
+            "list of `first`, `middle`, `last`, `only`, `ack`, `nak`, `cnp`, `signal`, `connect` or `end-of-data`",
             Default("[first, middle, last, only]"),
             "Kinds of frames it is for; the first four are those of data",
         ),
@@ -246,7 +246,7 @@ fn read_rule<'p>(section: &mut Section<'p>) -> Option<RuleDraft<'p>> {
 }
 
 /// The words for kinds of frames.
-const OPCODES: [(&str, &[PacketKind]); 9] = [
+const OPCODES: [(&str, &[PacketKind]); 10] = [
     ("first", &[PacketKind::First]),
     ("middle", &[PacketKind::Middle]),
     ("last", &[PacketKind::Last]),
@@ -254,6 +254,7 @@ const OPCODES: [(&str, &[PacketKind]); 9] = [
     ("ack", &[PacketKind::Ack]),
     ("nak", &[PacketKind::Nak, PacketKind::SelectiveNak]),
     ("cnp", &[PacketKind::Cnp]),
+    ("signal", &[PacketKind::Signal]),
     (
         "connect",
         &[PacketKind::ConnectRequest, PacketKind::ConnectReply],

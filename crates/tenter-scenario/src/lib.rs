@@ -64,6 +64,7 @@ mod reach;
 mod scale_up;
 mod scenario;
 mod schema;
+mod source_flow_control;
 mod switch;
 mod switch_tiers;
 mod switching;

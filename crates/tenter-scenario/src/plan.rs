@@ -3,7 +3,7 @@
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_net::scheduled::ScheduledSpec;
-use tenter_net::{CreditSpec, Switches, WatchdogSpec};
+use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{CableEnd, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
@@ -40,6 +40,8 @@ pub struct Plan {
     pub scheduled: Option<ScheduledSpec>,
     /// What frames need before they are sent, in a fabric that sends by credit.
     pub credit: Option<CreditSpec>,
+    /// What senders are told of long queues, if anything; the switches then have its class.
+    pub signals: Option<SignalSpec>,
     /// The devices of the switches, where the scenario names them; changes no result.
     pub devices: Devices,
     /// The model of all NICs.

@@ -1,7 +1,7 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
 use tenter_endpoint::NicAddress;
-use tenter_net::Switches;
+use tenter_net::{SignalSpec, Switches};
 use tenter_topology::TopologySpec;
 use tenter_units::Time;
 use tenter_workload::Job;
@@ -19,13 +19,15 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
 use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, entropy, explicit_fabric, faults, groups, impairments,
-    load_balancing, reach, scale_up, switch, switch_tiers, switching, topologies,
+    load_balancing, reach, scale_up, source_flow_control, switch, switch_tiers, switching,
+    topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -157,6 +159,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(fabric::TABLES)
         .chain(load_balancing::TABLES)
         .chain(switching::TABLES)
+        .chain(source_flow_control::TABLES)
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)
         .chain(classes::TABLES)
@@ -290,9 +293,13 @@ impl Draft<'_> {
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let nic = endpoint.map(|endpoint| &endpoint.nic);
         let seed = self.seed.unwrap_or(0);
-        let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
+        let jobs = jobs::bind(
+            self.jobs,
+            &names,
+            (seed, endpoint.map(|of| &of.nic)),
+            effective,
+        );
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = self
@@ -310,19 +317,20 @@ impl Draft<'_> {
         };
         let (usual, tiers) = fabric.switches?;
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
-        let balancing = fabric.load_balancing?.spec;
+        let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
         let switches = around.complete(usual, tiers, &balancing, effective);
-        let switching = fabric.switching?;
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         entropy::check_impairments(&around, impaired.as_deref());
+        let (switches, signals) = add_signals(&around, switches, (fabric.signals, &switching))?;
         let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
             topology_spec,
-            switches: switches?,
+            switches,
+            signals,
             scheduled: switching.spec.scheduled().cloned(),
             credit: switching.spec.credit(),
             devices,
@@ -354,6 +362,27 @@ fn check_reach(
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (jobs, addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
+}
+
+/// The switches with what signals to senders need, and the signals.
+fn add_signals(
+    around: &buffer::Around<'_>,
+    switches: Option<Switches>,
+    (draft, switching): (Read<Option<SignalDraft>>, &SwitchingDraft),
+) -> Read<(Switches, Option<SignalSpec>)> {
+    let mut switches = switches?;
+    let Some(draft) = draft? else {
+        return Some((switches, None));
+    };
+    let own = source_flow_control::Around {
+        used: around.all_classes(),
+        scheduled: switching.spec.scheduled().is_some(),
+        by_credit: switching.spec.credit().is_some(),
+        problems: around.problems,
+        warnings: around.warnings,
+    };
+    let spec = draft.complete(&mut switches, &own)?;
+    Some((switches, Some(spec)))
 }
 
 /// Checks what only shows together.

@@ -8,7 +8,8 @@ use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    CreditSpec, Forwarding, MacControl, Switch, SwitchSpec, Switches, Telemetry, Transmitter, Turns,
+    CreditSpec, Forwarding, MacControl, SignalSpec, Switch, SwitchSpec, Switches, Telemetry,
+    Transmitter, Turns,
 };
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -55,6 +56,8 @@ pub struct Context {
     pub(crate) scheduled: Option<ScheduledFabric>,
     /// What frames need before they are sent; `None` where they need no credit.
     pub(crate) credit: Option<CreditSpec>,
+    /// What senders are told of long queues, if anything.
+    pub(crate) signals: Option<SignalSpec>,
     pub(crate) addresses: Vec<NicAddress>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
@@ -120,6 +123,19 @@ impl Context {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
+    }
+
+    /// The way back from a receive slot of a host.
+    pub(crate) fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
+        let (_, here) = self.rank_of_slot(host, slot);
+        let plan = &self.jobs[usize::from(here.job)];
+        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let ranks = (here.rank, source.rank);
+        ReplyPath {
+            destination: plan.job.hosts[source.rank as usize],
+            slot: plan.places[source.rank as usize].send_base + source.slot,
+            hash: self.hash(here.job, ranks, source.lane, source.queue_pair),
+        }
     }
 
     /// A flow's number within its collective: densely from 0.
@@ -223,19 +239,7 @@ pub(crate) struct Peers<'a> {
 
 impl Directory for Peers<'_> {
     fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
-        let (_, here) = self.context.rank_of_slot(host, slot);
-        let plan = &self.context.jobs[usize::from(here.job)];
-        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
-        ReplyPath {
-            destination: plan.job.hosts[source.rank as usize],
-            slot: plan.places[source.rank as usize].send_base + source.slot,
-            hash: self.context.hash(
-                here.job,
-                (here.rank, source.rank),
-                source.lane,
-                source.queue_pair,
-            ),
-        }
+        self.context.reply_path(host, slot)
     }
 
     fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64> {
@@ -336,6 +340,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         telemetry: telemetry(plan),
         scheduled: ScheduledFabric::of(plan),
         credit: plan.credit,
+        signals: plan.signals,
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(jobs.len()),
         jobs,
@@ -472,7 +477,7 @@ fn windows(lookahead: u64, cap: Option<Time>) -> (Windows, u64) {
 type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 
 /// Lanes and nodes of each part.
-fn wire(context: &Context, layout: LaneLayout) -> Vec<Wired> {
+fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     let threads = layout.parts;
     let mut order: Vec<u32> = (0..context.homes.len() as u32).collect();
     order.sort_unstable_by_key(|&node| context.homes[node as usize]);
@@ -605,7 +610,7 @@ impl Context {
         hashes
     }
 
-    fn node(&self, node: u32, transmitters: Vec<Transmitter>) -> NodeModel {
+    fn node(self: &Arc<Context>, node: u32, transmitters: Vec<Transmitter>) -> NodeModel {
         if self.topology.is_host(node) {
             let [transmitter] = transmitters.try_into().expect("a NIC has one port");
             return NodeModel::Host(Box::new(self.host(node, transmitter)));
@@ -625,6 +630,7 @@ impl Context {
         switch.stand_at(self.topology.tree_place(node));
         self.schedule(node, &mut switch);
         self.give_credit(&mut switch);
+        self.give_signals(node, &mut switch);
         NodeModel::Switch(Box::new(switch))
     }
 
@@ -649,6 +655,7 @@ impl Context {
             nic.carry_telemetry(telemetry.clone());
         }
         self.give_nic_credit(node, &mut nic);
+        self.obey_signals(node, &mut nic);
         Host::new(nic, self.start_skew(node))
     }
 

@@ -131,9 +131,12 @@ fn pauses_of_classes<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
         NodeModel::Switch(switch) => {
             let queues = 0..switch.classes().len();
             let groups = queues.map(|queue| switch.ingress(port, queue, 0));
-            groups
+            let own: u64 = groups
                 .map(|group| group.xoff_frames + group.xon_frames)
-                .sum()
+                .sum();
+            let classes = switch.classes().iter();
+            let signalled = classes.map(|&class| switch.signalled_pauses(port, class));
+            own + signalled.sum::<u64>()
         }
     }
 }
@@ -198,7 +201,11 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
         return scheduled::check_leaf(switch, &record, &hosts)
             .map_err(|error| format!("at {name} {error}"));
     }
-    let mut balance = (0_i128, 0_i128);
+    let [made, consumed] = switch.made_and_consumed();
+    let mut balance = (
+        i128::from(made.0) - i128::from(consumed.0),
+        i128::from(made.1) - i128::from(consumed.1),
+    );
     for (number, port) in (0..).zip(switch.ports()) {
         let received = switch.received(number);
         let counters = port.counters();

@@ -14,6 +14,7 @@ use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::hash_paths;
 use crate::notices;
+use crate::signals;
 use crate::summary::nodes;
 
 /// The rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
@@ -72,6 +73,8 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
             });
         }
     }
+    counts.signals = signals::of_switches(driver);
+    counts.reactions = signals::reactions(driver, ended);
     counts
 }
 
@@ -148,7 +151,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             dropped_bytes: counters.dropped_bytes,
             marked_frames: counters.marked_frames,
             queue_high_water_bytes: port.queue_high_water_bytes(index),
-            tx_xoff_frames: ingress.xoff_frames,
+            tx_xoff_frames: ingress.xoff_frames + switch.signalled_pauses(number, class),
             tx_xon_frames: ingress.xon_frames,
             pausing: Time::from_ps(ingress.paused),
             headroom_bytes: ingress.headroom_bytes,

@@ -13,6 +13,7 @@ impl Context {
         let nic = self.nic.receive_buffer.as_ref();
         let notices = self.switches.usual.load_balancing.sends_notices();
         self.credit.is_some()
+            || self.signals.is_some()
             || notices
             || lossless
             || nic.is_some_and(|nic| nic.xoff_bytes.is_some())

@@ -34,6 +34,7 @@ mod run;
 mod sampler;
 mod scale_up;
 mod scheduled;
+mod signals;
 mod stall;
 mod summary;
 mod watch;

@@ -20,6 +20,7 @@ use crate::ideal_ratio;
 use crate::jobs::JobPlan;
 use crate::notices;
 use crate::run::Outcome;
+use crate::signals;
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -189,6 +190,7 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                     digest.add(&[NIC_PAUSES, node, pauses.0, pauses.1, pauses.2]);
                     digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
                 }
+                signals::add_nic(host.nic(), node, ended, digest);
                 let told = [c.np_cnp_sent, c.rp_cnp_handled, c.given_up, c.out_of_order];
                 if told != [0; 4] {
                     digest.add(&[NIC_CONTROL, node]);
@@ -206,6 +208,7 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                 add_pauses(switch, node, ended, digest);
                 add_leaf(switch, node, digest);
                 notices::add(switch, node, digest);
+                signals::add_switch(switch, node, digest);
             }
         }
     }
@@ -468,6 +471,10 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
         totals.marked_frames += switch.marked_frames;
         totals.notice_frames += switch.notice_frames;
         totals.flow_moves += switch.flow_moves;
+    }
+    for switch in &counts.signals {
+        totals.signal_frames += switch.tx_signal_frames;
+        totals.signal_xoff_frames += switch.tx_xoff_frames;
     }
     if arrived > 0 {
         totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;

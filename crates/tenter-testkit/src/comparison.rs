@@ -78,6 +78,14 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "switches",
             outcomes.map(|outcome| &outcome.counts.switches[..]),
         ),
+        row(
+            "signals",
+            outcomes.map(|outcome| &outcome.counts.signals[..]),
+        ),
+        row(
+            "reactions",
+            outcomes.map(|outcome| &outcome.counts.reactions[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

@@ -214,6 +214,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::Cnp => "notification",
         PacketKind::SelectiveNak => "selective NAK",
         PacketKind::EndOfData => "end of data",
+        PacketKind::Signal => "signal",
         PacketKind::CreditRequest => "request for credit",
         PacketKind::Credit => "credit",
         PacketKind::Notice => "notice of level",

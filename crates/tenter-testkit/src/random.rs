@@ -10,6 +10,7 @@ mod flow_control;
 mod hosts;
 mod jobs;
 mod scheduled;
+mod signals;
 mod tiers;
 
 use tenter_scenario::{Format, Plan, load};
@@ -57,6 +58,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             tiers::change(&mut plan, &mut draw);
             hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
             credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
+            signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -109,8 +111,8 @@ mod tests {
     use tenter_net::impairment::TesterAction;
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
     use tenter_net::{
-        ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
-        UNLIMITED_POOL,
+        ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
+        Scheduling, SignalMode, UNLIMITED_POOL,
     };
     use tenter_scenario::{Fault, LinkImpairment, Plan, RulePlan};
     use tenter_workload::collective::CollectiveKind;
@@ -211,6 +213,41 @@ mod tests {
                 "credit and slow NICs",
                 by_credit && plan.nic.receive_buffer.is_some(),
             ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    const SIGNALS: [&str; 7] = [
+        "Remote PFC",
+        "source flow control",
+        "signals at any switch",
+        "signals without a cache",
+        "signals beside PFC",
+        "signals and links that fail",
+        "signals beside spray",
+    ];
+
+    /// What there is of signals to senders in a plan.
+    fn signals_of(plan: &Plan) -> Vec<&'static str> {
+        let Some(spec) = &plan.signals else {
+            return Vec::new();
+        };
+        let balancing = &plan.switches.usual.load_balancing;
+        let lossless = plan.switches.any_class(|class| class.lossless.is_some());
+        let has = [
+            ("Remote PFC", spec.mode == SignalMode::RemotePfc),
+            ("source flow control", spec.mode == SignalMode::Nic),
+            ("signals at any switch", spec.place == PlaceOfSignals::Any),
+            ("signals without a cache", spec.cache_entries == 0),
+            ("signals beside PFC", lossless),
+            (
+                "signals and links that fail",
+                !plan.faults.events.is_empty(),
+            ),
+            ("signals beside spray", balancing.reorders()),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -335,6 +372,19 @@ mod tests {
             .collect()
     }
 
+    /// What there is of everything that is set in the plan.
+    fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
+        let kinds: [fn(&Plan) -> Vec<&'static str>; 6] = [
+            flow_control_of,
+            recovery_of,
+            trouble_of,
+            hosts_of,
+            credit_of,
+            signals_of,
+        ];
+        kinds.into_iter().flat_map(|of| of(plan))
+    }
+
     #[test]
     fn a_seed_makes_the_same_scenario_every_time() {
         assert_eq!(random_scenario(7).text, random_scenario(7).text);
@@ -412,9 +462,7 @@ mod tests {
             if plan.switches.usual.forwarding == Forwarding::CutThrough {
                 count("cut-through".to_owned());
             }
-            let others = recovery_of(&plan).into_iter().chain(trouble_of(&plan));
-            let others = others.chain(hosts_of(&plan)).chain(credit_of(&plan));
-            for what in flow_control_of(&plan).into_iter().chain(others) {
+            for what in settings_of(&plan) {
                 count(what.to_owned());
             }
             let limit = plan.switches.usual.classes[0].limit;
@@ -452,7 +500,7 @@ mod tests {
         ] {
             at_least(what, 5);
         }
-        for what in HOSTS.iter().chain(&WITH_CREDIT) {
+        for what in HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS) {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

@@ -41,6 +41,8 @@ struct Seen {
     storms: u64,
     moves: u64,
     kept: u64,
+    signals: u64,
+    signal_pauses: u64,
 }
 
 fn share(number: u64) -> Range<u64> {
@@ -74,6 +76,8 @@ fn run(seeds: Range<u64>) {
                 seen.lost += u64::from(summary.totals.lost_frames > 0);
                 seen.unsent += u64::from(summary.totals.unsent_frames > 0);
                 seen.moves += u64::from(summary.totals.flow_moves > 0);
+                seen.signals += u64::from(summary.totals.signal_frames > 0);
+                seen.signal_pauses += u64::from(summary.totals.signal_xoff_frames > 0);
                 seen.storms += u64::from(summary.totals.watchdog_storms > 0);
                 let failed = summary.jobs.iter().any(|job| job.job.failure.is_some());
                 let deadlocked = ["PFC deadlock", "credit deadlock"]
@@ -115,6 +119,7 @@ fn assert_wild(seen: &Seen, count: u64) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
+            && seen.signals.min(seen.signal_pauses) >= count / 20
             && seen.moves >= count / 125
             && seen.storms >= count / 200
             && seen.kept >= count / 100,

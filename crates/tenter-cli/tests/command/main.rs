@@ -13,6 +13,7 @@ mod pauses;
 mod report;
 mod run;
 mod seeds;
+mod signals;
 mod validate;
 mod watch;
 mod workplace;

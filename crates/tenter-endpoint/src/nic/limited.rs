@@ -7,6 +7,7 @@ use tenter_units::Rate;
 
 use super::host_memory::DmaReads;
 use super::in_band::InBand;
+use super::signals::Held;
 use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
@@ -32,6 +33,8 @@ pub(super) struct Limits {
     pub(super) in_band: Option<Box<InBand>>,
     /// Host memory that is slower than the wire.
     pub(super) reads: Option<DmaReads>,
+    /// Receivers that it must not send to, if signals may say so.
+    pub(super) held: Option<Box<Held>>,
 }
 
 impl Limits {
@@ -66,6 +69,7 @@ impl Limits {
             gaps: Gaps::default(),
             in_band: None,
             reads: None,
+            held: None,
         })
     }
 
@@ -90,10 +94,9 @@ impl Limits {
         queue_pair: &mut SendQueuePair,
         now: u64,
     ) -> bool {
-        let Some(congestion) = &self.congestion else {
-            return false;
-        };
-        let ready_at = congestion.ready_at(slot);
+        let congestion = self.congestion.as_ref();
+        let ready_at = congestion.map_or(0, |congestion| congestion.ready_at(slot));
+        let ready_at = ready_at.max(self.held_until(queue_pair));
         if ready_at <= now {
             return false;
         }
@@ -101,7 +104,13 @@ impl Limits {
         true
     }
 
-    fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
+    /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
+    fn held_until(&self, queue_pair: &SendQueuePair) -> u64 {
+        let held = self.held.as_ref();
+        held.map_or(0, |held| held.until(queue_pair))
+    }
+
+    pub(super) fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
         queue_pair.turn = Turn::Paced;
         self.paced.push(ready_at, slot);
     }
@@ -277,6 +286,11 @@ impl Nic {
             };
             let window = limits.window(slot);
             let queue_pair = &mut self.send[slot as usize];
+            let until = limits.held_until(queue_pair);
+            if until > now {
+                limits.pace(slot, queue_pair, until);
+                continue;
+            }
             queue_pair.turn = Turn::InRound;
             if queue_pair.may_send(window) {
                 self.round.push(slot);

@@ -27,6 +27,7 @@ mod queue_pairs;
 mod scale_up;
 mod scheduled;
 mod scheduling;
+mod signals;
 mod thresholds;
 mod trial;
 mod waiting;

@@ -1,14 +1,10 @@
 //! Pauses: when they act, how long they last, and what share of the time a slow receiver takes.
 
-use std::sync::{Arc, Mutex};
-
-use tenter_net::{ClassSpec, Event, EventKind, PacketKind, UNLIMITED_POOL};
-use tenter_sim::Watcher;
-use tenter_testkit::Engine;
+use tenter_net::{ClassSpec, EventKind, PacketKind, UNLIMITED_POOL};
 
 use crate::headroom::Case;
 use crate::lone_switch::{LoneSwitch, wire_ps};
-use crate::trial::{Trial, plan};
+use crate::trial::{Trial, events, plan};
 
 /// 512 bits at 400 Gbit/s.
 const QUANTUM: u64 = 1_280;
@@ -92,18 +88,6 @@ fn a_frame_that_has_begun_goes_on() {
     assert_eq!(lone.take_sent(), [(1_000_000 + 1_000 * QUANTUM, 3, FRAME)]);
 }
 
-/// Takes down everything.
-#[derive(Clone, Default)]
-struct Everything(Arc<Mutex<Vec<Event>>>);
-
-impl Watcher for Everything {
-    const WATCHED: bool = true;
-
-    fn note(&mut self, event: Event) {
-        self.0.lock().expect("no note panics").push(event);
-    }
-}
-
 #[test]
 fn from_xoff_to_effect_to_the_picosecond() {
     // The worst phase of `headroom`, at 400 Gbit/s: s starts at 10 us, and its frames of 83.88 ns
@@ -123,10 +107,7 @@ fn from_xoff_to_effect_to_the_picosecond() {
         cable: 25_000,
     };
     let plan = plan(&case.scenario("model", true), &[]);
-    let watcher = Everything::default();
-    let trial = Engine::all(0)[1].run_watched(&plan, &watcher);
-    trial.expect("the scenario runs");
-    let events = watcher.0.lock().expect("no note panics").clone();
+    let events = events(&plan);
     let node = |name: &str| plan.topology.find(name).expect("the node is there");
     let find = |name: &str, kind: EventKind, pause: bool| {
         let here = node(name);

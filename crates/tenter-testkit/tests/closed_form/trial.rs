@@ -1,8 +1,12 @@
 //! A scenario run in memory, and its rows by name.
 
+use std::sync::{Arc, Mutex};
+
+use tenter_net::Event;
 use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow, SampleRow};
 use tenter_scenario::{Format, Plan, load};
-use tenter_sim::{Options, Outcome};
+use tenter_sim::{Options, Outcome, Watcher};
+use tenter_testkit::Engine;
 
 /// What a trial left.
 pub(crate) struct Trial {
@@ -19,6 +23,28 @@ pub(crate) fn plan(scenario: &str, overrides: &[&str]) -> Plan {
         Ok(loaded) => loaded.plan,
         Err(problems) => panic!("{scenario}\n{overrides:?}\n{}", problems.render()),
     }
+}
+
+/// Takes down everything.
+#[derive(Clone, Default)]
+struct Everything(Arc<Mutex<Vec<Event>>>);
+
+impl Watcher for Everything {
+    const WATCHED: bool = true;
+
+    fn note(&mut self, event: Event) {
+        self.0.lock().expect("no note panics").push(event);
+    }
+}
+
+/// All that happens to packets in a plan, in the order of time.
+pub(crate) fn events(plan: &Plan) -> Vec<Event> {
+    let watcher = Everything::default();
+    let trial = Engine::all(0)[1].run_watched(plan, &watcher);
+    trial.expect("the scenario runs");
+    let mut events = watcher.0.lock().expect("no note panics").clone();
+    events.sort_by_key(|event| event.at);
+    events
 }
 
 impl Trial {

@@ -1,0 +1,86 @@
+//! Source flow control in the NIC: what goes to a receiver whose queue is too long stands still,
+//! and nothing else.
+
+use std::collections::BTreeMap;
+
+use tenter_net::{EventKind, Medium, Packet, PauseRecord, Signal};
+use tenter_units::Rate;
+
+use super::Nic;
+use super::limited::Limits;
+use crate::reactions::Reactions;
+use crate::send::SendQueuePair;
+use crate::spec::NicSpec;
+
+/// Receivers that a NIC must not send to, by host and class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(BTreeMap<(u32, u8), (u64, PauseRecord)>);
+
+impl Held {
+    /// Until when a queue pair stands still; in the past when it may send.
+    pub(super) fn until(&self, queue_pair: &SendQueuePair) -> u64 {
+        let key = (queue_pair.destination(), queue_pair.class);
+        self.0.get(&key).map_or(0, |&(until, _)| until)
+    }
+}
+
+impl Nic {
+    /// Goes by signals to senders, before anything has happened.
+    pub fn obey_signals(&mut self, spec: &NicSpec, line: Rate) {
+        let slots = self.send.len();
+        let limits = self.limits.take();
+        let mut limits = limits.unwrap_or_else(|| Limits::of(spec, line, slots));
+        limits.held = Some(Box::default());
+        self.limits = Some(limits);
+    }
+
+    /// How fast it was told of long queues.
+    pub fn reactions(&self) -> &Reactions {
+        &self.pauses.reactions
+    }
+
+    /// How long what goes to a host stood still up to `now`, in ps and over all classes.
+    pub fn held(&self, receiver: u32, now: u64) -> u64 {
+        let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
+        let of_classes = held
+            .into_iter()
+            .flat_map(|held| held.0.range((receiver, 0)..=(receiver, u8::MAX)));
+        of_classes
+            .map(|(_, (until, record))| record.paused(now, *until))
+            .sum()
+    }
+
+    /// Obeys a signal: the queue pairs to its receiver wait until the time has passed. A signal
+    /// never shortens a pause, for another switch may have asked for it.
+    #[inline(never)]
+    pub(super) fn take_signal<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.note(EventKind::Obeyed, packet, medium);
+        let Some(signal) = Signal::of(packet) else {
+            return;
+        };
+        self.pauses.reactions.note(&signal, packet.at);
+        let until = packet.at + self.transmitter.pause_time(u32::from(signal.quanta));
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(held) = &mut limits.held else {
+            return;
+        };
+        let key = (signal.receiver, signal.class);
+        let (before, record) = held.0.entry(key).or_default();
+        let until = until.max(*before);
+        record.take(packet.at, *before, until);
+        *before = until;
+        for _ in 0..self.round.len() {
+            let Some(slot) = self.round.pop() else {
+                return;
+            };
+            let queue_pair = &mut self.send[slot as usize];
+            if (queue_pair.destination(), queue_pair.class) == key {
+                limits.pace(slot, queue_pair, until);
+            } else {
+                self.round.push(slot);
+            }
+        }
+    }
+}

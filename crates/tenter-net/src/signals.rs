@@ -1,0 +1,415 @@
+//! Signals from a switch to senders whose packets wait in a long queue, routed like any packet.
+//!
+//! ```text
+//!  sender ── source leaf ─── spine ─── last-hop leaf ── receiver
+//!     ◀─ pause ─┤◀──────── signal ────────┤ queue of the class ≥ threshold
+//!    frame (802.1Qbb): the sender's        │ when a data packet comes for it
+//!    class stands still                    ▼ the packet goes on
+//! ```
+//!
+//! With Remote PFC the source leaf turns the signal into a pause frame, which stops a class of the
+//! sender; with source flow control it goes on to the NIC, which stops what goes to that receiver.
+//!
+//! Source: *Remote Priority Flow Control (Remote PFC)*, OCP Summit 2021; Le et al., "SFC:
+//! Near-Source Congestion Signaling and Flow Control". What both leave open is written down in the
+//! decision page.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::buffer::{Due, Word};
+use crate::class::CLASSES;
+use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
+
+/// The longest pause there is, in quanta.
+const QUANTA_MAX: u64 = u16::MAX as u64;
+
+/// Who obeys a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalMode {
+    /// The class of the sender's NIC, by a pause frame of the source leaf.
+    RemotePfc,
+    /// The NIC's queue pairs to the receiver, in that class.
+    Nic,
+}
+
+/// Which queues are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceOfSignals {
+    /// Those in front of hosts.
+    LastHop,
+    /// All of them.
+    Any,
+}
+
+/// The parameters of signals to senders, the same for all switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalSpec {
+    /// Who obeys.
+    pub mode: SignalMode,
+    /// Which queues are looked at.
+    pub place: PlaceOfSignals,
+    /// A signal is sent when a data packet comes for a queue of so many frame bytes or more.
+    pub threshold_bytes: u64,
+    /// Down to which the pause lets the queue drain; less than the threshold.
+    pub target_bytes: u64,
+    /// The class of signals, which has a strict queue to itself.
+    pub class: u8,
+    /// How many pairs of receiver and class a source leaf remembers; 0 for none.
+    pub cache_entries: u32,
+}
+
+/// Who sent a packet, as its headers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// The host.
+    pub host: u32,
+    /// The hash of the 5-tuple with source and destination exchanged.
+    pub hash: u32,
+}
+
+/// Reads what the packets of the model do not carry with them but real ones do.
+pub trait Headers: Debug + Send + Sync {
+    /// The sender of a data packet.
+    fn sender(&self, packet: &Packet) -> Sender;
+}
+
+/// What a switch knows of hosts.
+#[derive(Clone, Debug)]
+pub struct SignalWiring {
+    /// Reads the headers of packets.
+    pub headers: Arc<dyn Headers>,
+    /// For each host how long 512 bits last on its link, in ps.
+    pub quantum_ps: Arc<[u64]>,
+    /// For each port the host that it leads to, if it leads to one.
+    pub hosts: Vec<Option<u32>>,
+}
+
+/// What made a sender pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A signal of another switch.
+    Signal,
+    /// The switch it is cabled to, whose own queue is long.
+    OwnQueue,
+    /// What the switch it is cabled to remembers of a signal to another sender.
+    Cache,
+}
+
+/// What a signal says, and the pause frame that is made of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// The host whose packets wait.
+    pub receiver: u32,
+    /// The class that shall pause.
+    pub class: u8,
+    /// For how many quanta of the sender's link.
+    pub quanta: u16,
+    /// What made the sender pause.
+    pub cause: Cause,
+    /// When that was found, in units of [`SENT_UNIT_PS`]; for the records, nobody goes by it.
+    pub made: u32,
+}
+
+impl SignalSpec {
+    /// What the mode is called in a scenario.
+    pub fn mode_name(&self) -> &'static str {
+        match self.mode {
+            SignalMode::RemotePfc => "remote-pfc",
+            SignalMode::Nic => "nic",
+        }
+    }
+
+    /// Whether a switch whose ports lead to these hosts has to do with signals, beside routing
+    /// them.
+    pub fn concerns(&self, hosts: &[Option<u32>]) -> bool {
+        self.place == PlaceOfSignals::Any || hosts.iter().any(Option::is_some)
+    }
+}
+
+impl Signal {
+    /// What a packet says, if it is a signal or a pause frame that was made of one.
+    pub fn of(packet: &Packet) -> Option<Signal> {
+        let receiver = match packet.kind {
+            PacketKind::Signal => packet.queue_pair,
+            PacketKind::Pause if packet.destination != u32::MAX => packet.destination,
+            _ => return None,
+        };
+        let (class, cause) = match packet.kind {
+            PacketKind::Pause => (packet.class(), packet.queue_pair),
+            _ => (
+                (packet.sequence >> 16) as u8 & 7,
+                u32::from(packet.flags & 3),
+            ),
+        };
+        Some(Signal {
+            receiver,
+            class,
+            quanta: packet.sequence as u16,
+            cause: match cause {
+                0 => Cause::Signal,
+                1 => Cause::OwnQueue,
+                _ => Cause::Cache,
+            },
+            made: packet.sent,
+        })
+    }
+
+    /// The packet that brings it to a sender, in a class of its own.
+    fn packet(&self, sender: Sender, class: u8, now: u64) -> Packet {
+        Packet {
+            at: now,
+            queue_pair: self.receiver,
+            sequence: u32::from(self.quanta) | u32::from(self.class) << 16,
+            destination: sender.host,
+            hash: sender.hash,
+            sent: self.made,
+            frame_bytes: SIGNAL_FRAME_BYTES,
+            kind: PacketKind::Signal,
+            flags: Packet::class_flags(class) | self.cause as u8,
+        }
+    }
+
+    /// The pause frame it is turned into.
+    pub(crate) fn pause_frame(&self) -> Packet {
+        Packet {
+            queue_pair: self.cause as u32,
+            destination: self.receiver,
+            sent: self.made,
+            ..Packet::pause(self.class, self.quanta)
+        }
+    }
+
+    /// From what was found until `at`, in units of [`SENT_UNIT_PS`].
+    pub fn age(&self, at: u64) -> u32 {
+        ((at / SENT_UNIT_PS) as u32).wrapping_sub(self.made)
+    }
+}
+
+/// What a switch has counted of signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalRecord {
+    /// Signals it sent to senders at other switches, or to their NICs.
+    pub sent: u64,
+    /// Packets for a queue above the threshold whose sender had been told before.
+    pub suppressed: u64,
+    /// Signals of other switches that it turned into pause frames, or that were covered.
+    pub converted: u64,
+    /// Senders of its own that it paused, or signalled to, for a queue of its own.
+    pub own_senders: u64,
+    /// Senders of its own that it paused, or signalled to, because of a signal to another.
+    pub cache_hits: u64,
+    /// Signals that it could not remember: there was no room.
+    pub cache_refused: u64,
+    /// Pauses for which it sent no frame: the class was to stand still as long already.
+    pub covered: u64,
+}
+
+/// What a switch has to do with signals.
+#[derive(Clone, Debug)]
+pub(crate) struct Signals {
+    pub(crate) spec: SignalSpec,
+    wiring: SignalWiring,
+    /// Until when a sender is not told again, by (port, queue, sender, receiver).
+    quiet: BTreeMap<(u16, u8, u32, u32), u64>,
+    /// When there are so many, those that have passed are dropped.
+    quiet_limit: usize,
+    cache: BTreeMap<(u32, u8), Remembered>,
+    /// By port, then class: until when the host there has been told to pause.
+    paused: Vec<u64>,
+    /// By port, then class: pause frames sent for it.
+    frames: Vec<u64>,
+    pub(crate) record: SignalRecord,
+    /// Signals that ended here: as pause frames.
+    pub(crate) consumed: u64,
+}
+
+/// A receiver and a class that senders of a leaf shall not send to.
+#[derive(Clone, Debug, Default)]
+struct Remembered {
+    until: u64,
+    /// Ports whose senders know, and until when.
+    told: Vec<(u16, u64)>,
+}
+
+impl Signals {
+    pub(crate) fn new(spec: &SignalSpec, wiring: SignalWiring) -> Signals {
+        let ports = wiring.hosts.len();
+        Signals {
+            spec: *spec,
+            wiring,
+            quiet: BTreeMap::new(),
+            quiet_limit: 64,
+            cache: BTreeMap::new(),
+            paused: vec![0; ports * CLASSES],
+            frames: vec![0; ports * CLASSES],
+            record: SignalRecord::default(),
+            consumed: 0,
+        }
+    }
+
+    /// The host at a port.
+    pub(crate) fn host(&self, port: u16) -> Option<u32> {
+        self.wiring.hosts[usize::from(port)]
+    }
+
+    /// The port of a host that is cabled to this switch.
+    pub(crate) fn port_of(&self, host: u32, candidates: &[u16]) -> Option<u16> {
+        let mut ports = candidates.iter().copied();
+        ports.find(|&port| self.host(port) == Some(host))
+    }
+
+    /// Whether the queues of a port are looked at.
+    pub(crate) fn minds(&self, port: u16) -> bool {
+        self.spec.place == PlaceOfSignals::Any || self.host(port).is_some()
+    }
+
+    /// Pause frames that were sent through a port for a class because of signals.
+    pub(crate) fn frames(&self, port: u16, class: u8) -> u64 {
+        self.frames[place(port, class)]
+    }
+
+    /// Whom to tell that a packet comes for a queue, and for how many quanta to pause, unless that
+    /// sender has been told: `drains` is how long the queue takes down to the target, in ps.
+    ///
+    /// The pause lasts until the announced time has passed at the sender. A signal that leaves when
+    /// that time has passed here arrives just then, whatever a signal takes; so that is when the
+    /// next may be sent.
+    pub(crate) fn judge(
+        &mut self,
+        packet: &Packet,
+        (port, queue): (u16, usize),
+        drains: u64,
+    ) -> Option<(Sender, u16)> {
+        let now = packet.at;
+        let sender = self.wiring.headers.sender(packet);
+        let receiver = match self.spec.mode {
+            SignalMode::RemotePfc => u32::MAX,
+            SignalMode::Nic => packet.destination,
+        };
+        let key = (port, queue as u8, sender.host, receiver);
+        if self.quiet.get(&key).is_some_and(|&until| until > now) {
+            self.record.suppressed += 1;
+            return None;
+        }
+        if self.quiet.len() >= self.quiet_limit {
+            self.quiet.retain(|_, until| *until > now);
+            self.quiet_limit = 64.max(2 * self.quiet.len());
+        }
+        let quanta = self.quanta(sender.host, drains);
+        self.quiet
+            .insert(key, now + self.lasts(sender.host, quanta));
+        Some((sender, quanta))
+    }
+
+    /// A time in quanta of a host's link.
+    fn quanta(&self, host: u32, time: u64) -> u16 {
+        let quanta = time.div_ceil(self.wiring.quantum_ps[host as usize]);
+        quanta.clamp(1, QUANTA_MAX) as u16
+    }
+
+    fn lasts(&self, host: u32, quanta: u16) -> u64 {
+        u64::from(quanta) * self.wiring.quantum_ps[host as usize]
+    }
+
+    /// Remembers a signal that has come for the host at a port.
+    pub(crate) fn remember(&mut self, signal: &Signal, (port, host): (u16, u32), now: u64) {
+        let until = now + self.lasts(host, signal.quanta);
+        let key = (signal.receiver, signal.class);
+        let most = self.spec.cache_entries as usize;
+        if !self.cache.contains_key(&key) && self.cache.len() >= most {
+            self.cache.retain(|_, entry| entry.until > now);
+            if self.cache.len() >= most {
+                self.record.cache_refused += u64::from(most > 0);
+                return;
+            }
+        }
+        let entry = self.cache.entry(key).or_default();
+        entry.until = entry.until.max(until);
+        entry.tell(port, until);
+    }
+
+    /// The pause of a host at a port that has sent a packet, where another was told to pause and it
+    /// was not.
+    pub(crate) fn recall(&mut self, packet: &Packet, (port, host): (u16, u32)) -> Option<Signal> {
+        let now = packet.at;
+        let entry = self.cache.get_mut(&(packet.destination, packet.class()))?;
+        if entry.until <= now || entry.knows(port, now) {
+            return None;
+        }
+        let until = entry.until;
+        entry.tell(port, until);
+        self.record.cache_hits += 1;
+        Some(Signal {
+            receiver: packet.destination,
+            class: packet.class(),
+            quanta: self.quanta(host, until - now),
+            cause: Cause::Cache,
+            made: (now / SENT_UNIT_PS) as u32,
+        })
+    }
+
+    /// Whether a frame must be sent for the pause of a host at a port, which stands still for that
+    /// long in any case where it is paused by the switch's own flow control.
+    pub(crate) fn must_tell(
+        &mut self,
+        signal: &Signal,
+        (port, host): (u16, u32),
+        (stands, now): (bool, u64),
+    ) -> bool {
+        let until = now + self.lasts(host, signal.quanta);
+        let place = place(port, signal.class);
+        let paused = &mut self.paused[place];
+        let longer = until > *paused;
+        *paused = until.max(*paused);
+        let tells = longer && !stands;
+        if tells {
+            self.frames[place] += 1;
+        } else {
+            self.record.covered += 1;
+        }
+        tells
+    }
+
+    /// Lets a pause frame of the switch's own flow control ask for no less than what is left of the
+    /// pause that signals have asked for.
+    pub(crate) fn extend(&self, due: &mut Due, class: u8, now: u64) {
+        let (Word::Pause(quanta), Some(host)) = (&mut due.word, self.host(due.port)) else {
+            return;
+        };
+        let until = self.paused[place(due.port, class)];
+        if until > now {
+            *quanta = self.quanta(host, until - now).max(*quanta);
+        }
+    }
+
+    /// The link of a port goes down: the host there forgets its pauses.
+    pub(crate) fn forget(&mut self, port: u16) {
+        let first = usize::from(port) * CLASSES;
+        self.paused[first..first + CLASSES].fill(0);
+    }
+
+    /// The packet that brings a signal to its sender.
+    pub(crate) fn packet(&self, signal: &Signal, sender: Sender, now: u64) -> Packet {
+        signal.packet(sender, self.spec.class, now)
+    }
+}
+
+fn place(port: u16, class: u8) -> usize {
+    usize::from(port) * CLASSES + usize::from(class)
+}
+
+impl Remembered {
+    fn knows(&self, port: u16, now: u64) -> bool {
+        let mut told = self.told.iter();
+        told.any(|&(other, until)| other == port && until > now)
+    }
+
+    fn tell(&mut self, port: u16, until: u64) {
+        match self.told.iter_mut().find(|(other, _)| *other == port) {
+            Some((_, told)) => *told = until.max(*told),
+            None => self.told.push((port, until)),
+        }
+    }
+}

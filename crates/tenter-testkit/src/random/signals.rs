@@ -1,0 +1,44 @@
+//! Signals to senders: set in the plan, for a third of those that are not scheduled and do not send
+//! by credit, where a class is left for them.
+
+use tenter_endpoint::NicAddress;
+use tenter_net::{PlaceOfSignals, SignalMode, SignalSpec};
+use tenter_scenario::Plan;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(35) {
+        return;
+    }
+    let listed = plan.switches.usual.classes.iter().map(|spec| spec.class);
+    let of_nics = plan.addresses.iter().map(NicAddress::class);
+    let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
+    let notification = plan.nic.notification.map(|spec| spec.class);
+    let control = plan.nic.control_class.into_iter().chain(notification);
+    let used = listed.chain(of_nics).chain(of_jobs).chain(control);
+    let class = used.max().map_or(0, |class| class + 1);
+    if class > 7 {
+        return;
+    }
+    let frame = u64::from(plan.nic.longest_frame_bytes());
+    let threshold_bytes = 1 + draw.below(4 * frame);
+    plan.signals = Some(SignalSpec {
+        mode: if draw.chance(50) {
+            SignalMode::RemotePfc
+        } else {
+            SignalMode::Nic
+        },
+        place: if draw.chance(40) {
+            PlaceOfSignals::Any
+        } else {
+            PlaceOfSignals::LastHop
+        },
+        threshold_bytes,
+        target_bytes: draw.below(threshold_bytes),
+        class,
+        cache_entries: *draw.pick(&[&0, &1, &2, &1_024]),
+    });
+    plan.switches.add_class_for_signals(class);
+}
