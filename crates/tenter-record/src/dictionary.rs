@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
+use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
@@ -88,6 +89,8 @@ pub fn markdown() -> String {
     }
     page.push_str(INTERFERENCE_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<InterferenceRow>(), &mut page);
+    page.push_str(FLOW_SIZES_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -148,6 +151,13 @@ const INTERFERENCE_INTRODUCTION: &str = "
 
 ";
 
+const FLOW_SIZES_INTRODUCTION: &str = "
+## `flow_sizes` of `summary.json`
+
+Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its law of sizes.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -170,6 +180,7 @@ mod tests {
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let apart = [
             TableEntry::of::<InterferenceRow>(),
+            TableEntry::of::<FlowSizeRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];

@@ -11,6 +11,7 @@ mod hosts;
 mod jobs;
 mod scheduled;
 mod tiers;
+mod workload;
 
 use tenter_scenario::{Format, Plan, load};
 
@@ -326,6 +327,10 @@ mod tests {
                 "endless flows",
                 runs.clone().any(|run| run.kind.is_endless()),
             ),
+            (
+                "flows by a law",
+                runs.clone().any(|run| run.kind.flow_workload().is_some()),
+            ),
             ("NICs with data of two classes", has_mixed_nic(plan)),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
@@ -342,7 +347,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 41] = [
+    const OTHERS: [&str; 42] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -357,6 +362,7 @@ mod tests {
         "drawn sizes",
         "computing",
         "endless flows",
+        "flows by a law",
         "NICs with data of two classes",
         "3 queue pairs",
         "Chunk",
