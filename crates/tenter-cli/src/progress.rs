@@ -67,12 +67,13 @@ impl<'a, S> Watched<'a, S> {
             line
         });
         let (done, total) = (progress.flows_done, progress.flows_total);
-        let left = if done == 0 {
+        // Of flows for which there is some time nobody knows the number.
+        let left = if done == 0 || done > total {
             "?".to_owned()
         } else {
             duration_s(elapsed * (total - done) as f64 / done as f64)
         };
-        line.set_length(total);
+        line.set_length(total.max(done));
         line.set_position(done);
         line.set_message(format!(
             "{}{} simulated, {done} of {total} flows, {} packet-hops/s, about {left} left",

@@ -34,5 +34,5 @@ mod windowed;
 pub use agenda::Agenda;
 pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use ring::Ring;
-pub use stream::{Stream, mix64};
+pub use stream::{Draws, Stream, mix64};
 pub use windowed::{Control, Part, RunOutcome, Windows, act_at_edge, run_windowed};

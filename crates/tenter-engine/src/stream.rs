@@ -40,6 +40,40 @@ impl Stream {
     }
 }
 
+/// A random stream whose numbers can be had in any order, and again: what is drawn for a thing
+/// depends on the thing alone, so nobody has to remember it.
+///
+/// One word that a [`Stream`] gives, mixed with the number of the draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws(u64);
+
+impl Draws {
+    /// The draws of (seed of the trial, component, purpose).
+    pub fn new(seed: u64, component: &str, purpose: &str) -> Draws {
+        Draws(Stream::new(seed, component, purpose).0.next_u64())
+    }
+
+    /// The draws that belong to one of many things of a kind.
+    #[inline]
+    #[must_use]
+    pub const fn of(self, thing: u64) -> Draws {
+        Draws(mix64(self.0 ^ mix64(thing)))
+    }
+
+    /// A uniform 64-bit value: the draw of that number.
+    #[inline]
+    pub const fn at(self, number: u64) -> u64 {
+        self.of(number).0
+    }
+
+    /// A uniform value below `bound` (0 when `bound` is 0), for bounds so far below 2⁶⁴ that their
+    /// bias is below anything measurable.
+    #[inline]
+    pub const fn below(self, number: u64, bound: u64) -> u64 {
+        ((self.at(number) as u128 * bound as u128) >> 64) as u64
+    }
+}
+
 /// A bijective mix of 64 bits (the finaliser of `SplitMix64`): every input bit reaches every output
 /// bit.
 #[inline]
@@ -52,7 +86,7 @@ pub const fn mix64(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Stream;
+    use super::{Draws, Stream};
 
     #[test]
     fn streams_are_repeatable_and_independent_of_each_other() {
@@ -63,6 +97,24 @@ mod tests {
         assert_eq!(draw("nic", "skew"), draw("nic", "skew"));
         assert_ne!(draw("nic", "skew"), draw("nic", "clock"));
         assert_ne!(draw("ni", "cskew"), draw("nic", "skew"));
+    }
+
+    #[test]
+    fn draws_depend_on_their_names_and_numbers_alone() {
+        let sizes = Draws::new(7, "job0", "flow sizes");
+        assert_eq!(sizes.at(5), Draws::new(7, "job0", "flow sizes").at(5));
+        assert_ne!(sizes.at(5), sizes.at(6));
+        assert_ne!(sizes.of(1).at(5), sizes.of(2).at(5));
+        assert_ne!(sizes.at(5), Draws::new(8, "job0", "flow sizes").at(5));
+        let mut seen = [0; 5];
+        for number in 0..5_000 {
+            seen[sizes.below(number, 5) as usize] += 1;
+        }
+        // 1,000 each, give or take five times √(5,000 · 0.2 · 0.8) = 28.
+        assert!(
+            seen.iter().all(|seen| (860..1_140).contains(seen)),
+            "{seen:?}"
+        );
     }
 
     #[test]

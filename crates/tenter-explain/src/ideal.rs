@@ -12,6 +12,7 @@ use tenter_workload::collective::{CollectiveKind, Flow};
 use tenter_workload::placement::stretches;
 use tenter_workload::{CollectiveRun, Job, WorkloadError, split};
 
+use crate::flow_workload::transfers;
 use crate::nearest::least_latency;
 
 /// A job, and what its collectives would take.
@@ -42,9 +43,9 @@ pub struct IdealTime {
     pub collective: String,
     /// The algorithm.
     pub algorithm: String,
-    /// The size as nccl-tests counts it.
+    /// The size as nccl-tests counts it; of a workload of flows what they carry, about.
     pub size_bytes: u64,
-    /// How many transfers it consists of.
+    /// How many transfers it consists of; of a workload of flows about how many there is time for.
     pub transfers: u64,
     /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
     /// which all bytes arrive is faster.
@@ -116,6 +117,8 @@ pub(crate) fn rounds(plan: &Plan, job: &Job, own_end: Time, end_of_all: Time) ->
 /// The ports and the path that the closed forms are told of.
 pub(crate) struct Ideal<'a> {
     plan: &'a Plan,
+    /// None where latency is left out.
+    routing: Option<&'a Routing>,
     job: &'a Job,
     /// The least and the greatest rate of its NICs, by their own clocks at their fastest.
     rates: (Rate, Rate),
@@ -127,6 +130,7 @@ pub(crate) struct Ideal<'a> {
 impl<'a> Ideal<'a> {
     pub(crate) fn of(plan: &'a Plan, routing: &'a Routing, job: &'a Job) -> Ideal<'a> {
         let mut ideal = Ideal::without_latency(plan, job);
+        ideal.routing = Some(routing);
         for run in &job.sequence {
             let frame = ideal.least_frame(run);
             if ideal.latencies.iter().all(|known| known.0 != frame) {
@@ -142,6 +146,7 @@ impl<'a> Ideal<'a> {
         let rates = job.hosts.iter().map(|&host| rate(plan, host));
         Ideal {
             plan,
+            routing: None,
             job,
             rates: (
                 rates.clone().min().unwrap_or_default(),
@@ -175,7 +180,7 @@ impl<'a> Ideal<'a> {
         if let CollectiveKind::Flows { flows } = &run.kind {
             return self.all_messages(flows, run.size_bytes);
         }
-        if self.plan.scale_up.is_some() {
+        if self.plan.scale_up.is_some() && run.kind.flow_workload().is_none() {
             // What passes within hosts takes less; what is left is bound by the ports alone.
             return self.busiest_port(run);
         }
@@ -279,12 +284,16 @@ impl<'a> Ideal<'a> {
         let ranks = self.job.ranks();
         let time = self.completion(run);
         let schedule = run.kind.schedule(ranks, run.size_bytes)?;
-        let algbw = run.size_bytes as f64 / time.as_s() / 1e9 * run.kind.algbw_factor(ranks);
+        let transfers = transfers((self.plan, self.routing), self.job, run, &*schedule);
+        let flows = run.kind.flow_workload();
+        let of_flows = flows.map(|flows| (flows.sizes.mean() * transfers as f64) as u64);
+        let size_bytes = of_flows.unwrap_or(run.size_bytes);
+        let algbw = size_bytes as f64 / time.as_s() / 1e9 * run.kind.algbw_factor(ranks);
         Ok(IdealTime {
             collective: run.kind.name().to_owned(),
             algorithm: run.kind.algorithm().to_owned(),
-            size_bytes: run.size_bytes,
-            transfers: u64::from(schedule.transfer_count()),
+            size_bytes,
+            transfers,
             ideal_ns: time.as_ns(),
             ideal_busbw_gbytes_per_s: algbw * run.kind.busbw_factor(ranks),
         })

@@ -24,6 +24,7 @@ mod cost;
 mod credit;
 mod explanation;
 mod fabric;
+mod flow_workload;
 mod host_memory;
 mod ideal;
 mod idle;

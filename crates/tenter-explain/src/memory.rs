@@ -9,6 +9,7 @@ use tenter_units::Time;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::{MemoryParts, in_rounds};
+use crate::flow_workload::transfers;
 use crate::ideal::{Ideal, end_of_all, rounds};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
@@ -59,7 +60,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         fabric_bytes: fabric(plan),
         ..MemoryParts::default()
     };
-    let mut all = 0_u64;
+    let (mut all, mut kept) = (0_u64, 0_u64);
     let end = end_of_all(plan);
     for job in &plan.jobs {
         let crowd = greatest_crowd(plan, job)?;
@@ -69,9 +70,11 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
         let own_end = Ideal::without_latency(plan, job).end();
-        all = all.saturating_add(flows(job, rounds(plan, job, own_end, end))?);
+        let flows = flows(plan, job, rounds(plan, job, own_end, end))?;
+        all = all.saturating_add(flows);
+        kept = kept.saturating_add(if is_flow_workload(job) { 0 } else { flows });
     }
-    let kept = all.saturating_mul(FLOW_KEPT);
+    let kept = kept.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
     parts.tables_bytes = table(all, size_of::<FlowRow>() as u64);
     if let Some(interval) = plan.sample_interval {
@@ -90,13 +93,20 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     Ok(parts)
 }
 
+/// Whether flows are forgotten once their rows are written.
+fn is_flow_workload(job: &Job) -> bool {
+    let mut runs = job.sequence.iter();
+    runs.any(|run| run.kind.flow_workload().is_some())
+}
+
 /// Flows of all turns of a job.
-fn flows(job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
+fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
     // Of what never ends, nothing is kept.
     for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {
         let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
-        let once = u64::from(schedule.transfer_count()) * u64::from(job.queue_pairs);
+        let transfers = transfers((plan, None), job, run, &*schedule);
+        let once = transfers.saturating_mul(u64::from(job.queue_pairs));
         flows = flows.saturating_add(in_rounds(once, rounds));
     }
     Ok(flows)

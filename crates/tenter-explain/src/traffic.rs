@@ -5,6 +5,8 @@ use tenter_scenario::Plan;
 use tenter_topology::Routing;
 use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 
+use crate::flow_workload::transfers;
+
 /// Packets of one collective, counted once per link they cross, if none is lost and nobody pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
@@ -37,16 +39,17 @@ pub(crate) fn traffic(
     most: u64,
 ) -> Result<Traffic, WorkloadError> {
     let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
-    let transfers = u64::from(schedule.transfer_count());
+    let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
     let looked_at = transfers.min(most.max(1));
     let mut sum = Traffic {
         transfers,
-        exact: looked_at == transfers,
+        // Sizes of flows are known; how many there is time for is an estimate.
+        exact: looked_at == transfers && run.kind.flow_workload().is_none(),
         ..Traffic::default()
     };
     let mut last: Option<Load> = None;
     for number in 0..looked_at {
-        let id = if sum.exact {
+        let id = if looked_at == transfers {
             number as u32
         } else {
             spread(number, transfers)

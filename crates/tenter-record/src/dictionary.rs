@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
+use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
@@ -105,6 +106,8 @@ pub fn markdown() -> String {
         );
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(FLOW_SIZES_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -168,6 +171,13 @@ const INTERFERENCE_INTRODUCTION: &str = "
 const SIGNALS_INTRODUCTION: &str =
     "Only where `fabric.source_flow_control` has switches tell senders of long queues.";
 
+const FLOW_SIZES_INTRODUCTION: &str = "
+## `flow_sizes` of `summary.json`
+
+Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its law of sizes.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -190,6 +200,7 @@ mod tests {
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let apart = [
             TableEntry::of::<InterferenceRow>(),
+            TableEntry::of::<FlowSizeRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];

@@ -9,6 +9,8 @@ mod column;
 mod comparison;
 pub mod dictionary;
 mod digest;
+mod flow_sizes;
+mod histogram;
 mod interference;
 mod percentile;
 mod rows;
@@ -20,6 +22,8 @@ mod summary;
 pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use comparison::ComparisonRow;
 pub use digest::Digest;
+pub use flow_sizes::FlowSizeRow;
+pub use histogram::Histogram;
 pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank};
 pub use rows::{

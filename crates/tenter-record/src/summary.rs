@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tenter_units::Time;
 
 use crate::column::{Cell, Kind, Value, rows};
+use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
 use crate::rows::{CollectiveRow, JobRow};
 
@@ -25,6 +26,10 @@ pub struct Summary {
     /// What the jobs cost each other, where that was asked for.
     #[serde(default)]
     pub interference: Vec<InterferenceRow>,
+    /// Completion times of workloads of flows, where there are any: for each such job all flows,
+    /// then by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_sizes: Vec<FlowSizeRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
     /// Things a reader of the numbers must know, each a sentence.

@@ -1,5 +1,6 @@
 //! The trial summary that `tenter run` prints.
 
+mod flow_sizes;
 mod ideal;
 
 use std::fmt;
@@ -87,6 +88,7 @@ impl TrialReport<'_> {
             write_job(job, out)?;
         }
         write_interference(&summary.interference, out)?;
+        flow_sizes::write(&summary.flow_sizes, out)?;
         if self.ideal {
             ideal::write(&summary.jobs, out)?;
         }

@@ -178,7 +178,8 @@ pub(crate) struct Entry {
     pub(crate) at: Option<Location>,
 }
 
-/// The collectives of one job.
+/// The collectives of one job; none, where it runs something else.
+#[derive(Default)]
 pub(crate) struct Collectives {
     /// Each entry of the list.
     pub(crate) entries: Vec<Entry>,

@@ -2,6 +2,7 @@
 
 mod bind;
 mod flows;
+mod workload;
 
 use tenter_units::Time;
 use tenter_workload::placement::Placement;
@@ -16,6 +17,7 @@ use crate::keys::{KeyTable, key};
 use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
 use crate::tree::{Node, Value};
 use flows::FlowDraft;
+use workload::WorkloadDraft;
 
 pub(crate) use bind::bind;
 
@@ -51,7 +53,7 @@ const JOB: KeyTable = KeyTable {
         key(
             "collectives",
             "list",
-            Depends("this or `flows`"),
+            Depends("this, `flows` or `workload`"),
             "What it runs, one after the other with a barrier in between",
         ),
         key(
@@ -59,6 +61,12 @@ const JOB: KeyTable = KeyTable {
             "list",
             Depends("this or `collectives`"),
             "Streams of a background job between hosts that never end, as a traffic generator sends them; its ranks are these hosts",
+        ),
+        key(
+            "workload",
+            "mapping",
+            Depends("this or `collectives`"),
+            "Flows with sizes by a law, so many at a time between two hosts; its ranks are the hosts named there",
         ),
         key(
             "background",
@@ -98,7 +106,13 @@ const JOB: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 2] = [&JOB, &flows::FLOW];
+pub(crate) const TABLES: [&KeyTable; 5] = [
+    &JOB,
+    &flows::FLOW,
+    &workload::WORKLOAD,
+    &workload::PAIR,
+    &workload::POINT,
+];
 
 /// More jobs than a scheduler has on one fabric.
 const JOBS_MAX: usize = 10_000;
@@ -120,6 +134,7 @@ pub(crate) struct JobDraft {
     spread: Spread,
     entries: Vec<Entry>,
     flows: Vec<FlowDraft>,
+    workload: Option<WorkloadDraft>,
 }
 
 /// Which hosts a job takes where it does not list them.
@@ -162,6 +177,7 @@ pub(crate) fn read(scenario: &mut Section<'_>, seed: u64) -> Option<Vec<JobDraft
 fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node) {
     let mut section = item.section(&JOB);
     let (name, name_at) = read_own_name(&mut section, index);
+    let (has_workload, workload) = read_workload(&mut section, seed);
     let endless = section.has("flows");
     if endless {
         flows::refuse_ranks(&mut section);
@@ -172,7 +188,11 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let spread = read_spread(&mut section, ranks.as_ref());
     let background = section.boolean("background");
     let is_load = background == Some(true);
-    let (collectives, flows) = read_work(&mut section, seed, is_load);
+    let (collectives, flows) = if has_workload {
+        (Some(Collectives::default()), Some(Vec::new()))
+    } else {
+        read_work(&mut section, seed, is_load)
+    };
     let (iterations, warm_up) = read_rounds(&mut section, is_load);
     let start = section.time("start", Time::ZERO..=LATEST);
     let gap_field = section.take("gap");
@@ -189,6 +209,11 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
     if endless {
         flows::leave_out(&mut section);
+    }
+    if has_workload {
+        workload::leave_out(&mut section);
+    } else {
+        section.drop_key("workload");
     }
     let node = section.finish();
     let read = || {
@@ -214,6 +239,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             spread: spread?,
             entries,
             flows: flows?,
+            workload: workload?,
         })
     };
     let draft = read();
@@ -243,6 +269,20 @@ fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Op
     (name, at)
 }
 
+/// Whether the job has a workload of flows, and that.
+fn read_workload(section: &mut Section<'_>, seed: u64) -> (bool, Option<Option<WorkloadDraft>>) {
+    if !section.has("workload") {
+        return (false, Some(None));
+    }
+    workload::refuse_keys(section);
+    let Some(field) = section.take("workload") else {
+        return (true, None);
+    };
+    let (draft, node) = workload::read(field, seed);
+    section.put("workload", node);
+    (true, draft.map(Some))
+}
+
 /// What the job runs: collectives, or streams.
 fn read_work(
     section: &mut Section<'_>,
@@ -250,20 +290,20 @@ fn read_work(
     background: bool,
 ) -> (Option<Collectives>, Option<Vec<FlowDraft>>) {
     match section.take_either("collectives", "flows") {
-        Some(field) if field.path.ends_with("flows") => {
-            let nothing = Collectives {
-                entries: Vec::new(),
-                sequence: Vec::new(),
-            };
-            (Some(nothing), flows::read(section, &field, background))
-        }
+        Some(field) if field.path.ends_with("flows") => (
+            Some(Collectives::default()),
+            flows::read(section, &field, background),
+        ),
         Some(field) => {
             let read = collectives::read(section, &field, seed, background);
             (read, Some(Vec::new()))
         }
         None => {
             let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
-            section.problem("lacks `collectives` or `flows`", help.to_owned());
+            section.problem(
+                "lacks `collectives`, `flows` or `workload`",
+                help.to_owned(),
+            );
             (None, None)
         }
     }

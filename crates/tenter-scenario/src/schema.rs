@@ -201,11 +201,15 @@ fn impairment() -> Value {
 }
 
 fn job() -> Value {
-    let [own, flow] = jobs::TABLES;
+    let [own, flow, workload, pair, point] = jobs::TABLES;
+    let workload = Object::of(&[workload])
+        .with("pairs", Object::of(&[pair]).schema())
+        .with("points", Object::of(&[point]).schema());
     let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
     Object::of(&[own])
         .with("collectives", one_of(collectives))
         .with("flows", Object::of(&[flow]).schema())
+        .with("workload", workload.schema())
         .schema()
 }
 

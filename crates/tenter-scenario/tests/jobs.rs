@@ -206,5 +206,94 @@ fn flows_name_their_hosts() {
         "collectives: [], flows: [",
         "exclude each other",
     );
-    refused("  - {name: idle}", "lacks `collectives` or `flows`");
+    refused(
+        "  - {name: idle}",
+        "lacks `collectives`, `flows` or `workload`",
+    );
+}
+
+const FLOWS: &str = "  - {name: web, workload: {sizes: 4KiB, pairs: [{from: [3, 4-5], to: 7, parallel: 2}, {from: 3, to: 7}], flows: 9}}";
+
+#[test]
+fn workloads_of_flows_name_their_hosts() {
+    assert_eq!(hosts(FLOWS), [vec![3, 7, 4, 5]]);
+    let job = good(FLOWS).plan.jobs.remove(0);
+    let workload = job.sequence[0].kind.flow_workload().expect("one of flows");
+    let ways: Vec<_> = workload
+        .ways
+        .iter()
+        .map(|way| (way.src, way.dst, way.parallel))
+        .collect();
+    assert_eq!(ways, [(0, 1, 3), (2, 1, 2), (3, 1, 2)]);
+    assert_eq!((workload.flows, workload.duration), (Some(9), None));
+    assert_eq!(workload.sizes.draw(1 << 63), 4_096);
+}
+
+#[test]
+fn laws_are_named_or_written_down() {
+    let law = |sizes: &str| {
+        let job = FLOWS.replace("sizes: 4KiB", sizes);
+        let plan = good(&job).plan;
+        let workload = plan.jobs[0].sequence[0].kind.flow_workload().cloned();
+        workload.expect("one of flows").sizes
+    };
+    let mean = law("sizes: facebook-hadoop-homa").mean();
+    assert!((mean / 127_796.6 - 1.0).abs() < 1e-4, "{mean}");
+    let points = "points: [{size: 0B, cumulative: 0}, {size: 100B, cumulative: 0.5}, {size: 300B, cumulative: 1}]";
+    let steps = law(points).mean();
+    assert!((steps - 200.0).abs() < 1e-6, "{steps}");
+    let lines = law(&format!("{points}, between: lines")).mean();
+    assert!((lines - 125.0).abs() < 1e-6, "{lines}");
+    let refused_here = |sizes: &str, expected: &str| {
+        refused(&FLOWS.replace("sizes: 4KiB", sizes), expected);
+    };
+    refused_here("sizes: facebook-hadop-homa", "did you mean");
+    refused_here("sizes: 0B", "`jobs[0].workload.sizes`");
+    refused_here(
+        "sizes: 4KiB, between: lines",
+        "has no effect without `points`",
+    );
+    refused_here("points: []", "make no law");
+    refused_here(&points.replace("0.5", "1.5"), "cannot be `1.5`");
+    refused_here(
+        &points.replace("100B", "400B"),
+        "point 3 of the law is below",
+    );
+    refused_here(
+        &points.replace("cumulative: 1}", "cumulative: 0.9}"),
+        "is not 1",
+    );
+    refused_here("sizes: 4KiB, points: []", "exclude each other");
+}
+
+#[test]
+fn workloads_of_flows_are_refused_where_they_cannot_be() {
+    let refused_here = |from: &str, to: &str, expected: &str| {
+        refused(&FLOWS.replace(from, to), expected);
+    };
+    refused_here(", flows: 9", "", "never ends");
+    refused_here("flows: 9", "flows: 0", "`jobs[0].workload.flows`");
+    refused_here("to: 7}]", "to: 3}]", "a host and itself");
+    refused_here("to: 7}]", "to: 30}]", "there is no host `30`");
+    refused_here(
+        "parallel: 2",
+        "parallel: 2000000",
+        "`jobs[0].workload.pairs[0].parallel`",
+    );
+    refused_here("parallel: 2", "parallel: 1000000", "flows at a time");
+    refused_here(
+        "name: web",
+        "ranks: 4",
+        "`jobs[0].ranks` has no effect beside `workload`",
+    );
+    refused_here(
+        "name: web",
+        "background: true",
+        "has no effect beside `workload`",
+    );
+    refused_here(
+        "name: web",
+        "collectives: []",
+        "has no effect beside `workload`",
+    );
 }

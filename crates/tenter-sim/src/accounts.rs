@@ -10,6 +10,7 @@ use tenter_units::Time;
 use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
 
 use crate::build::Context;
+use crate::flow_tally::FlowTally;
 use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
 
 /// What is known of one collective.
@@ -32,6 +33,8 @@ pub(crate) struct Tally {
     pub(crate) sent_bytes: u64,
     pub(crate) accepted_bytes: u64,
     flows: usize,
+    /// What is kept instead where the flows are those of a workload.
+    pub(crate) flow_work: Option<Box<FlowTally>>,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
     /// [`Accounts::waiting`].
     places: Vec<u32>,
@@ -82,6 +85,11 @@ impl Accounts {
         for plan in context.jobs.iter().filter(|plan| !plan.job.background) {
             let rounds = u64::from(plan.job.warm_up) + u64::from(plan.job.iterations);
             for schedule in plan.job.schedules()? {
+                // Of as many as fit into some time nobody knows the number.
+                let timed = plan.flow_workload();
+                if timed.is_some_and(|workload| workload.flows.is_none()) {
+                    continue;
+                }
                 flows_total +=
                     u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs) * rounds;
             }
@@ -107,15 +115,24 @@ impl Accounts {
         &mut self,
         context: &Context,
         (job, at): (usize, u64),
-        flows: usize,
         schedule: Arc<dyn Schedule>,
     ) {
-        let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
-        let mesh = FullMesh::new(&*schedule, context.nic_rates(job), is_carried);
+        let flow_work = schedule.flow_workload();
+        let flow_work = flow_work.map(|flows| Box::new(FlowTally::new(&flows.workload().sizes)));
+        let queue_pairs = usize::from(context.jobs[job].job.queue_pairs);
+        let (mesh, flows) = if flow_work.is_some() {
+            (None, 0)
+        } else {
+            let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
+            let mesh = FullMesh::new(&*schedule, context.nic_rates(job), is_carried);
+            let flows = schedule.transfer_count() as usize * queue_pairs;
+            (Some(mesh), flows)
+        };
         self.tallies[job].push(Tally {
             schedule,
-            ideal: mesh.whole(),
-            mesh: Some(mesh),
+            flow_work,
+            ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
+            mesh,
             ideal_ratios: Vec::with_capacity(flows),
             start: at,
             end: None,
@@ -133,7 +150,10 @@ impl Accounts {
     /// Whether every flow of the job that was ever posted has been booked.
     pub(crate) fn is_settled(&self, job: usize) -> bool {
         let mut tallies = self.tallies[job].iter();
-        tallies.all(|tally| tally.completion_times.len() == tally.flows)
+        tallies.all(|tally| match tally.flow_work {
+            Some(_) => tally.end.is_some(),
+            None => tally.completion_times.len() == tally.flows,
+        })
     }
 
     pub(crate) fn end(&mut self, job: usize, turn: usize, at: u64) {
@@ -160,7 +180,12 @@ impl Accounts {
             } else {
                 self.waiting[place as usize] = half;
             }
-            tally.places[context.flow_index(half.key)] = place;
+            match &mut tally.flow_work {
+                Some(flows) => {
+                    flows.places.insert(half.key.transfer, place);
+                }
+                None => tally.places[context.flow_index(half.key)] = place,
+            }
             self.flows_done += 1;
         }
         let marked = ledger.marked.drain(..);
@@ -218,10 +243,17 @@ impl Accounts {
     fn put_in_order(&mut self, context: &Context) {
         self.order.clear();
         for (index, half) in (0..).zip(&self.acknowledged) {
-            let tally = &self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let place = match &mut tally.flow_work {
+                None => tally.places[context.flow_index(half.key)],
+                Some(flows) => flows
+                    .places
+                    .remove(&half.key.transfer)
+                    .expect("what is acknowledged has been delivered"),
+            };
             self.order.push(Complete {
                 received: 0,
-                place: tally.places[context.flow_index(half.key)],
+                place,
                 index,
             });
         }
@@ -252,6 +284,14 @@ impl Accounts {
             marks.unwrap_or_default(),
         );
         let fct = row.fct();
+        tally.sent_frames += row.tx_frames;
+        tally.sent_bytes += row.tx_bytes;
+        tally.accepted_bytes += row.rx_bytes;
+        tally.retransmitted_frames += row.retransmitted_frames;
+        if let Some(flows) = &mut tally.flow_work {
+            flows.add(row.payload_bytes, fct);
+            return row;
+        }
         tally.completion_times.push(fct);
         let mesh = tally.mesh.as_ref();
         let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
@@ -259,10 +299,6 @@ impl Accounts {
         if let Some(ideal) = ideal.filter(|ideal| !ideal.is_zero()) {
             tally.ideal_ratios.push(millionths(fct, ideal));
         }
-        tally.sent_frames += row.tx_frames;
-        tally.sent_bytes += row.tx_bytes;
-        tally.accepted_bytes += row.rx_bytes;
-        tally.retransmitted_frames += row.retransmitted_frames;
         if tally.completion_times.len() == tally.flows {
             tally.places = Vec::new();
             tally.mesh = None;

@@ -138,6 +138,12 @@ impl Context {
         }
     }
 
+    /// How long a job has run at `now`.
+    pub(crate) fn elapsed(&self, job: u16, now: u64) -> Time {
+        let start = self.jobs[usize::from(job)].job.start;
+        Time::from_ps(now).saturating_sub(start)
+    }
+
     /// A flow's number within its collective: densely from 0.
     pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
         let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);

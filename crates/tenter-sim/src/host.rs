@@ -169,6 +169,7 @@ impl Host {
                 self.deliver(&delivery, scope);
             }
         } else if !scope.ledger.done.is_empty() {
+            self.go_on_with_flows(scope);
             scope.ledger.book_done();
         }
     }
@@ -203,9 +204,15 @@ impl Host {
         let RankHere { job, rank, .. } =
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
-        scope.schedules.of(job).initial(rank, &mut ids);
+        let schedule = scope.schedules.of(job);
+        schedule.initial(rank, &mut ids);
         for id in ids {
-            self.post(number, id, now, scope);
+            let flows = schedule.flow_workload();
+            if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
+                scope.context.progress.arrived(usize::from(job), now);
+            } else {
+                self.post(number, id, now, scope);
+            }
         }
     }
 
@@ -287,10 +294,15 @@ impl Host {
             transfer: id,
         };
         let turn = scope.schedules.turn(here.job);
+        let is_flow = plan.flow_workload().is_some();
         scope.ledger.delivered(key, turn, delivery);
         scope
             .ledger
             .marked(key, turn, self.nic.take_marks(delivery.slot));
+        // A flow releases another once it is acknowledged.
+        if is_flow {
+            return;
+        }
         let first = delivery.slot - u32::from(source.queue_pair);
         let whole = (first..first + u32::from(plan.job.queue_pairs))
             .all(|slot| self.nic.delivered(slot) > delivery.nth);
@@ -329,6 +341,41 @@ impl Host {
             }
         }
         scope.ledger.released = released;
+    }
+
+    /// In workloads of flows, starts what follows those that have just been acknowledged.
+    #[inline(never)]
+    fn go_on_with_flows(&mut self, scope: &HostScope<'_>) {
+        for done in &scope.ledger.done {
+            let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
+            if scope.context.jobs[usize::from(job)]
+                .flow_workload()
+                .is_some()
+            {
+                self.flow_is_over((job, transfer), done.at, scope);
+            }
+        }
+    }
+
+    /// Starts the flow that follows one in its slot, or says that the slot is done.
+    pub(crate) fn flow_is_over(&mut self, (job, id): (u16, u32), now: u64, scope: &HostScope<'_>) {
+        let context = scope.context;
+        let Some(flows) = scope.schedules.of(job).flow_workload() else {
+            return;
+        };
+        let ranks = context.ranks_on(self.nic.host());
+        let number = ranks.iter().position(|here| here.job == job);
+        let start = now + context.nic.step_delay.ps();
+        let next = flows.next_in_slot(id, context.elapsed(job, start));
+        match (next, number) {
+            (Some(next), Some(number)) if start == now => {
+                self.post(number as u16, next, start, scope);
+            }
+            (Some(next), Some(number)) => {
+                self.set_timer(start, Timer::Release(number as u16, next));
+            }
+            _ => context.progress.arrived(usize::from(job), now),
+        }
     }
 
     /// Counts one of the arrivals a transfer waits for; whether it was the last.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::{Control, Stream};
+use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, QueuePairs, Schedule, WorkloadError};
 
 /// Where in a job's whole run one of its collectives stands.
@@ -48,6 +49,11 @@ impl JobPlan {
     pub(crate) fn is_endless(&self) -> bool {
         let first = self.job.sequence.first();
         first.is_some_and(|run| run.kind.is_endless())
+    }
+
+    /// What its flows are, where it runs a workload of flows.
+    pub(crate) fn flow_workload(&self) -> Option<&FlowWorkload> {
+        self.job.sequence.first()?.kind.flow_workload()
     }
 
     /// Where that turn stands.

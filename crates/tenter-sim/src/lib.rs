@@ -23,6 +23,7 @@ mod driver;
 mod fabric;
 mod faults;
 mod flow_control;
+mod flow_tally;
 mod hash_paths;
 mod host;
 mod ideal_ratio;

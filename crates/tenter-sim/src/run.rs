@@ -10,6 +10,7 @@ use tenter_scenario::{Plan, SIMULATED_MAX};
 use tenter_topology::RoutingError;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
+use tenter_workload::flow_workload::FlowSchedule;
 
 use crate::accounts::Accounts;
 use crate::build::{self, Context};
@@ -407,16 +408,15 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let schedule = plan.schedule(number)?;
         // Both ends of a hierarchical algorithm are outside the network.
         let within = plan.within_hosts(number);
+        let sources = schedule.flow_workload().map(FlowSchedule::sources);
         context.progress.begin(
             job,
-            u64::from(schedule.transfer_count()),
+            sources.unwrap_or(u64::from(schedule.transfer_count())),
             self.trigger_after(plan, number),
         );
-        let flows = schedule.transfer_count() as usize * usize::from(plan.job.queue_pairs);
         if !plan.is_endless() {
             let begins = (job, self.now);
-            self.accounts
-                .begin(&context, begins, flows, Arc::clone(&schedule));
+            self.accounts.begin(&context, begins, Arc::clone(&schedule));
         }
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;

@@ -144,6 +144,10 @@ impl Host {
             };
             scope.ledger.delivered(key, turn, &delivery);
         }
+        // A flow releases another once it is acknowledged.
+        if context.jobs[usize::from(job)].flow_workload().is_some() {
+            return;
+        }
         self.release(number, id, packet.at, scope);
         context.progress.arrived(usize::from(job), packet.at);
     }
@@ -179,6 +183,9 @@ impl Host {
                 sent_bytes: 0,
                 retransmitted_frames: 0,
             });
+        }
+        if context.jobs[usize::from(job)].flow_workload().is_some() {
+            self.flow_is_over((job, carried.id), now, scope);
         }
     }
 }

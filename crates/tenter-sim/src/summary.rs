@@ -4,8 +4,8 @@ use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
-    CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, JobRow, JobSummary,
-    PortRow, Summary, Totals,
+    CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
+    JobRow, JobSummary, PortRow, Summary, Totals,
 };
 use tenter_scenario::CENTRAL_BELOW;
 use tenter_units::{Rate, Time};
@@ -16,6 +16,7 @@ use crate::counters;
 use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::flow_tally::FlowTally;
 use crate::ideal_ratio;
 use crate::jobs::JobPlan;
 use crate::notices;
@@ -136,6 +137,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         notes: Vec::new(),
         // It takes further runs.
         interference: Vec::new(),
+        flow_sizes: flow_sizes(context, accounts),
         totals,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
@@ -279,13 +281,19 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
     let end = tally.end.map(Time::from_ps);
     let time = end.map(|end| end - start);
     let (kind, ranks) = (&plan.run(number).kind, plan.job.ranks());
-    let size = plan.size_bytes(number);
+    let flow_work = tally.flow_work.as_deref();
+    let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
     let arrived = size as f64 * arrived_share(context, tally);
     let algbw = time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
-    let busbw = algbw.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
+    // All ports of a workload of flows together have no one line rate to be compared with.
+    let of_collective = algbw.filter(|_| flow_work.is_none());
+    let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let ideal = ideal_ratio::of_collective(plan, number, tally, arrived_share(context, tally));
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
-    let fct = Distribution::of(&mut tally.completion_times.clone());
+    let fct = match flow_work {
+        Some(flows) => distribution(&flows.times()),
+        None => Distribution::of(&mut tally.completion_times.clone()),
+    };
     let ratios = ideal_ratio::of_flows(tally);
     let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
     CollectiveRow {
@@ -316,12 +324,36 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
         fct_p99: fct.map(|fct| fct.p99),
         fct_p999: fct.map(|fct| fct.p999),
         fct_max: fct.map(|fct| fct.max),
-        flows: tally.completion_times.len() as u64,
+        flows: flow_work.map_or(tally.completion_times.len() as u64, FlowTally::flows),
         tx_frames: tally.sent_frames,
         rx_frames: tally.accepted_frames,
         retransmitted_frames: tally.retransmitted_frames,
         complete: tally.end.is_some(),
     }
+}
+
+/// The statistics of completion times of which only a histogram is kept.
+fn distribution(times: &Histogram) -> Option<Distribution> {
+    let at = |per_myriad| times.at(per_myriad).map(Time::from_ps);
+    Some(Distribution {
+        min: at(0)?,
+        p50: at(5_000)?,
+        p95: at(9_500)?,
+        p99: at(9_900)?,
+        p999: at(9_990)?,
+        max: at(10_000)?,
+    })
+}
+
+/// Completion times by size of the jobs that run a workload of flows.
+fn flow_sizes(context: &Context, accounts: &Accounts) -> Vec<FlowSizeRow> {
+    let mut rows = Vec::new();
+    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&accounts.tallies) {
+        for tally in tallies.iter().filter_map(|tally| tally.flow_work.as_ref()) {
+            rows.extend(tally.rows(job, &plan.job.name));
+        }
+    }
+    rows
 }
 
 /// How much of what a collective has sent has arrived. Less than all of it only where nobody sends

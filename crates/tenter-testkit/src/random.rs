@@ -12,6 +12,7 @@ mod jobs;
 mod scheduled;
 mod signals;
 mod tiers;
+mod workload;
 
 use tenter_scenario::{Format, Plan, load};
 
@@ -363,6 +364,10 @@ mod tests {
                 "endless flows",
                 runs.clone().any(|run| run.kind.is_endless()),
             ),
+            (
+                "flows by a law",
+                runs.clone().any(|run| run.kind.flow_workload().is_some()),
+            ),
             ("NICs with data of two classes", has_mixed_nic(plan)),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
@@ -392,7 +397,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 41] = [
+    const OTHERS: [&str; 42] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -407,6 +412,7 @@ mod tests {
         "drawn sizes",
         "computing",
         "endless flows",
+        "flows by a law",
         "NICs with data of two classes",
         "3 queue pairs",
         "Chunk",

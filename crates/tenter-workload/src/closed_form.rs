@@ -110,6 +110,9 @@ pub fn ideal_completion(
             ideal_completion(kind, groups.size, size_bytes, port_time, latency)
         }
         CollectiveKind::Flows { .. } => Time::MAX,
+        CollectiveKind::FlowWorkload { workload } => workload
+            .ideal_time(ranks, port_time)
+            .saturating_add(latency),
     }
 }
 

@@ -30,6 +30,7 @@ pub mod closed_form;
 pub mod collective;
 mod did_you_mean;
 mod error;
+pub mod flow_workload;
 mod full_mesh;
 mod job;
 pub mod pairs;

@@ -2,6 +2,7 @@
 
 use tenter_units::Time;
 
+use crate::flow_workload::FlowSchedule;
 use crate::job::QueuePairScope;
 
 /// One send from a rank to another.
@@ -85,6 +86,12 @@ pub trait Schedule: Send + Sync {
     /// The transfer that its source posts a stated time after this one, whatever arrives, and that
     /// time; it waits for nothing else. Collectives have none.
     fn followed_by(&self, _id: u32) -> Option<(u32, Time)> {
+        None
+    }
+
+    /// The flows it consists of, where it is no collective but a workload of flows, each of which
+    /// starts when one before it is acknowledged.
+    fn flow_workload(&self) -> Option<&FlowSchedule> {
         None
     }
 

@@ -35,6 +35,10 @@ impl JobDraft {
             flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
             return Some(self.job);
         }
+        if let Some(workload) = self.workload {
+            workload.bind(names, &mut self.job)?;
+            return Some(self.job);
+        }
         let cut = nic.map(NicSpec::cut);
         let hosts = match &self.ranks {
             Ranks::Hosts(list) => listed_hosts(list, names)?,
@@ -142,7 +146,9 @@ impl JobDraft {
 
     /// Whether the hosts are those that a reader of the scenario expects without looking further.
     fn is_plain(&self) -> bool {
-        let listed = matches!(self.ranks, Ranks::Hosts(_)) || !self.flows.is_empty();
+        let listed = matches!(self.ranks, Ranks::Hosts(_))
+            || !self.flows.is_empty()
+            || self.workload.is_some();
         listed || (self.spread.placement == Placement::Packed && !self.spread.free_hosts)
     }
 }

@@ -40,7 +40,7 @@ pub(super) const FLOW: KeyTable = KeyTable {
 /// More streams than a traffic generator has.
 const FLOWS_MAX: usize = 65_536;
 
-type Hosts = Vec<(HostRef, Option<Location>)>;
+pub(super) type Hosts = Vec<(HostRef, Option<Location>)>;
 
 /// One entry of the list, its hosts still as they were written.
 pub(super) struct FlowDraft {
@@ -110,7 +110,8 @@ fn read_flow(item: Field<'_>) -> (Option<FlowDraft>, Node) {
     (draft(), section.finish())
 }
 
-fn hosts(field: &Field<'_>) -> Option<Hosts> {
+/// A host, or a list of hosts.
+pub(super) fn hosts(field: &Field<'_>) -> Option<Hosts> {
     let Value::List(_) = field.node.value else {
         return Some(vec![(HostRef::read(field)?, field.at)]);
     };
@@ -173,7 +174,8 @@ pub(super) fn bind(
     Some(())
 }
 
-fn expand(hosts: &Hosts, names: &HostNames<'_>) -> Option<Vec<u32>> {
+/// Their numbers, in the order in which they are written.
+pub(super) fn expand(hosts: &Hosts, names: &HostNames<'_>) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     for (host, at) in hosts {
         names.expand(host, *at, &mut found, "")?;

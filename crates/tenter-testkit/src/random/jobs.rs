@@ -5,6 +5,7 @@ use std::fmt::Write;
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use super::draw::Draw;
+use super::workload;
 
 /// How much the jobs may send.
 pub(super) struct Limits {
@@ -44,6 +45,7 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
         let share = limits.packets / runs;
         let class = class(draw);
         let placement = placement(draw, &hosts, limits.hosts);
+        let before = text.len();
         let _ = writeln!(
             text,
             "  - name: job{index}\n{placement}{class}    background: {background}\n    collectives:"
@@ -73,6 +75,18 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
             draw.time(2_000, 12_000),
             draw.pick(&["rank-pair", "chunk"]),
         );
+        // With draws of their own, so that all else is drawn as without workloads of flows.
+        let mut own = Draw::new(share.rotate_left(40) ^ text.len() as u64 ^ hosts.len() as u64);
+        if !background && own.chance(12) {
+            text.truncate(before);
+            let _ = writeln!(text, "  - name: job{index}\n{class}    workload:");
+            text.push_str(&workload::write(
+                &mut own,
+                &hosts,
+                limits.packets / jobs,
+                limits,
+            ));
+        }
     }
     text
 }

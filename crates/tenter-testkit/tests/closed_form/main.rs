@@ -13,6 +13,7 @@ mod ecn;
 mod endpoint_delays;
 mod entropy;
 mod faults;
+mod flow_workloads;
 mod headroom;
 mod host_memory;
 mod incast;

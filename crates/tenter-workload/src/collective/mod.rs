@@ -41,10 +41,12 @@ mod tree_flow;
 mod vectors;
 
 use std::fmt;
+use std::sync::Arc;
 
 use tenter_units::Time;
 
 use crate::did_you_mean::closest;
+use crate::flow_workload::{self, FlowSchedule, FlowWorkload};
 use crate::{Schedule, WorkloadError};
 
 pub use all_reduce_hierarchical::ScaleUp;
@@ -154,6 +156,11 @@ pub enum CollectiveKind {
     Flows {
         /// The streams.
         flows: Vec<Flow>,
+    },
+    /// Flows with sizes by a law; no collective, and not listed among them.
+    FlowWorkload {
+        /// Who sends which flows to whom.
+        workload: Arc<FlowWorkload>,
     },
 }
 
@@ -289,8 +296,16 @@ impl CollectiveKind {
         matches!(self, CollectiveKind::Flows { .. })
     }
 
-    /// What is known of this algorithm, an entry of [`CollectiveKind::MEMBERS`] unless it is
-    /// endless.
+    /// The flows, where it is a workload of flows with sizes by a law.
+    pub fn flow_workload(&self) -> Option<&FlowWorkload> {
+        match self {
+            CollectiveKind::FlowWorkload { workload } => Some(workload),
+            _ => None,
+        }
+    }
+
+    /// What is known of this algorithm, an entry of [`CollectiveKind::MEMBERS`] unless it is a
+    /// workload of flows.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
@@ -321,6 +336,7 @@ impl CollectiveKind {
             CollectiveKind::Incast { .. } => &incast::MEMBER,
             CollectiveKind::Grouped { kind, .. } => kind.member(),
             CollectiveKind::Flows { .. } => &flows::MEMBER,
+            CollectiveKind::FlowWorkload { .. } => &flow_workload::CLOSED_LOOP,
         }
     }
 
@@ -543,6 +559,9 @@ impl CollectiveKind {
             CollectiveKind::Grouped { .. } => self.schedule(ranks, size_bytes)?,
             CollectiveKind::Flows { ref flows } => {
                 Box::new(flows::Flows::new(ranks, size_bytes, flows))
+            }
+            CollectiveKind::FlowWorkload { ref workload } => {
+                Box::new(FlowSchedule::new(ranks, workload))
             }
         })
     }

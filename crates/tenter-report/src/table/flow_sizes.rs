@@ -1,0 +1,90 @@
+//! Flow completion times by flow size.
+
+use std::fmt;
+
+use tenter_record::FlowSizeRow;
+use tenter_units::Time;
+
+use super::count;
+use crate::numbers::binary_size;
+use crate::text_table::{TextColumn, TextTable};
+
+/// For each job that runs a workload of flows a table: all its flows, then those of each tenth of
+/// its law of sizes.
+pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Result {
+    for job in rows.chunk_by(|a, b| a.job == b.job) {
+        let mut table = TextTable::new(vec![
+            TextColumn::name("flows up to"),
+            TextColumn::number("flows", ""),
+            TextColumn::number("FCT mean", "us"),
+            TextColumn::number("P50", "us"),
+            TextColumn::number("P99", "us"),
+            TextColumn::number("P99.9", "us"),
+            TextColumn::number("P99.99", "us"),
+            TextColumn::number("P100", "us"),
+        ]);
+        let microseconds = |time: Option<Time>| {
+            time.map_or_else(
+                || "-".to_owned(),
+                |time| format!("{:.2}", time.as_ns() / 1e3),
+            )
+        };
+        for row in job {
+            let size = match row.bucket {
+                None => "all".to_owned(),
+                Some(_) => binary_size(row.to),
+            };
+            let mut cells = vec![size, count(row.flows)];
+            let times = [
+                row.fct_mean,
+                row.fct_p50,
+                row.fct_p99,
+                row.fct_p999,
+                row.fct_p9999,
+                row.fct_max,
+            ];
+            cells.extend(times.map(microseconds));
+            table.push(cells);
+        }
+        let name = &job[0].job_name;
+        writeln!(
+            out,
+            "\n{name}: flow completion times by size, in tenths of the law"
+        )?;
+        write!(out, "{table}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_all_flows() {
+        let row = |bucket, to, flows| FlowSizeRow {
+            job_name: "web".to_owned(),
+            bucket,
+            to,
+            flows,
+            fct_p50: Some(Time::from_ns(12_345)),
+            ..FlowSizeRow::default()
+        };
+        let rows = [row(None, 4_096, 12_000), row(Some(0), 512, 1_200)];
+        let mut text = String::new();
+        write(&rows, &mut text).expect("a text takes everything");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[1],
+            "web: flow completion times by size, in tenths of the law"
+        );
+        assert!(
+            lines[4].contains("all") && lines[4].contains("12,000"),
+            "{text}"
+        );
+        assert!(
+            lines[5].contains("512 B") && lines[5].contains("12.35"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,334 @@
+//! The `workload` of a job: flows with sizes by a law.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tenter_engine::Draws;
+use tenter_units::Time;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::flow_workload::{
+    Between, FlowWay, FlowWorkload, LAWS, NamedLaw, Point, SizeLaw,
+};
+use tenter_workload::{CollectiveRun, Compute, Job};
+
+use super::flows::{Hosts, expand, hosts};
+use crate::decode::{Field, Section, split_remedy};
+use crate::diagnostics::Location;
+use crate::hosts::HostNames;
+use crate::impairments::read_chance;
+use crate::keys::Presence::{Default, Depends, Required};
+use crate::keys::{KeyTable, key};
+use crate::plan::SIMULATED_MAX;
+use crate::tree::Node;
+
+pub(super) const WORKLOAD: KeyTable = KeyTable {
+    title: "`jobs[].workload`",
+    keys: &[
+        key(
+            "sizes",
+            "size, or one of `facebook-hadoop-homa`, `facebook-hadoop-hpcc`, `websearch-hpcc`, `alistorage-2019`, `facebook-cachefollower-homa`, `facebook-webserver-homa`, `google-all-rpc-homa`, `google-search-rpc-homa` or `googlerpc-2008`",
+            Depends("this or `points`"),
+            "The law that flow sizes are drawn from, by its name, or the size of every flow",
+        ),
+        key(
+            "points",
+            "list",
+            Depends("this or `sizes`"),
+            "A law of your own by points of its cumulative distribution, both numbers ascending",
+        ),
+        key(
+            "between",
+            "`steps` or `lines`",
+            Depends("`steps` with `points`"),
+            "Whether flows have only the sizes of the points, or all sizes between them, along a line",
+        ),
+        key(
+            "pairs",
+            "list",
+            Required,
+            "Who sends to whom, and how many flows at a time",
+        ),
+        key(
+            "flows",
+            "count, or `none`",
+            Default("none"),
+            "How many flows there are in all; each of the parallel ones of each pair starts its share of them",
+        ),
+        key(
+            "duration",
+            "time or `none`",
+            Default("none"),
+            "From the start of the job to when no flow starts any more; those under way are completed",
+        ),
+    ],
+};
+
+pub(super) const PAIR: KeyTable = KeyTable {
+    title: "`jobs[].workload.pairs[]`",
+    keys: &[
+        key(
+            "from",
+            "number, name, or a list of hosts",
+            Required,
+            "The host that sends; of several, each",
+        ),
+        key(
+            "to",
+            "number, name, or a list of hosts",
+            Required,
+            "The host that receives; of several, each from each, but none from itself",
+        ),
+        key(
+            "parallel",
+            "count",
+            Default("1"),
+            "Flows under way at a time from each to each, on a QP each; when one is acknowledged the next starts in its place",
+        ),
+    ],
+};
+
+pub(super) const POINT: KeyTable = KeyTable {
+    title: "`jobs[].workload.points[]`",
+    keys: &[
+        key("size", "size", Required, "A size of flows"),
+        key(
+            "cumulative",
+            "0 to 1",
+            Required,
+            "How many flows are no larger, of all",
+        ),
+    ],
+};
+
+/// More flows at a time than any tester has.
+const SLOTS_MAX: u64 = 1 << 20;
+/// The numbers of flows have 32 bits, and so has the one that would come next.
+const FLOWS_MAX: u64 = u32::MAX as u64 - SLOTS_MAX;
+/// A terabyte, a thousand times more than any law has.
+const SIZE_MAX: u64 = 1 << 40;
+/// Keys of a job that its pairs or its flows say instead, and why they are refused.
+const REFUSED: [&str; 10] = [
+    "ranks",
+    "placement",
+    "group_size",
+    "free_hosts",
+    "gap",
+    "iterations",
+    "warm_up",
+    "queue_pairs",
+    "queue_pair_scope",
+    "background",
+];
+
+/// A workload, its hosts still as they were written.
+pub(super) struct WorkloadDraft {
+    sizes: SizeLaw,
+    pairs: Vec<PairDraft>,
+    flows: Option<u32>,
+    duration: Option<Time>,
+    seed: u64,
+}
+
+struct PairDraft {
+    from: Hosts,
+    to: Hosts,
+    parallel: u32,
+    at: Option<Location>,
+}
+
+/// Refuses what a workload of flows does not have.
+pub(super) fn refuse_keys(section: &mut Section<'_>) {
+    for name in REFUSED.into_iter().chain(["collectives", "flows"]) {
+        if section.has(name)
+            && let Some(field) = section.take(name)
+        {
+            let help = "leave it out: a workload of flows says by itself who sends what to whom";
+            field.problem("has no effect beside `workload`", help.to_owned());
+        }
+    }
+}
+
+/// Leaves these out of the effective configuration.
+pub(super) fn leave_out(section: &mut Section<'_>) {
+    for name in REFUSED.into_iter().chain(["collectives", "flows"]) {
+        section.drop_key(name);
+    }
+}
+
+/// Reads the mapping.
+pub(super) fn read(field: Field<'_>, seed: u64) -> (Option<WorkloadDraft>, Node) {
+    let mut section = field.section(&WORKLOAD);
+    let sizes = read_sizes(&mut section);
+    let pairs = section.take("pairs").and_then(|field| {
+        if field.count() == Some(0) {
+            let help = "list at least one, for example `{from: 0, to: 1}`".to_owned();
+            field.problem("is empty: nobody sends", help);
+            return None;
+        }
+        let (pairs, node) = field.each(|_, item| read_pair(item));
+        section.put("pairs", node);
+        pairs
+    });
+    let flows = section
+        .take("flows")
+        .and_then(|field| field.or_none(|field| field.integer(1..=FLOWS_MAX)));
+    let times = Time::from_ps(1)..=SIMULATED_MAX;
+    let duration = section
+        .take("duration")
+        .and_then(|field| field.or_none(|field| field.quantity("a time", &times)));
+    if (flows, duration) == (Some(None), Some(None)) {
+        let help = "add `duration: 1ms`, or how many `flows` there are";
+        section.problem("never ends", help.to_owned());
+        return (None, section.finish());
+    }
+    let draft = || {
+        Some(WorkloadDraft {
+            sizes: sizes?,
+            pairs: pairs?,
+            flows: flows?,
+            duration: duration?,
+            seed,
+        })
+    };
+    (draft(), section.finish())
+}
+
+fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
+    let Some(field) = section.take_either("sizes", "points") else {
+        let help = "add `sizes: facebook-hadoop-homa`, for example";
+        section.problem("lacks `sizes` or `points`", help.to_owned());
+        return None;
+    };
+    if field.path.ends_with("points") {
+        return read_points(section, &field);
+    }
+    if section.has("between")
+        && let Some(field) = section.take("between")
+    {
+        let help = "leave it out: the laws of the program say it themselves";
+        field.problem("has no effect without `points`", help.to_owned());
+    }
+    section.drop_key("between");
+    section.drop_key("points");
+    if field
+        .word()
+        .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        return field.size(&(1..=SIZE_MAX)).map(SizeLaw::fixed);
+    }
+    let names: Vec<(&str, &NamedLaw)> = LAWS.iter().map(|law| (law.name, law)).collect();
+    field.choice(&names)?.law().ok()
+}
+
+fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> {
+    let choices = [("steps", Between::Steps), ("lines", Between::Lines)];
+    if !section.has("between") {
+        section.put("between", Node::plain("steps"));
+    }
+    let between = section
+        .take("between")
+        .and_then(|field| field.choice(&choices));
+    section.drop_key("sizes");
+    let (points, node) = field.each(|_, item| {
+        let mut section = item.section(&POINT);
+        let size = section
+            .take("size")
+            .and_then(|field| field.size(&(0..=SIZE_MAX)));
+        let chance = section
+            .take("cumulative")
+            .and_then(|field| read_chance(&field));
+        let point = || {
+            Some(Point {
+                size_bytes: size?,
+                up_to: chance?,
+            })
+        };
+        (point(), section.finish())
+    });
+    section.put("points", node);
+    match SizeLaw::new(points?, between?) {
+        Ok(law) => Some(law),
+        Err(error) => {
+            let text = error.to_string();
+            let (what, help) = split_remedy(&text);
+            field.problem(&format!("make no law: {what}"), help);
+            None
+        }
+    }
+}
+
+fn read_pair(item: Field<'_>) -> (Option<PairDraft>, Node) {
+    let at = item.at;
+    let mut section = item.section(&PAIR);
+    let from = section.take("from").and_then(|field| hosts(&field));
+    let to = section.take("to").and_then(|field| hosts(&field));
+    let parallel = section.integer("parallel", 1..=SLOTS_MAX);
+    let draft = || {
+        Some(PairDraft {
+            from: from?,
+            to: to?,
+            parallel: parallel?,
+            at,
+        })
+    };
+    (draft(), section.finish())
+}
+
+impl WorkloadDraft {
+    /// Binds the workload to hosts: the job gets these as its ranks, in the order in which they are
+    /// named.
+    pub(super) fn bind(self, names: &HostNames<'_>, job: &mut Job) -> Option<()> {
+        let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut ways: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let mut slots = 0;
+        for pair in &self.pairs {
+            let from = expand(&pair.from, names)?;
+            let to = expand(&pair.to, names)?;
+            let mut sends = false;
+            for (&src, &dst) in from
+                .iter()
+                .flat_map(|src| to.iter().map(move |dst| (src, dst)))
+                .filter(|(src, dst)| src != dst)
+            {
+                sends = true;
+                slots += u64::from(pair.parallel);
+                if slots > SLOTS_MAX {
+                    let message = format!("the job has more than {SLOTS_MAX} flows at a time");
+                    let help = "name fewer hosts, or fewer `parallel` flows".to_owned();
+                    names.problem(pair.at, message, Some(help));
+                    return None;
+                }
+                let [src, dst] = [src, dst].map(|host| {
+                    *ranks.entry(host).or_insert_with(|| {
+                        job.hosts.push(host);
+                        job.hosts.len() as u32 - 1
+                    })
+                });
+                *ways.entry((src, dst)).or_default() += pair.parallel;
+            }
+            if !sends {
+                let message = "the pair is a host and itself, and no frame would be sent";
+                let help = "name another host".to_owned();
+                names.problem(pair.at, message.to_owned(), Some(help));
+                return None;
+            }
+        }
+        let way = |((src, dst), parallel)| FlowWay { src, dst, parallel };
+        let workload = FlowWorkload {
+            draws: Draws::new(self.seed, &job.name, "flow sizes"),
+            sizes: self.sizes,
+            ways: ways.into_iter().map(way).collect(),
+            flows: self.flows,
+            duration: self.duration,
+        };
+        job.sequence.push(CollectiveRun {
+            size_bytes: workload.sizes.largest(),
+            kind: CollectiveKind::FlowWorkload {
+                workload: Arc::new(workload),
+            },
+            drawn_from_bytes: None,
+            compute: Compute::default(),
+        });
+        Some(())
+    }
+}

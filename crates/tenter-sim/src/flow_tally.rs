@@ -1,0 +1,148 @@
+//! What is kept of a workload of flows: how many of which size took how long, and no flow by
+//! itself once it is over.
+
+use std::collections::BTreeMap;
+
+use tenter_record::{FlowSizeRow, Histogram};
+use tenter_units::Time;
+use tenter_workload::flow_workload::SizeLaw;
+
+/// The tally of one job's flows.
+#[derive(Debug)]
+pub(crate) struct FlowTally {
+    buckets: Vec<Bucket>,
+    /// Where the receivers' halves of flows are that are delivered and not booked, by the flow's
+    /// number.
+    pub(crate) places: BTreeMap<u32, u32>,
+}
+
+/// Flows of some sizes.
+#[derive(Debug, Default)]
+struct Bucket {
+    number: u32,
+    from: u64,
+    to: u64,
+    payload: u64,
+    times: Histogram,
+}
+
+impl FlowTally {
+    /// With a bucket for each tenth of a law of sizes.
+    pub(crate) fn new(law: &SizeLaw) -> FlowTally {
+        let mut buckets: Vec<Bucket> = Vec::new();
+        for number in 0..10 {
+            let to = if number == 9 {
+                law.largest()
+            } else {
+                law.quantile(100 * (number + 1))
+            };
+            let from = buckets.last().map_or(1, |last| last.to + 1);
+            if to >= from {
+                buckets.push(Bucket {
+                    number,
+                    from,
+                    to,
+                    ..Bucket::default()
+                });
+            }
+        }
+        FlowTally {
+            buckets,
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Books a flow.
+    pub(crate) fn add(&mut self, payload: u64, fct: Time) {
+        let index = self.buckets.partition_point(|bucket| bucket.to < payload);
+        if let Some(bucket) = self.buckets.get_mut(index) {
+            bucket.payload += payload;
+            bucket.times.add(fct.ps());
+        }
+    }
+
+    /// The flows booked.
+    pub(crate) fn flows(&self) -> u64 {
+        self.buckets.iter().map(|bucket| bucket.times.count()).sum()
+    }
+
+    /// Their payload in bytes.
+    pub(crate) fn payload(&self) -> u64 {
+        self.buckets.iter().map(|bucket| bucket.payload).sum()
+    }
+
+    /// The completion times of all of them, in ps.
+    pub(crate) fn times(&self) -> Histogram {
+        let mut all = Histogram::default();
+        for bucket in &self.buckets {
+            all.merge(&bucket.times);
+        }
+        all
+    }
+
+    /// All flows, then those of each tenth that has sizes.
+    pub(crate) fn rows(&self, job: u32, name: &str) -> Vec<FlowSizeRow> {
+        let all = Bucket {
+            number: 0,
+            from: self.buckets.first().map_or(0, |bucket| bucket.from),
+            to: self.buckets.last().map_or(0, |bucket| bucket.to),
+            payload: self.payload(),
+            times: self.times(),
+        };
+        let row = |bucket: &Bucket, number: Option<u32>| {
+            let at = |per_myriad| bucket.times.at(per_myriad).map(Time::from_ps);
+            FlowSizeRow {
+                job,
+                job_name: name.to_owned(),
+                bucket: number,
+                from: bucket.from,
+                to: bucket.to,
+                flows: bucket.times.count(),
+                payload: bucket.payload,
+                fct_mean: bucket.times.mean().map(|ps| Time::from_ps(ps as u64)),
+                fct_p50: at(5_000),
+                fct_p99: at(9_900),
+                fct_p999: at(9_990),
+                fct_p9999: at(9_999),
+                fct_max: bucket.times.greatest().map(Time::from_ps),
+            }
+        };
+        let tenths = self.buckets.iter();
+        let tenths = tenths.map(|bucket| row(bucket, Some(bucket.number)));
+        std::iter::once(row(&all, None)).chain(tenths).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_workload::flow_workload::{Between, Point};
+
+    use super::*;
+
+    #[test]
+    fn a_tenth_without_sizes_of_its_own_has_no_row() {
+        // Seven tenths of the flows have 100 bytes, the others 1,000 or 5,000.
+        let points = [(100, 0.7), (1_000, 0.9), (5_000, 1.0)];
+        let points = points.map(|(size, up_to)| Point::new(size, up_to));
+        let law = SizeLaw::new(points.to_vec(), Between::Steps).expect("a law");
+        let mut tally = FlowTally::new(&law);
+        for (payload, ns) in [(100, 10), (100, 30), (1_000, 20), (5_000, 90)] {
+            tally.add(payload, Time::from_ns(ns));
+        }
+        let rows = tally.rows(3, "web");
+        let of = |row: &FlowSizeRow| (row.bucket, row.from, row.to, row.flows, row.payload);
+        let all: Vec<_> = rows.iter().map(of).collect();
+        assert_eq!(
+            all,
+            [
+                (None, 1, 5_000, 4, 6_200),
+                (Some(0), 1, 100, 2, 200),
+                (Some(7), 101, 1_000, 1, 1_000),
+                (Some(9), 1_001, 5_000, 1, 5_000),
+            ]
+        );
+        assert_eq!(rows[0].fct_max, Some(Time::from_ns(90)));
+        assert_eq!(rows[1].fct_mean, Some(Time::from_ns(20)));
+        assert_eq!((tally.flows(), tally.payload()), (4, 6_200));
+    }
+}

@@ -1,0 +1,55 @@
+//! Workloads of flows in place of collectives.
+
+use std::fmt::Write;
+
+use super::draw::Draw;
+use super::jobs::Limits;
+
+/// One or two entries of pairs, sizes by a law of two or three points or all alike, so many flows
+/// or so much time; of about `packets` packets.
+pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limits) -> String {
+    let mut text = String::new();
+    let flows = draw.within(1..=(packets / 2).clamp(1, 60));
+    let most = (packets / flows).max(1) * limits.packet_bytes;
+    match draw.below(3) {
+        0 => {
+            let _ = writeln!(text, "      sizes: {}B", draw.within(1..=most));
+        }
+        law => {
+            let between = if law == 1 { "steps" } else { "lines" };
+            let least = draw.below(most);
+            let _ = writeln!(text, "      between: {between}\n      points:");
+            let _ = writeln!(text, "        - {{size: {least}B, cumulative: 0.4}}");
+            let _ = writeln!(text, "        - {{size: {most}B, cumulative: 1}}");
+        }
+    }
+    text.push_str("      pairs:\n");
+    for _ in 0..draw.within(1..=2) {
+        let from = draw.below(hosts.len() as u64) as usize;
+        let to = (from + draw.within(1..=hosts.len() as u64 - 1) as usize) % hosts.len();
+        let from = if draw.chance(50) {
+            format!("{hosts:?}")
+        } else {
+            hosts[from].to_string()
+        };
+        let parallel = draw.within(1..=3);
+        let to = hosts[to];
+        let _ = writeln!(
+            text,
+            "        - {{from: {from}, to: {to}, parallel: {parallel}}}"
+        );
+    }
+    // Time alone might be long enough for thousands of short flows.
+    let timed = draw.chance(40);
+    let _ = writeln!(
+        text,
+        "      flows: {}",
+        if timed { 4 * flows } else { flows }
+    );
+    if timed {
+        // The NIC may be so slow that few flows are over by then, and none may start later.
+        let _ = writeln!(text, "      duration: {}", draw.time(1, 20_000));
+    }
+    let _ = writeln!(text, "    start: {}", draw.seldom_time(50, 15_000));
+    text
+}

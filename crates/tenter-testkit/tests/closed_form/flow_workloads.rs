@@ -1,0 +1,107 @@
+//! Workloads of flows in a closed loop, on one switch.
+
+use tenter_record::FlowRow;
+
+use crate::trial::Trial;
+use crate::wire::{ACK_WIRE, cut_through, wire};
+
+/// Two hosts at 400 Gb/s: a byte takes 20 ps.
+const PAIR: &str = "
+fabric: {kind: single-switch, hosts: 2, rate: 400Gbps, host_delay: 25ns, switch: {pipeline_latency: 601ns}}
+endpoint: {nic: {transmit_latency: 7ns, receive_latency: 11ns, mtu: 4096, message_size: 40960B}}
+jobs: [{start: 3us, workload: {sizes: 100000B, pairs: [{from: 1, to: 0}], flows: 5}}]
+observe: {samples: false}
+";
+
+const BYTE: u64 = 20;
+/// Transmit 7, cable 25, switch 601, cable 25, receive 11.
+const LATENCY: u64 = 669_000;
+
+#[test]
+fn one_flow_at_a_time_by_hand() {
+    let packets = wire(100_000, 4_096, 40_960);
+    let fct = cut_through(&packets, BYTE, BYTE) + LATENCY;
+    let turn = fct + ACK_WIRE * BYTE + LATENCY;
+    for delay in [0, 400] {
+        let step_delay = format!("endpoint.host.step_delay={delay}ns");
+        let trial = Trial::run(PAIR, &[&step_delay]);
+        assert_eq!(trial.flows.len(), 5);
+        for (number, flow) in (0_u64..).zip(&trial.flows) {
+            let first = 3_000_000 + delay * 1_000;
+            let start = first + number * (turn + delay * 1_000);
+            assert_eq!(flow.posted.ps(), start, "flow {number}, {delay} ns");
+            assert_eq!(flow.fct().ps(), fct);
+            assert_eq!(flow.acknowledged.ps(), start + turn);
+            assert_eq!(flow.payload_bytes, 100_000);
+        }
+        // The job ends with the last acknowledgement.
+        let job = &trial.outcome.jobs[0];
+        assert_eq!(job.end, trial.flows.last().map(|flow| flow.acknowledged));
+    }
+}
+
+#[test]
+fn no_flow_starts_after_the_duration() {
+    // A flow and its acknowledgement take 100,000 B · 20 ps, headers and twice 669 ns: 3.4 us, so
+    // the third starts 6.9 us after the first.
+    let started = |duration: &str| {
+        let duration = format!("jobs[0].workload.duration={duration}");
+        let own = ["jobs[0].workload.flows=none", &duration];
+        let trial = Trial::run(PAIR, &own);
+        assert!(trial.outcome.summary.complete);
+        trial.flows.len()
+    };
+    let whole = Trial::run(PAIR, &[]);
+    let third = whole.flows[2].posted.ps() - 3_000_000;
+    assert_eq!(started(&format!("{third}ps")), 2);
+    assert_eq!(started(&format!("{}ps", third + 1)), 3);
+}
+
+/// Four hosts, two ways to host 0, and one to host 1.
+const SEVERAL: &str = "
+fabric: {kind: single-switch, hosts: 4, rate: 100Gbps}
+jobs:
+  - name: flows
+    workload:
+      sizes: google-all-rpc-homa
+      pairs: [{from: [2, 3], to: 0, parallel: 3}, {from: 2, to: 1, parallel: 2}]
+      flows: 2003
+observe: {samples: false}
+";
+
+#[test]
+fn every_slot_has_its_share_and_one_flow_at_a_time() {
+    let trial = Trial::run(SEVERAL, &[]);
+    assert_eq!(trial.flows.len(), 2_003);
+    let mut slots: Vec<((u32, u32, u32), Vec<&FlowRow>)> = Vec::new();
+    for flow in &trial.flows {
+        let slot = (flow.src_host, flow.dst_host, flow.chunk);
+        match slots.iter_mut().find(|(known, _)| *known == slot) {
+            Some((_, flows)) => flows.push(flow),
+            None => slots.push((slot, vec![flow])),
+        }
+    }
+    // 2,003 flows over eight slots: 250 each, and one more for the first three.
+    let mut shares: Vec<usize> = slots.iter().map(|(_, flows)| flows.len()).collect();
+    shares.sort_unstable();
+    assert_eq!(shares, [250, 250, 250, 250, 250, 251, 251, 251]);
+    for (_, flows) in &slots {
+        for pair in flows.windows(2) {
+            assert_eq!(pair[1].posted, pair[0].acknowledged);
+        }
+        // One queue pair for all of them.
+        assert!(
+            flows
+                .iter()
+                .all(|flow| flow.udp_source_port == flows[0].udp_source_port)
+        );
+    }
+    // What is in the summary is what is in the rows.
+    let all = &trial.outcome.summary.flow_sizes[0];
+    let payload: u64 = trial.flows.iter().map(|flow| flow.payload_bytes).sum();
+    assert_eq!((all.flows, all.payload), (2_003, payload));
+    let longest = trial.flows.iter().map(FlowRow::fct).max();
+    assert_eq!(all.fct_max, longest);
+    let tenths = &trial.outcome.summary.flow_sizes[1..];
+    assert_eq!(tenths.iter().map(|row| row.flows).sum::<u64>(), 2_003);
+}

@@ -1,0 +1,196 @@
+//! The law of flow sizes: points of a cumulative distribution, drawn from by its inverse.
+//!
+//! Probabilities are integers out of 2⁶⁴ and sizes whole bytes, so a draw is the same everywhere.
+
+/// What lies between two points of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing: only the sizes of the points occur.
+    Steps,
+    /// Every size, each as likely as the next.
+    Lines,
+}
+
+/// A size and how likely a flow is no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// In bytes.
+    pub size_bytes: u64,
+    /// The probability, out of 2⁶⁴; that of the last point is taken as 1.
+    pub up_to: u64,
+}
+
+/// Why points are no law.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LawError {
+    /// Nothing to draw.
+    #[error("a law of flow sizes needs a point; give at least one, such as `[1000, 1]`")]
+    Empty,
+    /// No packet carries less than a byte.
+    #[error("every size of the law is 0 bytes; give a last point above it")]
+    NoBytes,
+    /// Sizes or probabilities go down.
+    #[error(
+        "point {0} of the law is below the one before it; sizes and cumulative probabilities must ascend"
+    )]
+    Descends(usize),
+    /// It does not end at 1.
+    #[error("the last cumulative probability of the law is not 1; divide all by the last one")]
+    NotWhole,
+}
+
+/// A law of flow sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeLaw {
+    points: Vec<Point>,
+    between: Between,
+}
+
+/// The scale of [`Point::up_to`].
+const WHOLE: f64 = 18_446_744_073_709_551_616.0;
+/// Sums of rounded shares miss 1 by a little.
+const NEARLY_WHOLE: u64 = u64::MAX - (u64::MAX >> 30);
+
+impl Point {
+    /// The point at a probability from 0 to 1.
+    pub fn new(size_bytes: u64, probability: f64) -> Point {
+        // The cast saturates: a probability of 1 is the greatest value.
+        let up_to = (probability * WHOLE) as u64;
+        Point { size_bytes, up_to }
+    }
+}
+
+impl SizeLaw {
+    /// Every flow has this size, in bytes.
+    pub fn fixed(size_bytes: u64) -> SizeLaw {
+        let up_to = u64::MAX;
+        SizeLaw {
+            points: vec![Point { size_bytes, up_to }],
+            between: Between::Steps,
+        }
+    }
+
+    /// By its points.
+    ///
+    /// # Errors
+    /// No points, points that descend, or a last one that is not 1.
+    pub fn new(mut points: Vec<Point>, between: Between) -> Result<SizeLaw, LawError> {
+        let descends = |pair: &[Point]| {
+            pair[1].size_bytes < pair[0].size_bytes || pair[1].up_to < pair[0].up_to
+        };
+        if let Some(index) = points.windows(2).position(descends) {
+            return Err(LawError::Descends(index + 2));
+        }
+        let last = points.last_mut().ok_or(LawError::Empty)?;
+        if last.size_bytes == 0 {
+            return Err(LawError::NoBytes);
+        }
+        if last.up_to < NEARLY_WHOLE {
+            return Err(LawError::NotWhole);
+        }
+        last.up_to = u64::MAX;
+        Ok(SizeLaw { points, between })
+    }
+
+    /// Its points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The size of a flow, at least a byte; `draw` is uniform over all 64-bit values.
+    pub fn draw(&self, draw: u64) -> u64 {
+        let last = self.points.len() - 1;
+        let index = self.points[..last].partition_point(|point| point.up_to <= draw);
+        let to = self.points[index];
+        let size = match (self.between, index) {
+            (Between::Steps, _) | (_, 0) => to.size_bytes,
+            (Between::Lines, _) => {
+                let from = self.points[index - 1];
+                let width = u128::from(to.up_to - from.up_to).max(1);
+                let rise = u128::from(to.size_bytes - from.size_bytes);
+                let along = rise * u128::from(draw - from.up_to) + width / 2;
+                from.size_bytes + (along / width) as u64
+            }
+        };
+        size.max(1)
+    }
+
+    /// The size that so many flows of a thousand do not exceed, in bytes.
+    pub fn quantile(&self, per_mille: u32) -> u64 {
+        let share = u128::from(per_mille.min(1_000)) << 64;
+        self.draw(((share / 1_000) as u64).wrapping_sub(u64::from(per_mille > 0)))
+    }
+
+    /// The largest size, in bytes.
+    pub fn largest(&self) -> u64 {
+        let last = self.points.last().map_or(0, |point| point.size_bytes);
+        last.max(1)
+    }
+
+    /// The mean size in bytes, from the points themselves.
+    pub fn mean(&self) -> f64 {
+        let (mut mean, mut before) = (0.0, None);
+        for point in &self.points {
+            let up_to = point.up_to as f64 / WHOLE;
+            let (last_size, last_up_to) = before.unwrap_or((point.size_bytes as f64, 0.0));
+            let size = match self.between {
+                Between::Steps => point.size_bytes as f64,
+                Between::Lines => f64::midpoint(last_size, point.size_bytes as f64),
+            };
+            mean += size * (up_to - last_up_to);
+            before = Some((point.size_bytes as f64, up_to));
+        }
+        mean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(points: &[(u64, f64)], between: Between) -> Result<SizeLaw, LawError> {
+        let points = points.iter().map(|&(size, p)| Point::new(size, p));
+        SizeLaw::new(points.collect(), between)
+    }
+
+    /// Such a share of all draws.
+    fn at(share: f64) -> u64 {
+        (share * WHOLE) as u64
+    }
+
+    #[test]
+    fn steps_have_the_sizes_of_their_points_alone() {
+        let points = [(100, 0.25), (400, 0.75), (1_000, 1.0)];
+        let law = law(&points, Between::Steps).expect("it ascends to 1");
+        let sizes = [0.0, 0.249, 0.25, 0.749, 0.75, 0.999].map(|share| law.draw(at(share)));
+        assert_eq!(sizes, [100, 100, 400, 400, 1_000, 1_000]);
+        // 0.25 · 100 + 0.5 · 400 + 0.25 · 1,000
+        assert!((law.mean() - 475.0).abs() < 1e-9);
+        assert_eq!(
+            [250, 251, 1_000].map(|q| law.quantile(q)),
+            [100, 400, 1_000]
+        );
+        assert_eq!(law.draw(u64::MAX), 1_000);
+    }
+
+    #[test]
+    fn lines_have_all_sizes_between() {
+        let points = [(0, 0.0), (100, 0.5), (300, 1.0)];
+        let law = law(&points, Between::Lines).expect("it ascends to 1");
+        let sizes = [0.0, 0.25, 0.5, 0.75].map(|share| law.draw(at(share)));
+        assert_eq!(sizes, [1, 50, 100, 200]);
+        // 0.5 · 50 + 0.5 · 200
+        assert!((law.mean() - 125.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_no_law_is_refused() {
+        let new = |points: &[(u64, f64)]| law(points, Between::Steps);
+        assert_eq!(new(&[]), Err(LawError::Empty));
+        assert_eq!(new(&[(0, 1.0)]), Err(LawError::NoBytes));
+        assert_eq!(new(&[(9, 0.5), (8, 1.0)]), Err(LawError::Descends(2)));
+        assert_eq!(new(&[(8, 0.6), (9, 0.5)]), Err(LawError::Descends(2)));
+        assert_eq!(new(&[(8, 0.5), (9, 0.9)]), Err(LawError::NotWhole));
+        assert_eq!(SizeLaw::fixed(7).draw(3), 7);
+    }
+}

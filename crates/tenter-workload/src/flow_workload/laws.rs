@@ -1,0 +1,145 @@
+//! Published laws of flow sizes by name.
+//!
+//! The points are data files, each of which says in its first line where it is from.
+
+use super::law::{Between, LawError, Point, SizeLaw};
+
+/// A law of flow sizes that is part of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedLaw {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Its points: lines of a size in bytes and a cumulative probability.
+    pub text: &'static str,
+    /// How its source fills the gaps between its points.
+    pub between: Between,
+    /// The mean its source states, in bytes.
+    pub stated_mean: Option<f64>,
+}
+
+macro_rules! law {
+    ($name:literal, $between:ident, $mean:expr) => {
+        NamedLaw {
+            name: $name,
+            text: include_str!(concat!("../../flow-sizes/", $name, ".csv")),
+            between: Between::$between,
+            stated_mean: $mean,
+        }
+    };
+}
+
+/// All of them.
+pub const LAWS: [NamedLaw; 9] = [
+    law!("facebook-hadoop-homa", Steps, Some(127_796.6)),
+    law!("facebook-hadoop-hpcc", Lines, None),
+    law!("websearch-hpcc", Lines, None),
+    law!("alistorage-2019", Lines, None),
+    law!("facebook-cachefollower-homa", Steps, Some(692_975.6)),
+    law!("facebook-webserver-homa", Steps, Some(62_874.27)),
+    law!("google-all-rpc-homa", Steps, Some(2_927.354)),
+    law!("google-search-rpc-homa", Steps, Some(440.790_7)),
+    law!("googlerpc-2008", Lines, None),
+];
+
+impl NamedLaw {
+    /// The law of that name.
+    pub fn find(name: &str) -> Option<&'static NamedLaw> {
+        LAWS.iter().find(|law| law.name == name)
+    }
+
+    /// The law itself.
+    ///
+    /// # Errors
+    /// None for those of [`LAWS`]; a test reads them all.
+    pub fn law(&self) -> Result<SizeLaw, LawError> {
+        SizeLaw::new(read_points(self.text), self.between)
+    }
+}
+
+/// Points from lines of a size in bytes and a cumulative probability; what is no such line is
+/// passed over.
+fn read_points(text: &str) -> Vec<Point> {
+    let point = |line: &str| {
+        let (size, probability) = line.split_once(',')?;
+        let probability = probability.trim().parse().ok()?;
+        Some(Point::new(size.trim().parse().ok()?, probability))
+    };
+    text.lines().filter_map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_engine::Draws;
+
+    use super::*;
+
+    #[test]
+    fn the_mean_of_each_law_is_the_stated_one() {
+        for named in &LAWS {
+            let law = named.law().expect("a law of the program");
+            let lines = named.text.lines().count();
+            assert_eq!(
+                law.points().len() + 2,
+                lines,
+                "{}: every line counts",
+                named.name
+            );
+            if let Some(stated) = named.stated_mean {
+                let off = (law.mean() / stated - 1.0).abs();
+                assert!(
+                    off < 1e-4,
+                    "{}: {} B, {stated} B stated",
+                    named.name,
+                    law.mean()
+                );
+                let said = format!("stated mean {stated}");
+                assert!(named.text.contains(&said), "{}: {said}", named.name);
+            }
+        }
+        let hpcc = |name| NamedLaw::find(name).map(|law| law.law().expect("a law").mean());
+        // By hand from its twenty points.
+        let mean = hpcc("facebook-hadoop-hpcc").expect("it is known");
+        assert!((mean - 120_420.75).abs() < 1e-3, "{mean}");
+        let mean = hpcc("websearch-hpcc").expect("it is known");
+        assert!((mean - 1_711_250.0).abs() < 1e-3, "{mean}");
+    }
+
+    /// The sample mean of a million draws lies within 4 standard errors of the mean, and the share
+    /// of draws up to each point within the Kolmogorov-Smirnov distance that only one sample in a
+    /// hundred thousand exceeds, 2.47/√n.
+    #[test]
+    fn a_million_draws_follow_each_law() {
+        const DRAWS: u32 = 1_000_000;
+        for named in &LAWS {
+            let law = named.law().expect("a law of the program");
+            let draws = Draws::new(1, named.name, "test of laws");
+            let draw = |number: u32| law.draw(draws.at(u64::from(number)));
+            let mut sizes: Vec<u64> = (0..DRAWS).map(draw).collect();
+            sizes.sort_unstable();
+            let n = f64::from(DRAWS);
+            let mean = sizes.iter().map(|&size| size as f64).sum::<f64>() / n;
+            let square = |&size: &u64| (size as f64 - mean).powi(2);
+            let error = (sizes.iter().map(square).sum::<f64>() / n / n).sqrt();
+            // Sizes are whole bytes, and never 0, where the law has all numbers between.
+            let off = (mean - law.mean()).abs();
+            assert!(off < 4.0 * error + 0.5, "{}: {mean} ± {error}", named.name);
+            for point in law.points() {
+                let up_to = point.up_to as f64 / 18_446_744_073_709_551_616.0;
+                let size = point.size_bytes;
+                let below = sizes.partition_point(|&drawn| drawn < size) as f64 / n;
+                let at = sizes.partition_point(|&drawn| drawn <= size) as f64 / n;
+                let limit = 2.47 / n.sqrt();
+                // Where there are lines, half of what has the size of a point is beyond it.
+                let (least, most) = match named.between {
+                    Between::Steps => (at, at),
+                    Between::Lines => (below, at),
+                };
+                assert!(
+                    least - limit <= up_to && up_to <= most + limit,
+                    "{}: {below} to {at} of the flows up to {size} B, {up_to} by the law",
+                    named.name
+                );
+            }
+        }
+    }
+}
