@@ -222,12 +222,13 @@ fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
 
 fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> {
     let choices = [("steps", Between::Steps), ("lines", Between::Lines)];
-    if !section.has("between") {
+    let between = if section.has("between") {
+        let field = section.take("between");
+        field.and_then(|field| field.choice(&choices))
+    } else {
         section.put("between", Node::plain("steps"));
-    }
-    let between = section
-        .take("between")
-        .and_then(|field| field.choice(&choices));
+        Some(Between::Steps)
+    };
     section.drop_key("sizes");
     let (points, node) = field.each(|_, item| {
         let mut section = item.section(&POINT);
