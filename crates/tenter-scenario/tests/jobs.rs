@@ -263,7 +263,8 @@ fn laws_are_named_or_written_down() {
         &points.replace("cumulative: 1}", "cumulative: 0.9}"),
         "is not 1",
     );
-    refused_here("sizes: 4KiB, points: []", "exclude each other");
+    let both = "sizes: 4KiB, points: [{size: 1B, cumulative: 1}]";
+    refused_here(both, "exclude each other");
 }
 
 #[test]
