@@ -24,7 +24,7 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
     /// Nothing to draw.
-    #[error("a law of flow sizes needs a point; give at least one, such as `{size: 1000B, cumulative: 1}`")]
+    #[error("a law of flow sizes needs a point; give at least one, such as `{{size: 1000B, cumulative: 1}}`")]
     Empty,
     /// No packet carries less than a byte.
     #[error("every size of the law is 0 bytes; give a last point above it")]
