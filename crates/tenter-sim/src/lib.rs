@@ -37,6 +37,7 @@ mod scale_up;
 mod scheduled;
 mod stall;
 mod summary;
+mod unloaded;
 mod watch;
 
 pub use build::{Context, build, fabric, lookahead};

@@ -1,9 +1,10 @@
-//! Flow workloads: flows with sizes by a law, in a closed loop.
+//! Flow workloads: flows with sizes by a law, in a closed loop or an open one.
 //!
 //! No collective: nobody waits for what others send. Each flow has a number, from which its ends
 //! and its size follow, so nothing is stored for flows that are over or have not begun. Sizes are
 //! as published with the laws in `flow-sizes/`; closed loops as load generators have them, so many
-//! flows at a time for each pair.
+//! flows at a time for each pair; open loops as the simulations of data-centre transports have them,
+//! at a share of the senders' rate.
 
 use std::sync::Arc;
 
@@ -11,13 +12,23 @@ use tenter_engine::Draws;
 use tenter_units::Time;
 
 use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::flow_workload::SizeLaw;
+use crate::flow_workload::{GapLaw, SizeLaw};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) static CLOSED_LOOP: CollectiveMember = CollectiveMember {
     collective: "flows",
     algorithm: "closed-loop",
     summary: "flows of random sizes, so many at a time between two ranks",
+    model_page: "docs/models/collective-flow-workload.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+pub(super) static OPEN_LOOP: CollectiveMember = CollectiveMember {
+    collective: "flows",
+    algorithm: "open-loop",
+    summary: "flows of random sizes at random times, at a share of the senders' rate",
     model_page: "docs/models/collective-flow-workload.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
@@ -31,8 +42,34 @@ pub struct FlowWay {
     pub src: u32,
     /// The rank that receives; never `src`.
     pub dst: u32,
-    /// How many flows are under way at a time.
+    /// How many flows are under way at a time in a closed loop; in an open one the queue pairs
+    /// that flows take in turn.
     pub parallel: u32,
+}
+
+/// When flows start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// When the one before it in its slot is acknowledged.
+    ClosedLoop,
+    /// At random times, each sender by itself and each time to one of its receivers, all equally
+    /// likely.
+    EachSender {
+        /// The law of the times between two.
+        gaps: GapLaw,
+        /// For each rank their mean; not asked of one that sends nothing.
+        means: Vec<Time>,
+    },
+    /// At random times, several flows at once from different senders to one receiver, each receiver
+    /// and each choice of its senders equally likely.
+    Incasts {
+        /// The law of the times between two incasts.
+        gaps: GapLaw,
+        /// Their mean.
+        mean: Time,
+        /// Senders of an incast; where a receiver has fewer, all of them.
+        degree: u32,
+    },
 }
 
 /// Who sends flows of which sizes to whom, and how many.
@@ -47,8 +84,12 @@ pub struct FlowWorkload {
     pub flows: Option<u32>,
     /// From the start of the job to when no flow starts any more, if that ends it.
     pub duration: Option<Time>,
+    /// When they start.
+    pub arrivals: Arrivals,
     /// Where sizes come from.
     pub draws: Draws,
+    /// Where the times of an open loop come from, and who sends to whom in it.
+    pub arrival_draws: Draws,
 }
 
 impl FlowWorkload {
@@ -56,9 +97,12 @@ impl FlowWorkload {
     pub fn slots(&self) -> u64 {
         self.ways.iter().map(|way| u64::from(way.parallel)).sum()
     }
-}
 
-impl FlowWorkload {
+    /// Whether flows start whatever becomes of those before.
+    pub fn is_open(&self) -> bool {
+        self.arrivals != Arrivals::ClosedLoop
+    }
+
     /// How long it takes at least, on average: as long as flows start, or as the busiest port takes
     /// for its share of them.
     pub(crate) fn ideal_time(&self, ranks: u32, port_time: &dyn Fn(u64) -> Time) -> Time {
@@ -74,8 +118,57 @@ impl FlowWorkload {
         let share = u128::from(flows) * u128::from(busiest) / u128::from(self.slots().max(1));
         let ps = u128::from(port_time(self.sizes.mean() as u64).ps()) * share;
         let time = Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
-        self.duration.map_or(time, |limit| time.min(limit))
+        let time = self.duration.map_or(time, |limit| time.min(limit));
+        time.max(self.arriving().unwrap_or_default())
     }
+
+    /// Flows per second of an open loop, on average.
+    pub fn arrivals_per_second(&self) -> Option<f64> {
+        let per_second = |mean: Time| 1.0 / mean.as_s().max(1e-12);
+        match &self.arrivals {
+            Arrivals::ClosedLoop => None,
+            Arrivals::EachSender { means, .. } => {
+                let senders = self.senders().into_iter();
+                Some(senders.map(|rank| per_second(means[rank as usize])).sum())
+            }
+            Arrivals::Incasts { mean, degree, .. } => Some(per_second(*mean) * f64::from(*degree)),
+        }
+    }
+
+    /// How long flows arrive in an open loop, on average.
+    fn arriving(&self) -> Option<Time> {
+        let flows = u64::from(self.flows?);
+        let (turns, mean) = match &self.arrivals {
+            Arrivals::ClosedLoop => return None,
+            Arrivals::EachSender { means, .. } => {
+                let senders = self.senders();
+                let slowest = senders.iter().map(|&rank| means[rank as usize]).max()?;
+                (flows.div_ceil(senders.len() as u64), slowest)
+            }
+            Arrivals::Incasts { mean, degree, .. } => (flows / u64::from(*degree).max(1), *mean),
+        };
+        let time = Time::from_ps(mean.ps().saturating_mul(turns));
+        Some(self.duration.map_or(time, |limit| time.min(limit)))
+    }
+
+    /// The ranks that send, ascending.
+    fn senders(&self) -> Vec<u32> {
+        let mut senders: Vec<u32> = self.ways.iter().map(|way| way.src).collect();
+        senders.dedup();
+        senders
+    }
+}
+
+/// Where a sender of an open loop stands.
+#[derive(Clone, Debug, Default)]
+pub struct Sender {
+    /// Its next arrival, or the next incast of all.
+    number: u64,
+    /// When that is, counted from its start, in ps.
+    at: u64,
+    /// Flows it has started, in all and on each of its ways.
+    started: u64,
+    on_way: Vec<u32>,
 }
 
 /// The flows of a workload: slot s has those of the numbers s, s + slots, s + 2·slots and so on.
@@ -87,6 +180,11 @@ pub struct FlowSchedule {
     first: Vec<u32>,
     /// Flows in all.
     count: u32,
+    /// The ranks that send, ascending, and for each rank the ways to it; in an open loop alone.
+    senders: Vec<u32>,
+    ways_to: Vec<Vec<u32>>,
+    /// The ranks that receive, ascending.
+    receivers: Vec<u32>,
 }
 
 impl FlowSchedule {
@@ -97,8 +195,23 @@ impl FlowSchedule {
             slots = slots.saturating_add(way.parallel);
             first.push(slots);
         }
+        let (mut senders, mut ways_to) = (Vec::new(), Vec::new());
+        if workload.is_open() {
+            senders = workload.senders();
+            ways_to = vec![Vec::new(); ranks as usize];
+            for (index, way) in (0..).zip(&workload.ways) {
+                ways_to[way.dst as usize].push(index);
+            }
+        }
         FlowSchedule {
             workload: Arc::clone(workload),
+            senders,
+            receivers: (0..)
+                .zip(&ways_to)
+                .filter(|(_, ways)| !ways.is_empty())
+                .map(|(rank, _)| rank)
+                .collect(),
+            ways_to,
             ranks,
             first,
             count: workload.flows.unwrap_or(u32::MAX),
@@ -126,16 +239,110 @@ impl FlowSchedule {
         &self.workload
     }
 
-    /// Slots that start a flow at all: each is done when its last flow is acknowledged.
+    /// Which of the workload's ways a flow goes.
+    pub fn way_index(&self, id: u32) -> usize {
+        let slot = id % self.slots();
+        self.first.partition_point(|&first| first <= slot) - 1
+    }
+
+    /// What must be done before the workload is: in a closed loop the slots that start a flow at
+    /// all, in an open one the senders.
     pub fn sources(&self) -> u64 {
+        if self.workload.is_open() {
+            return self.senders.len() as u64;
+        }
         u64::from(self.slots().min(self.count))
     }
 
     /// The flow that follows one in its slot, started so long after the start of the job; none
     /// where that was the last one.
     pub fn next_in_slot(&self, id: u32, elapsed: Time) -> Option<u32> {
+        if self.workload.is_open() {
+            return None;
+        }
         let next = id.checked_add(self.slots())?;
         (next < self.count && self.may_start(elapsed)).then_some(next)
+    }
+
+    /// The next flow of a sender in an open loop, and when it starts after the sender's start; none
+    /// where there is none any more.
+    pub fn next_arrival(&self, rank: u32, sender: &mut Sender) -> Option<(Time, u32)> {
+        let ways = self.ways_from(rank);
+        sender.on_way.resize(ways.len(), 0);
+        let way = match &self.workload.arrivals {
+            Arrivals::ClosedLoop => return None,
+            Arrivals::EachSender { gaps, means } => {
+                let place = self.senders.binary_search(&rank).ok()? as u64;
+                let draws = self.workload.arrival_draws.of(u64::from(rank));
+                let gap = gaps.draw(means[rank as usize], draws, sender.number);
+                sender.at = sender.at.saturating_add(gap.ps());
+                sender.number += 1;
+                let senders = self.senders.len() as u64;
+                let all = self.workload.flows.map(u64::from);
+                let share = all.map(|all| all / senders + u64::from(place < all % senders));
+                if share.is_some_and(|share| sender.started >= share) {
+                    return None;
+                }
+                draws.of(1).below(sender.number, ways.len() as u64) as usize
+            }
+            Arrivals::Incasts { .. } => self.next_incast(rank, sender)?,
+        };
+        let at = Time::from_ps(sender.at);
+        if !self.may_start(at) {
+            return None;
+        }
+        sender.started += 1;
+        let nth = sender.on_way[way];
+        sender.on_way[way] += 1;
+        let index = ways.start + way;
+        let lanes = self.workload.ways[index].parallel;
+        let slot = self.first[index] + nth % lanes;
+        let id = (nth / lanes).checked_mul(self.slots())?.checked_add(slot)?;
+        Some((at, id))
+    }
+
+    /// Goes to the next incast that a sender takes part in; which of its ways it sends on. All
+    /// senders draw the same, each by itself.
+    fn next_incast(&self, rank: u32, sender: &mut Sender) -> Option<usize> {
+        let Arrivals::Incasts { gaps, mean, degree } = &self.workload.arrivals else {
+            return None;
+        };
+        let workload = &*self.workload;
+        let draws = workload.arrival_draws;
+        let ways = self.ways_from(rank);
+        let incasts = workload
+            .flows
+            .map(|flows| u64::from((flows / degree).max(1)));
+        loop {
+            if incasts.is_some_and(|incasts| sender.number >= incasts) {
+                return None;
+            }
+            let gap = gaps.draw(*mean, draws.of(u64::MAX), sender.number);
+            sender.at = sender.at.saturating_add(gap.ps());
+            sender.number += 1;
+            if !self.may_start(Time::from_ps(sender.at)) {
+                return None;
+            }
+            let own = draws.of(sender.number);
+            let receivers: &[Vec<u32>] = &self.ways_to;
+            let number = own.below(0, self.receivers.len() as u64);
+            let receiver = self.receivers[number as usize];
+            let candidates = &receivers[receiver as usize];
+            let place = |way: u32| (own.at(1 + u64::from(workload.ways[way as usize].src)), way);
+            let Some(&mine) = candidates
+                .iter()
+                .find(|way| ways.contains(&(**way as usize)))
+            else {
+                continue;
+            };
+            let before = candidates
+                .iter()
+                .filter(|way| place(**way) < place(mine))
+                .count();
+            if before < *degree as usize {
+                return Some(mine as usize - ways.start);
+            }
+        }
     }
 
     /// Whether a flow may start so long after the start of the job.
@@ -175,6 +382,9 @@ impl Schedule for FlowSchedule {
     }
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        if self.workload.is_open() {
+            return;
+        }
         let ways = self.ways_from(rank);
         let (from, to) = (self.first[ways.start], self.first[ways.end]);
         out.extend(from..to.min(self.count).max(from));
@@ -200,7 +410,8 @@ impl Schedule for FlowSchedule {
             .ok()?;
         let slot = self.first[index] + to.lane;
         let id = nth.checked_mul(self.slots())?.checked_add(slot)?;
-        (to.lane < ways[index].parallel && id < self.count).then_some(id)
+        let is_one = self.workload.is_open() || id < self.count;
+        (to.lane < ways[index].parallel && is_one).then_some(id)
     }
 
     fn flow_workload(&self) -> Option<&FlowSchedule> {
@@ -224,7 +435,9 @@ mod tests {
             ways: vec![way(0, 1, 2), way(0, 2, 1), way(2, 1, 3)],
             flows,
             duration,
+            arrivals: Arrivals::ClosedLoop,
             draws: Draws::new(1, "job0", "flow sizes"),
+            arrival_draws: Draws::new(1, "job0", "flow arrivals"),
         };
         FlowSchedule::new(3, &Arc::new(workload))
     }
@@ -280,6 +493,101 @@ mod tests {
         let last = schedule.transfer(5).way(SCOPE);
         assert_eq!(schedule.nth(2, last, SCOPE, 16), None);
         assert_eq!(schedule.nth(1, last, SCOPE, 0), None);
+    }
+
+    /// Four senders to each other, a flow each every 10 us on average.
+    fn open(arrivals: Arrivals, flows: Option<u32>, duration: Option<Time>) -> FlowSchedule {
+        let pairs = (0..16).map(|pair| (pair / 4, pair % 4));
+        let ways = pairs.filter(|(src, dst)| src != dst);
+        let way = |(src, dst)| FlowWay {
+            src,
+            dst,
+            parallel: 2,
+        };
+        let workload = FlowWorkload {
+            sizes: SizeLaw::fixed(1_000),
+            ways: ways.map(way).collect(),
+            flows,
+            duration,
+            arrivals,
+            draws: Draws::new(1, "job0", "flow sizes"),
+            arrival_draws: Draws::new(1, "job0", "flow arrivals"),
+        };
+        FlowSchedule::new(4, &Arc::new(workload))
+    }
+
+    fn all_of(schedule: &FlowSchedule, rank: u32) -> Vec<(Time, u32)> {
+        let mut sender = Sender::default();
+        std::iter::from_fn(|| schedule.next_arrival(rank, &mut sender)).collect()
+    }
+
+    #[test]
+    fn senders_of_an_open_loop_draw_by_themselves() {
+        let arrivals = Arrivals::EachSender {
+            gaps: GapLaw::Exponential,
+            means: vec![Time::from_us(10); 4],
+        };
+        let schedule = open(arrivals.clone(), Some(4_001), None);
+        let flows = [0, 1, 2, 3].map(|rank| all_of(&schedule, rank));
+        assert_eq!(flows.each_ref().map(Vec::len), [1_001, 1_000, 1_000, 1_000]);
+        for (rank, flows) in (0..).zip(&flows) {
+            // A thousand gaps of 10 us, give or take four times 10 · √1,000 = 316 us.
+            let last = flows.last().map_or(0.0, |(at, _)| at.as_ns() / 1e3);
+            assert!((last - 10_000.0).abs() < 4.0 * 320.0, "{last}");
+            let mut to = [0; 4];
+            for (_, id) in flows {
+                let transfer = schedule.transfer(*id);
+                assert_eq!(transfer.src, rank);
+                to[transfer.dst as usize] += 1;
+                let nth = schedule.nth(rank, transfer.way(SCOPE), SCOPE, id / 24);
+                assert_eq!(nth, Some(*id));
+            }
+            // A third each, give or take four times √(1,000 · 2/9) = 15.
+            let even = |to: &u32| *to == 0 || (270..395).contains(to);
+            assert!(to.iter().all(even), "{to:?}");
+        }
+        let timed = open(arrivals, None, Some(Time::from_us(5_000)));
+        let some = all_of(&timed, 2);
+        let before: Vec<_> = flows[2]
+            .iter()
+            .copied()
+            .filter(|(at, _)| *at < Time::from_us(5_000))
+            .collect();
+        assert_eq!(some, before);
+    }
+
+    #[test]
+    fn senders_agree_on_incasts_without_a_word() {
+        let arrivals = Arrivals::Incasts {
+            gaps: GapLaw::LogNormal { sigma: 1.0 },
+            mean: Time::from_us(10),
+            degree: 2,
+        };
+        let schedule = open(arrivals, Some(2_000), None);
+        let mut incasts: std::collections::BTreeMap<Time, Vec<(u32, u32)>> = Default::default();
+        for rank in 0..4 {
+            for (at, id) in all_of(&schedule, rank) {
+                let transfer = schedule.transfer(id);
+                incasts
+                    .entry(at)
+                    .or_default()
+                    .push((transfer.src, transfer.dst));
+            }
+        }
+        assert_eq!(incasts.len(), 1_000);
+        let mut received = [0; 4];
+        for flows in incasts.values() {
+            let [(a, to), (b, also)] = flows[..] else {
+                panic!("{flows:?}");
+            };
+            assert!(a != b && to == also);
+            received[to as usize] += 1;
+        }
+        // A quarter each, give or take four times √(1,000 · 3/16) = 14.
+        assert!(
+            received.iter().all(|count| (195..305).contains(count)),
+            "{received:?}"
+        );
     }
 
     #[test]

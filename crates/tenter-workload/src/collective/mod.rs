@@ -337,6 +337,9 @@ impl CollectiveKind {
             CollectiveKind::Incast { .. } => &incast::MEMBER,
             CollectiveKind::Grouped { kind, .. } => kind.member(),
             CollectiveKind::Flows { .. } => &flows::MEMBER,
+            CollectiveKind::FlowWorkload { workload } if workload.is_open() => {
+                &flow_workload::OPEN_LOOP
+            }
             CollectiveKind::FlowWorkload { .. } => &flow_workload::CLOSED_LOOP,
         }
     }
