@@ -97,15 +97,15 @@ impl<'a> Facts<'a> {
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
-        let entropy = self.plan.nic.entropy.as_ref()?;
+        self.plan.nic.entropy.as_ref()?;
         if !self.choice {
             return Some("no packet has a choice between two paths");
         }
-        if entropy.hashes(0).all(|hash| hash == 0) {
+        let load_balancing = &self.plan.switches.usual.load_balancing;
+        if !load_balancing.hashes_source_port() {
             return Some("switches do not hash the source port");
         }
-        let by_hash = self.plan.switches.usual.load_balancing.follows_hash();
-        let idle = self.plan.scheduled.is_some() || !by_hash;
+        let idle = self.plan.scheduled.is_some() || !load_balancing.follows_hash();
         idle.then_some("switches do not choose paths by a hash")
     }
 

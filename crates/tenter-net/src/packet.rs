@@ -52,9 +52,6 @@ pub enum PacketKind {
     ConnectRequest,
     /// Says that it is set up.
     ConnectReply,
-    /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
-    /// MAC control frame: it never leaves its link.
-    Pause,
     /// Tells a sender that packets of its queue pair were marked.
     Cnp,
     /// Asks for the packets from `sequence` to the one before `sent` again, and for no others.
@@ -66,6 +63,11 @@ pub enum PacketKind {
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
+    /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
+    ScaleUp,
+    /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
+    /// MAC control frame: it never leaves its link.
+    Pause,
     /// A switch tells the one before it that a queue is long in which a packet with this hash for
     /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
     Notice,
@@ -73,8 +75,6 @@ pub enum PacketKind {
     /// `sequence` blocks in all in a class, and in `sent` how many it has sent itself. As a MAC
     /// control frame it never leaves its link.
     FlowControl,
-    /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
-    ScaleUp,
     /// What the other end of a link learns of a frame that was lost on it, where frames are sent by
     /// credit: `sequence` blocks of its class were sent beside those that came. The flow-control
     /// packet after the frame would say so; it takes no wire of its own.
@@ -96,13 +96,8 @@ impl PacketKind {
     /// Whether it is a MAC control frame or a flow-control packet, which never leave their link.
     #[inline]
     pub fn is_mac_control(self) -> bool {
-        matches!(
-            self,
-            PacketKind::Pause
-                | PacketKind::Notice
-                | PacketKind::FlowControl
-                | PacketKind::LostCredit
-        )
+        // They are the last ones.
+        self as u8 >= PacketKind::Pause as u8
     }
 
     /// Whether it goes to a receive slot; everything else goes to a send slot.

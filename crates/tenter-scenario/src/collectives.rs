@@ -347,25 +347,23 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         section.extend(&CHUNKED);
         *chunk_bytes = section.take("chunk_size")?.size(&(1..=SIZE_MAX))?;
     }
-    let mut npus_per_host = Some(0);
-    if kind.npus_per_host_mut().is_some() {
+    let hosts = kind.npus_per_host_mut().map(|npus_per_host| {
         section.extend(&HOSTS);
-        npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX));
-    }
+        *npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX))?;
+        Some(())
+    });
     if let Some(scale_up) = kind.scale_up_mut() {
         section.extend(&HIERARCHICAL);
         let rate = read_rate(section, "scale_up_rate");
         let latency = section.time("scale_up_latency", DELAYS);
         *scale_up = ScaleUp {
-            npus_per_host: 0,
             rate: rate?,
             latency: latency?,
+            ..*scale_up
         };
     }
-    let given = npus_per_host?;
-    if let Some(own) = kind.npus_per_host_mut() {
-        *own = given;
-    }
+    // Only now, so that no key that belongs to it is called unknown.
+    hosts.unwrap_or(Some(()))?;
     Some(kind)
 }
 

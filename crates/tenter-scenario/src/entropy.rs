@@ -57,9 +57,8 @@ pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
     let Some(draft) = around.endpoint.entropy else {
         return;
     };
-    let differences = load_balancing.source_port_differences(draft.values);
     // What sprays by itself has been judged; what does not look at the port changes nothing.
-    let looks = load_balancing.follows_hash() && differences.iter().any(|&of| of != 0);
+    let looks = load_balancing.follows_hash() && load_balancing.hashes_source_port();
     if around.topology.switches() < 2 || load_balancing.reorders() || !looks {
         return;
     }

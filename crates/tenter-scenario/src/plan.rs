@@ -78,8 +78,7 @@ impl Plan {
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
     /// no NIC.
     pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        self.scale_up
-            .is_some_and(|domain| a / domain.npus_per_host == b / domain.npus_per_host)
+        self.scale_up.is_some_and(|domain| domain.joins(a, b))
     }
 
     /// The same with some of the jobs only, on the same fabric: the others have their places and

@@ -42,23 +42,20 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&SCALE_UP];
 /// them passes the network.
 pub(crate) fn check(around: &Around<'_>) {
     for (index, job) in around.jobs.iter().enumerate() {
-        let hosts = job
+        let mut sizes = job
             .sequence
             .iter()
             .filter_map(|run| match run.kind.of_group() {
                 CollectiveKind::AllToAllPxn { npus_per_host } => Some(*npus_per_host),
                 _ => None,
             });
-        let domain = around
-            .endpoint
-            .scale_up
-            .map_or(1, |domain| domain.npus_per_host);
+        let domain = around.endpoint.scale_up;
         let apart = |npus: u32| {
-            let of = |host: &u32| host / domain;
-            let mut together = job.hosts.chunks(npus.max(1) as usize);
-            !together.all(|npus| npus.iter().all(|npu| of(npu) == of(&npus[0])))
+            let joined = |a: u32, b: u32| domain.is_some_and(|domain| domain.joins(a, b));
+            let mut hosts = job.hosts.chunks(npus as usize);
+            !hosts.all(|npus| npus.iter().all(|&npu| joined(npu, npus[0])))
         };
-        if let Some(npus) = hosts.into_iter().find(|&npus| npus > 1 && apart(npus)) {
+        if let Some(npus) = sizes.find(|&npus| npus > 1 && apart(npus)) {
             let message = format!(
                 "`jobs[{index}]` hands over within hosts of {npus} ranks (`algorithm: pxn`), which are not in one scale-up domain: that passes the network"
             );

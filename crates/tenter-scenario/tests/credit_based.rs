@@ -1,45 +1,23 @@
 //! What scenarios say of credit-based fabrics, and what they must not.
 
+mod base;
+
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_net::{CreditSpec, Limit, UNLIMITED_POOL};
-use tenter_scenario::{Diagnostics, Format, Loaded, load};
 use tenter_units::Time;
 
-const SMALL: &str = "
+use base::Base;
+
+const SMALL: Base = Base(
+    "
 fabric: {kind: leaf-spine, leaves: 3, hosts_per_leaf: 2, spines: 2, switching: {kind: credit-based}}
 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
-";
-
-fn set(overrides: &[&str]) -> Result<Loaded, Diagnostics> {
-    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(SMALL, "small.yaml", Format::Yaml, &overrides, None)
-}
-
-/// Loads, with an effective form that gives the same plan and form.
-fn good(overrides: &[&str]) -> Loaded {
-    let loaded = set(overrides).unwrap_or_else(|errors| panic!("{overrides:?}\n{errors}"));
-    let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None);
-    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", loaded.effective));
-    assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
-    assert_eq!(again.effective, loaded.effective);
-    loaded
-}
-
-/// Asserts that the overrides are refused with one problem that says `expected` and what to do.
-fn refused(overrides: &[&str], expected: &str) {
-    let errors = set(overrides).expect_err(expected);
-    let text = errors.render();
-    assert_eq!(errors.problems().len(), 1, "{overrides:?}\n{text}");
-    assert!(errors.problems()[0].help.is_some(), "{text}");
-    assert!(
-        text.contains(expected),
-        "{overrides:?} lacks {expected:?}\n{text}"
-    );
-}
+",
+);
 
 /// Asserts that the overrides are taken with a warning that says `expected`.
 fn warned(overrides: &[&str], expected: &str) {
-    let text = good(overrides).warnings.render();
+    let text = SMALL.good(overrides).warnings.render();
     assert!(
         text.contains(expected),
         "{overrides:?} lacks {expected:?}\n{text}"
@@ -48,7 +26,7 @@ fn warned(overrides: &[&str], expected: &str) {
 
 #[test]
 fn defaults_are_those_of_the_standard_and_say_so() {
-    let loaded = good(&[]);
+    let loaded = SMALL.good(&[]);
     assert!(loaded.warnings.is_empty());
     let plan = loaded.plan;
     let expected = CreditSpec {
@@ -65,9 +43,9 @@ fn defaults_are_those_of_the_standard_and_say_so() {
     );
     assert_eq!(switch.classes[0].limit, Limit::Static(UNLIMITED_POOL));
     // A profile's buffer is not part of it.
-    let profile = good(&["fabric.switch.profile=tomahawk5"]).plan;
+    let profile = SMALL.good(&["fabric.switch.profile=tomahawk5"]).plan;
     assert_eq!(profile.switches.usual.pool_bytes, [UNLIMITED_POOL]);
-    let own = good(&["fabric.switch.profile=quantum2"]).plan;
+    let own = SMALL.good(&["fabric.switch.profile=quantum2"]).plan;
     assert_eq!(own.credit, Some(expected));
     assert_eq!(own.switches.usual.ingress_latency, Time::from_ns(65));
 }
@@ -75,18 +53,18 @@ fn defaults_are_those_of_the_standard_and_say_so() {
 #[test]
 fn every_load_balancer_goes_together_with_it() {
     for kind in ["ecmp", "weighted-ecmp", "flowlet"] {
-        good(&[&format!("fabric.load_balancing.kind={kind}")]);
+        SMALL.good(&[&format!("fabric.load_balancing.kind={kind}")]);
     }
     let any_order = "endpoint.nic.loss_recovery={kind: selective-repeat, reorder: 64}";
     for kind in ["adaptive", "queue-aware-spray", "random-spray", "telemetry"] {
-        good(&[&format!("fabric.load_balancing.kind={kind}"), any_order]);
+        SMALL.good(&[&format!("fabric.load_balancing.kind={kind}"), any_order]);
     }
-    refused(
+    SMALL.refused(
         &["fabric.load_balancing.kind=adaptive"],
         "lets packets of a queue pair overtake",
     );
     // By destination, without credit.
-    good(&[
+    SMALL.good(&[
         "fabric.switching.kind=output-queued",
         "fabric.load_balancing.kind=destination",
     ]);
@@ -94,7 +72,9 @@ fn every_load_balancer_goes_together_with_it() {
 
 #[test]
 fn what_waits_for_host_memory_waits_in_the_lane() {
-    let plan = good(&["endpoint.nic.receive_buffer={drain_rate: 100Gbps, capacity: 1MiB}"]).plan;
+    let plan = SMALL
+        .good(&["endpoint.nic.receive_buffer={drain_rate: 100Gbps, capacity: 1MiB}"])
+        .plan;
     let buffer = plan.nic.receive_buffer.expect("it drains");
     assert_eq!(
         (buffer.capacity_bytes, buffer.xoff_bytes),
@@ -104,27 +84,27 @@ fn what_waits_for_host_memory_waits_in_the_lane() {
 
 #[test]
 fn what_has_no_place_beside_it_is_refused() {
-    refused(&["fabric.flow_control=pfc"], "pauses nobody");
-    refused(&["fabric.flow_control=ecn"], "marking is not part of");
-    refused(
+    SMALL.refused(&["fabric.flow_control=pfc"], "pauses nobody");
+    SMALL.refused(&["fabric.flow_control=ecn"], "marking is not part of");
+    SMALL.refused(
         &["fabric.switch.queue_capacity=1MiB"],
         "no frame is sent that finds no room",
     );
-    refused(
+    SMALL.refused(
         &["fabric.switch.buffer={size: 1MiB}"],
         "no frame is sent that finds no room",
     );
-    refused(
+    SMALL.refused(
         &["fabric.switch.pfc_watchdog={}"],
         "a credit-based fabric has none",
     );
     // The longest frame has 4,174 bytes, 66 blocks, and 63 free ones may not be known of.
-    refused(
+    SMALL.refused(
         &["fabric.switching.lane_buffer=8255B"],
         "give at least `8256B`",
     );
-    good(&["fabric.switching.lane_buffer=8256B"]);
-    refused(&["fabric.switching.credit=4096B"], "unknown key `credit`");
+    SMALL.good(&["fabric.switching.lane_buffer=8256B"]);
+    SMALL.refused(&["fabric.switching.credit=4096B"], "unknown key `credit`");
 }
 
 #[test]

@@ -39,8 +39,7 @@ struct Carried {
 impl Context {
     /// Whether two NICs belong to NPUs of the same scale-up domain.
     pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        self.scale_up
-            .is_some_and(|domain| a / domain.npus_per_host == b / domain.npus_per_host)
+        self.scale_up.is_some_and(|domain| domain.joins(a, b))
     }
 
     /// Whether a transfer of a job passes a domain and no NIC.

@@ -139,6 +139,11 @@ impl LoadBalancing {
         }
     }
 
+    /// Whether the hash takes in the source port; then it is another one for any other port.
+    pub fn hashes_source_port(&self) -> bool {
+        self.source_port_differences(2)[1] != 0
+    }
+
     /// What the hash of a packet changes by, as an exclusive or, when its source port does: for
     /// each of so many ports. It is the same for all packets, as the hash functions are linear.
     pub fn source_port_differences(&self, ports: u16) -> Vec<u32> {

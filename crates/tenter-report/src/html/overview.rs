@@ -34,7 +34,8 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("</section>\n");
 }
 
-fn tile(name: &str, value: &str, about: &str, page: &mut String) {
+/// One number at the head of a page: its name, and what is said of it.
+pub(super) fn tile(name: &str, value: &str, about: &str, page: &mut String) {
     add(
         page,
         format_args!(

@@ -3,6 +3,7 @@
 use tenter_study::{Answers, CaseAnswer, Chart, Gate, Pauses, StudyAnswer, Tally, Value, Verdict};
 
 use super::bar_chart::{Bar, BarChart, Group};
+use super::overview::tile;
 use super::text::{add, count, escape, number};
 use super::{Head, page};
 
@@ -112,17 +113,6 @@ fn article(id: usize, study: &StudyAnswer, page: &mut String) {
         variants(study, page);
     }
     page.push_str("</article>\n");
-}
-
-fn tile(name: &str, value: &str, about: &str, page: &mut String) {
-    add(
-        page,
-        format_args!(
-            "<div class=\"tile\"><dt>{name}</dt><dd>{}</dd><p>{}</p></div>",
-            escape(value),
-            escape(about)
-        ),
-    );
 }
 
 fn tiles(study: &StudyAnswer, page: &mut String) {

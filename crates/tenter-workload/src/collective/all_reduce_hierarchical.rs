@@ -46,6 +46,11 @@ impl ScaleUp {
             .saturating_add(self.latency)
     }
 
+    /// Whether two NPUs, by their numbers among all, are of one host.
+    pub fn joins(self, a: u32, b: u32) -> bool {
+        a / self.npus_per_host == b / self.npus_per_host
+    }
+
     /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
     /// [`Time::MAX`].
     pub fn time_of(self, bytes: u64) -> Time {
