@@ -25,6 +25,9 @@ pub(crate) fn transfers(
     let Some(duration) = workload.duration else {
         return count;
     };
+    if let Some(rate) = workload.arrivals_per_second() {
+        return ((rate * duration.as_s()) as u64).clamp(1, count);
+    }
     let latency = routing.map_or(0, |routing| {
         let frame = plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES;
         2 * least_latency(plan, routing, job, frame) + plan.nic.step_delay.ps()

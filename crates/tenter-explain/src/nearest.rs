@@ -3,10 +3,10 @@
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_scenario::Plan;
+use tenter_scenario::unloaded::{Link, link};
 use tenter_topology::{CableEnd, Routing};
 use tenter_workload::Job;
 
-use crate::latency::{Link, link};
 use crate::paths::{HostKind, host_kinds};
 
 /// Among more kinds of hosts a bound takes the place of the paths between switches.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tenter_net::ACK_FRAME_BYTES;
 use tenter_scenario::Plan;
+use tenter_scenario::unloaded::{Link, frame_time, frames, links, request_time};
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
 
-use crate::latency::{Link, frame_time, frames, links, request_time};
 use crate::scheduled::scheduled_time;
 
 /// Host pairs whose paths have the same links, one after the other.
@@ -130,9 +130,9 @@ fn path_class(
     let answer = u32::from(ACK_FRAME_BYTES) + plan.nic.telemetry_bytes();
     let round_trip = frame + one((to, from), &back, answer);
     let request = |bytes| {
-        let frames: Vec<_> = frames(plan, bytes).collect();
+        let frames: Vec<_> = frames(&plan.nic, bytes).collect();
         let scheduled = scheduled_time(plan, routing, (from, to), &frames);
-        scheduled.unwrap_or_else(|| request_time(plan, links, bytes))
+        scheduled.unwrap_or_else(|| request_time(&plan.nic, links, bytes))
     };
     let message = |bytes| MessageTime {
         bytes,

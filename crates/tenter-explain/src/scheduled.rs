@@ -7,10 +7,9 @@ use serde::Serialize;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Limit, UNLIMITED_POOL, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
+use tenter_scenario::unloaded::{Wire, link};
 use tenter_topology::{CableEnd, Routing};
 use tenter_units::{Rate, SerialisationTime, Time};
-
-use crate::latency::{Wire, link};
 
 /// A scheduled fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -36,5 +36,19 @@ rows! {
         fct_p9999: Option<Time> => "fct_p9999_ns", "ns";
         /// Greatest flow completion time.
         fct_max: Option<Time> => "fct_max_ns", "ns";
+        /// Mean slow-down: flow completion time over that of the same flow alone on the same path,
+        /// where nothing but the links holds it up. Missing, like all that follow, also in
+        /// scheduled fabrics.
+        slowdown_mean: Option<f64> => "slowdown_mean", "";
+        /// Median slow-down.
+        slowdown_p50: Option<f64> => "slowdown_p50", "";
+        /// 99th percentile of the slow-downs.
+        slowdown_p99: Option<f64> => "slowdown_p99", "";
+        /// 99.9th percentile of the slow-downs.
+        slowdown_p999: Option<f64> => "slowdown_p999", "";
+        /// 99.99th percentile of the slow-downs.
+        slowdown_p9999: Option<f64> => "slowdown_p9999", "";
+        /// Greatest slow-down.
+        slowdown_max: Option<f64> => "slowdown_max", "";
     }
 }

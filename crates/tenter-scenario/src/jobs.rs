@@ -197,16 +197,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let start = section.time("start", Time::ZERO..=LATEST);
     let gap_field = section.take("gap");
     let gap = gap_field.as_ref().and_then(read_gap);
-    let queue_pairs = section.integer("queue_pairs", 1..=4096);
-    let class = section.take("class").and_then(|field| match field.word() {
-        Some("nic") => Some(None),
-        _ => field.integer(0..=7).map(Some),
-    });
-    let scopes = [
-        ("rank-pair", QueuePairScope::RankPair),
-        ("chunk", QueuePairScope::Chunk),
-    ];
-    let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
+    let (queue_pairs, class, queue_pair_scope) = read_queue_pairs(&mut section);
     if endless {
         flows::leave_out(&mut section);
     }
@@ -247,6 +238,27 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
         check_last_start(&draft.job, field);
     }
     (draft, node)
+}
+
+/// How many QPs there are, their class, and what they are shared by.
+#[expect(
+    clippy::type_complexity,
+    reason = "three keys, read one after the other"
+)]
+fn read_queue_pairs(
+    section: &mut Section<'_>,
+) -> (Option<u16>, Option<Option<u8>>, Option<QueuePairScope>) {
+    let queue_pairs = section.integer("queue_pairs", 1..=4096);
+    let class = section.take("class").and_then(|field| match field.word() {
+        Some("nic") => Some(None),
+        _ => field.integer(0..=7).map(Some),
+    });
+    let scopes = [
+        ("rank-pair", QueuePairScope::RankPair),
+        ("chunk", QueuePairScope::Chunk),
+    ];
+    let queue_pair_scope = section.choice("queue_pair_scope", &scopes);
+    (queue_pairs, class, queue_pair_scope)
 }
 
 /// The name of the job of that index, and where to point when it is not the only one.

@@ -71,6 +71,7 @@ mod switching;
 mod toml;
 mod topologies;
 mod tree;
+pub mod unloaded;
 mod yaml;
 
 pub use decode::suggestion;

@@ -2,7 +2,7 @@
 
 use tenter_endpoint::NicAddress;
 use tenter_net::{SignalSpec, Switches};
-use tenter_topology::TopologySpec;
+use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 use tenter_workload::Job;
 
@@ -23,6 +23,7 @@ use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
+use crate::topologies::Places;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, classes, collectives, entropy, explicit_fabric, faults, groups, impairments,
@@ -284,9 +285,7 @@ impl Draft<'_> {
         let fabric = self.fabric?;
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
-        let built = topology_spec.build();
-        let built = built.map_err(|error| places.report(&error, problems));
-        let topology = built.ok()?;
+        let topology = build(&topology_spec, &places, problems)?;
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let endpoint = self.endpoint.as_ref();
         let balancing = fabric.load_balancing.as_ref();
@@ -294,12 +293,8 @@ impl Draft<'_> {
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let seed = self.seed.unwrap_or(0);
-        let jobs = jobs::bind(
-            self.jobs,
-            &names,
-            (seed, endpoint.map(|of| &of.nic)),
-            effective,
-        );
+        let nic = endpoint.map(|endpoint| &endpoint.nic);
+        let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = self
@@ -319,9 +314,9 @@ impl Draft<'_> {
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
         let switches = around.complete(usual, tiers, &balancing, effective);
+        entropy::check_impairments(&around, impaired.as_deref());
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
-        entropy::check_impairments(&around, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, (fabric.signals, &switching))?;
         let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
         Some(Plan {
@@ -350,6 +345,12 @@ impl Draft<'_> {
             topology,
         })
     }
+}
+
+/// The fabric as a graph.
+fn build(spec: &TopologySpec, places: &Places, problems: &Problems) -> Read<Topology> {
+    let built = spec.build();
+    built.map_err(|error| places.report(&error, problems)).ok()
 }
 
 /// Checks whether ranks reach each other, where all that decides it could be read.

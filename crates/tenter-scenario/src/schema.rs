@@ -23,8 +23,8 @@ use crate::{
     addresses, classes, collectives, congestion, endpoint, entropy, explicit_fabric, fabric,
 };
 use crate::{
-    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, switch, switch_tiers,
-    switching, topologies,
+    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, source_flow_control,
+    switch, switch_tiers, switching, topologies,
 };
 use object::{Object, list, one_of};
 
@@ -42,6 +42,7 @@ pub fn schema() -> String {
         "switch": switch(),
         "load_balancing": load_balancing(),
         "switching": switching(),
+        "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
     });
     format!("{document:#}\n")
 }
@@ -80,6 +81,10 @@ fn fabric() -> Value {
             .with("switch", json!({"$ref": "#/$defs/switch"}))
             .with("load_balancing", json!({"$ref": "#/$defs/load_balancing"}))
             .with("switching", json!({"$ref": "#/$defs/switching"}))
+            .with(
+                "source_flow_control",
+                json!({"$ref": "#/$defs/source_flow_control"}),
+            )
     };
     one_of([
         kind("single-switch", single_switch).schema(),

@@ -4,6 +4,7 @@
 use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::CollectiveKind;
+use tenter_workload::flow_workload::{Arrivals, GapLaw};
 
 /// Two leaves of four hosts, and jobs in flow style.
 fn scenario(jobs: &str) -> String {
@@ -263,7 +264,8 @@ fn laws_are_named_or_written_down() {
         &points.replace("cumulative: 1}", "cumulative: 0.9}"),
         "is not 1",
     );
-    refused_here("sizes: 4KiB, points: []", "exclude each other");
+    let both = "sizes: 4KiB, points: [{size: 1B, cumulative: 1}]";
+    refused_here(both, "exclude each other");
 }
 
 #[test]
@@ -295,5 +297,58 @@ fn workloads_of_flows_are_refused_where_they_cannot_be() {
         "name: web",
         "collectives: []",
         "has no effect beside `workload`",
+    );
+}
+
+#[test]
+fn open_loops_have_a_load() {
+    let open = FLOWS.replace("flows: 9", "flows: 9, arrivals: poisson, load: 0.5");
+    let mut job = good(&open).plan.jobs.remove(0);
+    let run = job.sequence.remove(0);
+    let workload = run.kind.flow_workload().expect("one of flows");
+    let Arrivals::EachSender { gaps, means } = &workload.arrivals else {
+        panic!("{workload:?}");
+    };
+    assert_eq!(
+        (*gaps, workload.ways[0].parallel),
+        (GapLaw::Exponential, 2 + 8)
+    );
+    // One frame of 4,096 + 78 bytes, the last of its message, and 20 of gap: at 400 Gb/s 83.88 ns.
+    let mean = means[0].ps();
+    assert_eq!(mean, 167_760);
+    let incasts = open.replace("load: 0.5", "load: 0.5, fan_in: 3");
+    let job = good(&incasts).plan.jobs.remove(0);
+    let workload = job.sequence[0].kind.flow_workload().expect("one of flows");
+    let Arrivals::Incasts { mean, degree, .. } = workload.arrivals else {
+        panic!("{workload:?}");
+    };
+    // Three senders make three flows as often as each makes one.
+    assert_eq!((mean.ps(), degree), (167_760, 3));
+    let refused_here = |from: &str, to: &str, expected: &str| {
+        refused(&open.replace(from, to), expected);
+    };
+    refused_here(", load: 0.5", "", "lacks `load`");
+    refused_here("load: 0.5", "load: 0", "is nothing");
+    refused_here("load: 0.5", "load: 1.5", "cannot be `1.5`");
+    refused_here(
+        "load: 0.5",
+        "load: 0.5, sigma: 1",
+        "has no effect with these `arrivals`",
+    );
+    refused_here(
+        "load: 0.5",
+        "load: 0.5, fan_in: 4",
+        "a fan-in of 4 needs as many senders",
+    );
+    refused_here("poisson", "poison", "did you mean");
+    refused_here(
+        "arrivals: poisson, ",
+        "",
+        "has no effect with these `arrivals`",
+    );
+    refused_here(
+        "poisson, load",
+        "log-normal, sigma: 9, load",
+        "from 0.01 to 4",
     );
 }

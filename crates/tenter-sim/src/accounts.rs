@@ -289,7 +289,12 @@ impl Accounts {
         tally.accepted_bytes += row.rx_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
         if let Some(flows) = &mut tally.flow_work {
-            flows.add(row.payload_bytes, fct);
+            let way = tally.schedule.flow_workload();
+            let way = way.map_or(0, |schedule| schedule.way_index(sent.key.transfer));
+            let unloaded = &context.jobs[usize::from(sent.key.job)].unloaded;
+            let path = (unloaded, &context.nic);
+            let alone = flows.remembered.time(path, way, row.payload_bytes);
+            flows.add(row.payload_bytes, fct, alone);
             return row;
         }
         tally.completion_times.push(fct);
@@ -322,7 +327,7 @@ impl Accounts {
 }
 
 /// One time over another, in millionths.
-fn millionths(time: Time, ideal: Time) -> u32 {
+pub(crate) fn millionths(time: Time, ideal: Time) -> u32 {
     let ratio = u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps());
     u32::try_from(ratio).unwrap_or(u32::MAX)
 }

@@ -25,6 +25,7 @@ use crate::ledger::{FlowKey, Ledger};
 use crate::run::SimulationError;
 use crate::scale_up;
 use crate::scheduled::ScheduledFabric;
+use crate::unloaded::Unloaded;
 use crate::watch::{Unwatched, Watcher};
 
 /// Calendar buckets under central windows.
@@ -329,6 +330,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             slots[host as usize].1 += pairs.receive_slots(rank) as u32;
         }
         jobs.push(JobPlan {
+            unloaded: Unloaded::new(plan, &routing, job),
             job: job.clone(),
             pairs,
             places,

@@ -7,6 +7,9 @@ use tenter_record::{FlowSizeRow, Histogram};
 use tenter_units::Time;
 use tenter_workload::flow_workload::SizeLaw;
 
+use crate::accounts::millionths;
+use crate::unloaded::Remembered;
+
 /// The tally of one job's flows.
 #[derive(Debug)]
 pub(crate) struct FlowTally {
@@ -14,6 +17,8 @@ pub(crate) struct FlowTally {
     /// Where the receivers' halves of flows are that are delivered and not booked, by the flow's
     /// number.
     pub(crate) places: BTreeMap<u32, u32>,
+    /// How long flows of some sizes take alone.
+    pub(crate) remembered: Remembered,
 }
 
 /// Flows of some sizes.
@@ -24,6 +29,8 @@ struct Bucket {
     to: u64,
     payload: u64,
     times: Histogram,
+    /// In millionths.
+    slowdowns: Histogram,
 }
 
 impl FlowTally {
@@ -49,15 +56,19 @@ impl FlowTally {
         FlowTally {
             buckets,
             places: BTreeMap::new(),
+            remembered: Remembered::default(),
         }
     }
 
-    /// Books a flow.
-    pub(crate) fn add(&mut self, payload: u64, fct: Time) {
+    /// Books a flow, which would have taken so long alone.
+    pub(crate) fn add(&mut self, payload: u64, fct: Time, alone: Option<Time>) {
         let index = self.buckets.partition_point(|bucket| bucket.to < payload);
         if let Some(bucket) = self.buckets.get_mut(index) {
             bucket.payload += payload;
             bucket.times.add(fct.ps());
+            if let Some(alone) = alone.filter(|alone| !alone.is_zero()) {
+                bucket.slowdowns.add(u64::from(millionths(fct, alone)));
+            }
         }
     }
 
@@ -80,6 +91,14 @@ impl FlowTally {
         all
     }
 
+    fn slowdowns(&self) -> Histogram {
+        let mut all = Histogram::default();
+        for bucket in &self.buckets {
+            all.merge(&bucket.slowdowns);
+        }
+        all
+    }
+
     /// All flows, then those of each tenth that has sizes.
     pub(crate) fn rows(&self, job: u32, name: &str) -> Vec<FlowSizeRow> {
         let all = Bucket {
@@ -88,8 +107,11 @@ impl FlowTally {
             to: self.buckets.last().map_or(0, |bucket| bucket.to),
             payload: self.payload(),
             times: self.times(),
+            slowdowns: self.slowdowns(),
         };
         let row = |bucket: &Bucket, number: Option<u32>| {
+            let slowdown = |millionths: Option<u64>| millionths.map(|of| of as f64 / 1e6);
+            let slow = |per_myriad| slowdown(bucket.slowdowns.at(per_myriad));
             let at = |per_myriad| bucket.times.at(per_myriad).map(Time::from_ps);
             FlowSizeRow {
                 job,
@@ -105,6 +127,12 @@ impl FlowTally {
                 fct_p999: at(9_990),
                 fct_p9999: at(9_999),
                 fct_max: bucket.times.greatest().map(Time::from_ps),
+                slowdown_mean: bucket.slowdowns.mean().map(|mean| mean / 1e6),
+                slowdown_p50: slow(5_000),
+                slowdown_p99: slow(9_900),
+                slowdown_p999: slow(9_990),
+                slowdown_p9999: slow(9_999),
+                slowdown_max: slowdown(bucket.slowdowns.greatest()),
             }
         };
         let tenths = self.buckets.iter();
@@ -127,7 +155,7 @@ mod tests {
         let law = SizeLaw::new(points.to_vec(), Between::Steps).expect("a law");
         let mut tally = FlowTally::new(&law);
         for (payload, ns) in [(100, 10), (100, 30), (1_000, 20), (5_000, 90)] {
-            tally.add(payload, Time::from_ns(ns));
+            tally.add(payload, Time::from_ns(ns), Some(Time::from_ns(5)));
         }
         let rows = tally.rows(3, "web");
         let of = |row: &FlowSizeRow| (row.bucket, row.from, row.to, row.flows, row.payload);
@@ -143,6 +171,10 @@ mod tests {
         );
         assert_eq!(rows[0].fct_max, Some(Time::from_ns(90)));
         assert_eq!(rows[1].fct_mean, Some(Time::from_ns(20)));
+        assert_eq!(
+            (rows[1].slowdown_mean, rows[2].slowdown_max),
+            (Some(4.0), Some(4.0))
+        );
         assert_eq!((tally.flows(), tally.payload()), (4, 6_200));
     }
 }

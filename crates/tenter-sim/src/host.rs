@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
+use tenter_workload::flow_workload::Sender;
 use tenter_workload::{Destination, Transfer, split};
 
 use crate::build::{Context, Peers, Schedules};
@@ -32,6 +33,8 @@ pub(crate) enum Timer {
     Carried,
     /// The end of the first that is under way there arrives.
     Confirmed,
+    /// A flow of a rank's open loop arrives.
+    Arrive(u16),
 }
 
 /// A host.
@@ -46,8 +49,22 @@ pub struct Host {
     waiting: BTreeMap<(u16, u32), u32>,
     /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
     start_skew: Box<[Stream]>,
+    /// Where the ranks here with an open loop of flows stand.
+    open_loops: Vec<OpenLoop>,
     /// What is under way within the scale-up domain; made when something first is.
     pub(crate) scale_up: Option<Box<ScaleUpPort>>,
+}
+
+/// An open loop of flows of a rank.
+#[derive(Debug)]
+struct OpenLoop {
+    /// The rank's number on this host.
+    number: u16,
+    /// When it started, in ps.
+    start: u64,
+    sender: Sender,
+    /// The flow that arrives next.
+    next: u32,
 }
 
 /// What a host needs of its surroundings while it handles one thing.
@@ -74,6 +91,7 @@ impl Host {
             not_started: Vec::new(),
             waiting: BTreeMap::new(),
             start_skew,
+            open_loops: Vec::new(),
             scale_up: None,
         }
     }
@@ -118,7 +136,7 @@ impl Host {
         self.not_started
             .retain(|(number, _)| ranks[usize::from(*number)].job != job);
         self.timers.retain(|Reverse((_, timer))| match timer {
-            Timer::Start(number) | Timer::Release(number, _) => {
+            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
                 ranks[usize::from(*number)].job != job
             }
             Timer::Carried | Timer::Confirmed => true,
@@ -189,6 +207,7 @@ impl Host {
                     Timer::Release(number, id) => self.post(number, id, now, scope),
                     Timer::Carried => self.send_carried(now, scope, medium),
                     Timer::Confirmed => self.confirm_carried(now, scope),
+                    Timer::Arrive(number) => self.flow_arrives(number, now, scope),
                 }
             }
             _ => {
@@ -205,6 +224,19 @@ impl Host {
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
         let schedule = scope.schedules.of(job);
+        if schedule
+            .flow_workload()
+            .is_some_and(|flows| flows.workload().is_open())
+        {
+            self.open_loops.push(OpenLoop {
+                number,
+                start: now,
+                sender: Sender::default(),
+                next: 0,
+            });
+            self.plan_arrival(self.open_loops.len() - 1, now, scope);
+            return;
+        }
         schedule.initial(rank, &mut ids);
         for id in ids {
             let flows = schedule.flow_workload();
@@ -354,6 +386,35 @@ impl Host {
             {
                 self.flow_is_over((job, transfer), done.at, scope);
             }
+        }
+    }
+
+    /// The flow that a rank's open loop has planned arrives, and the next is planned.
+    fn flow_arrives(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+        let mut loops = self.open_loops.iter();
+        let Some(index) = loops.position(|open| open.number == number) else {
+            return;
+        };
+        let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
+        scope.context.progress.started(usize::from(job));
+        self.post(number, self.open_loops[index].next, now, scope);
+        self.plan_arrival(index, now, scope);
+    }
+
+    /// Plans the next arrival of an open loop, or says that there is none.
+    fn plan_arrival(&mut self, index: usize, now: u64, scope: &HostScope<'_>) {
+        let open = &mut self.open_loops[index];
+        let number = open.number;
+        let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
+        let flows = scope.schedules.of(here.job).flow_workload();
+        let next = flows.and_then(|flows| flows.next_arrival(here.rank, &mut open.sender));
+        match next {
+            Some((after, id)) => {
+                open.next = id;
+                let at = open.start.saturating_add(after.ps());
+                self.set_timer(at, Timer::Arrive(number));
+            }
+            None => scope.context.progress.arrived(usize::from(here.job), now),
         }
     }
 

@@ -7,6 +7,8 @@ use tenter_engine::{Control, Stream};
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, QueuePairs, Schedule, WorkloadError};
 
+use crate::unloaded::Unloaded;
+
 /// Where in a job's whole run one of its collectives stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
@@ -24,6 +26,8 @@ pub(crate) struct JobPlan {
     pub(crate) pairs: QueuePairs,
     /// For each rank its number among the ranks on its host, over all jobs.
     pub(crate) places: Vec<Place>,
+    /// Where its flows go, where it runs a workload of flows.
+    pub(crate) unloaded: Unloaded,
     /// Seed of the trial.
     pub(crate) seed: u64,
 }
@@ -148,6 +152,11 @@ impl JobProgress {
         counters
             .gap
             .store(gap.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// One more thing must be done before the job is.
+    pub(crate) fn started(&self, job: usize) {
+        self.jobs[job].missing.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A transfer of the job's collective has arrived whole.

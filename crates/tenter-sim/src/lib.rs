@@ -38,6 +38,7 @@ mod scheduled;
 mod signals;
 mod stall;
 mod summary;
+mod unloaded;
 mod watch;
 
 pub use build::{Context, build, fabric, lookahead};

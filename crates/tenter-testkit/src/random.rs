@@ -368,6 +368,10 @@ mod tests {
                 "flows by a law",
                 runs.clone().any(|run| run.kind.flow_workload().is_some()),
             ),
+            (
+                "flows in an open loop",
+                runs.clone().any(|run| run.kind.algorithm() == "open-loop"),
+            ),
             ("NICs with data of two classes", has_mixed_nic(plan)),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
@@ -397,7 +401,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 42] = [
+    const OTHERS: [&str; 43] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -413,6 +417,7 @@ mod tests {
         "computing",
         "endless flows",
         "flows by a law",
+        "flows in an open loop",
         "NICs with data of two classes",
         "3 queue pairs",
         "Chunk",

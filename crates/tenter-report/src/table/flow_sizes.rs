@@ -5,7 +5,7 @@ use std::fmt;
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
 
-use super::count;
+use super::{count, optional};
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
@@ -22,6 +22,9 @@ pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Res
             TextColumn::number("P99.9", "us"),
             TextColumn::number("P99.99", "us"),
             TextColumn::number("P100", "us"),
+            TextColumn::number("slow-down P50", ""),
+            TextColumn::number("P99", ""),
+            TextColumn::number("P99.99", ""),
         ]);
         let microseconds = |time: Option<Time>| {
             time.map_or_else(
@@ -44,6 +47,8 @@ pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Res
                 row.fct_max,
             ];
             cells.extend(times.map(microseconds));
+            let slow = [row.slowdown_p50, row.slowdown_p99, row.slowdown_p9999];
+            cells.extend(slow.map(|slow| optional(slow, |slow| format!("{slow:.2}"))));
             table.push(cells);
         }
         let name = &job[0].job_name;

@@ -36,7 +36,7 @@ impl JobDraft {
             return Some(self.job);
         }
         if let Some(workload) = self.workload {
-            workload.bind(names, &mut self.job)?;
+            workload.bind(names, nic?, &mut self.job)?;
             return Some(self.job);
         }
         let cut = nic.map(NicSpec::cut);

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tenter_endpoint::NicSpec;
 use tenter_engine::Draws;
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::flow_workload::{
-    Between, FlowWay, FlowWorkload, LAWS, NamedLaw, Point, SizeLaw,
+    Arrivals, Between, FlowWay, FlowWorkload, GapLaw, LAWS, NamedLaw, Point, SizeLaw,
 };
 use tenter_workload::{CollectiveRun, Compute, Job};
 
@@ -42,11 +44,30 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             Depends("`steps` with `points`"),
             "Whether flows have only the sizes of the points, or all sizes between them, along a line",
         ),
+        key("pairs", "list", Required, "Who sends to whom"),
         key(
-            "pairs",
-            "list",
-            Required,
-            "Who sends to whom, and how many flows at a time",
+            "arrivals",
+            "`closed-loop`, `poisson` or `log-normal`",
+            Default("closed-loop"),
+            "When flows start: each when the one before it is acknowledged, or in an open loop after times of this law, each sender by itself to any of its receivers",
+        ),
+        key(
+            "load",
+            "0 to 1",
+            Depends("required in an open loop"),
+            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap",
+        ),
+        key(
+            "sigma",
+            "decimal",
+            Depends("`1` with `log-normal`"),
+            "Standard deviation of the logarithm of the times, from 0.01 to 4",
+        ),
+        key(
+            "fan_in",
+            "count, or `none`",
+            Default("none"),
+            "In an open loop, flows that start at the same time, each from another sender, to one of the receivers",
         ),
         key(
             "flows",
@@ -81,8 +102,8 @@ pub(super) const PAIR: KeyTable = KeyTable {
         key(
             "parallel",
             "count",
-            Default("1"),
-            "Flows under way at a time from each to each, on a QP each; when one is acknowledged the next starts in its place",
+            Depends("`1`, or `8` in an open loop"),
+            "QPs from each to each: in a closed loop each has one flow under way at a time, in an open one flows take them in turn",
         ),
     ],
 };
@@ -126,7 +147,17 @@ pub(super) struct WorkloadDraft {
     pairs: Vec<PairDraft>,
     flows: Option<u32>,
     duration: Option<Time>,
+    open: Option<OpenDraft>,
     seed: u64,
+}
+
+/// What an open loop has beside.
+#[derive(Clone, Copy)]
+struct OpenDraft {
+    gaps: GapLaw,
+    /// Out of 2⁶⁴.
+    load: u64,
+    fan_in: Option<u32>,
 }
 
 struct PairDraft {
@@ -159,13 +190,15 @@ pub(super) fn leave_out(section: &mut Section<'_>) {
 pub(super) fn read(field: Field<'_>, seed: u64) -> (Option<WorkloadDraft>, Node) {
     let mut section = field.section(&WORKLOAD);
     let sizes = read_sizes(&mut section);
+    let open = read_arrivals(&mut section);
+    let parallel = if matches!(open, Some(Some(_))) { 8 } else { 1 };
     let pairs = section.take("pairs").and_then(|field| {
         if field.count() == Some(0) {
             let help = "list at least one, for example `{from: 0, to: 1}`".to_owned();
             field.problem("is empty: nobody sends", help);
             return None;
         }
-        let (pairs, node) = field.each(|_, item| read_pair(item));
+        let (pairs, node) = field.each(|_, item| read_pair(item, parallel));
         section.put("pairs", node);
         pairs
     });
@@ -187,6 +220,7 @@ pub(super) fn read(field: Field<'_>, seed: u64) -> (Option<WorkloadDraft>, Node)
             pairs: pairs?,
             flows: flows?,
             duration: duration?,
+            open: open?,
             seed,
         })
     };
@@ -222,12 +256,13 @@ fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
 
 fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> {
     let choices = [("steps", Between::Steps), ("lines", Between::Lines)];
-    if !section.has("between") {
+    let between = if section.has("between") {
+        let field = section.take("between");
+        field.and_then(|field| field.choice(&choices))
+    } else {
         section.put("between", Node::plain("steps"));
-    }
-    let between = section
-        .take("between")
-        .and_then(|field| field.choice(&choices));
+        Some(Between::Steps)
+    };
     section.drop_key("sizes");
     let (points, node) = field.each(|_, item| {
         let mut section = item.section(&POINT);
@@ -257,12 +292,84 @@ fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> 
     }
 }
 
-fn read_pair(item: Field<'_>) -> (Option<PairDraft>, Node) {
+/// None in a closed loop.
+fn read_arrivals(section: &mut Section<'_>) -> Option<Option<OpenDraft>> {
+    let choices = [
+        ("closed-loop", None),
+        ("poisson", Some(false)),
+        ("log-normal", Some(true)),
+    ];
+    let chosen = section.choice("arrivals", &choices)?;
+    let unused: &[&str] = match chosen {
+        None => &["load", "sigma", "fan_in"],
+        Some(false) => &["sigma"],
+        Some(true) => &[],
+    };
+    for name in unused {
+        if section.has(name)
+            && let Some(field) = section.take(name)
+        {
+            let help = "leave it out, or give other `arrivals`".to_owned();
+            field.problem("has no effect with these `arrivals`", help);
+        }
+        section.drop_key(name);
+    }
+    let Some(log_normal) = chosen else {
+        return Some(None);
+    };
+    let Some(load) = section.take("load") else {
+        let help = "add `load: 0.6`, for example".to_owned();
+        section.problem("lacks `load`, which an open loop needs", help);
+        return None;
+    };
+    let load = read_chance(&load).filter(|&share| {
+        share > 0 || {
+            load.problem("is nothing", "give a share above 0".to_owned());
+            false
+        }
+    });
+    let fan_in = section
+        .take("fan_in")
+        .and_then(|field| field.or_none(|field| field.integer(1..=SLOTS_MAX)));
+    let gaps = if log_normal {
+        read_sigma(section)?
+    } else {
+        GapLaw::Exponential
+    };
+    Some(Some(OpenDraft {
+        gaps,
+        load: load?,
+        fan_in: fan_in?,
+    }))
+}
+
+fn read_sigma(section: &mut Section<'_>) -> Option<GapLaw> {
+    if !section.has("sigma") {
+        section.put("sigma", Node::plain("1"));
+        return Some(GapLaw::LogNormal { sigma: 1.0 });
+    }
+    let field = section.take("sigma")?;
+    let sigma = field.word().and_then(|word| word.parse::<f64>().ok());
+    let sigma = sigma.filter(|sigma| (0.01..=4.0).contains(sigma));
+    if sigma.is_none() {
+        let what = format!("cannot be {}", field.node.describe());
+        field.problem(&what, "give a number from 0.01 to 4".to_owned());
+    }
+    Some(GapLaw::LogNormal { sigma: sigma? })
+}
+
+fn read_pair(item: Field<'_>, usual: u32) -> (Option<PairDraft>, Node) {
     let at = item.at;
     let mut section = item.section(&PAIR);
     let from = section.take("from").and_then(|field| hosts(&field));
     let to = section.take("to").and_then(|field| hosts(&field));
-    let parallel = section.integer("parallel", 1..=SLOTS_MAX);
+    let parallel = match section.take("parallel") {
+        Some(field) => field.integer(1..=SLOTS_MAX),
+        None => {
+            section.put("parallel", Node::plain(usual.to_string()));
+            Some(usual)
+        }
+    };
     let draft = || {
         Some(PairDraft {
             from: from?,
@@ -275,9 +382,8 @@ fn read_pair(item: Field<'_>) -> (Option<PairDraft>, Node) {
 }
 
 impl WorkloadDraft {
-    /// Binds the workload to hosts: the job gets these as its ranks, in the order in which they are
-    /// named.
-    pub(super) fn bind(self, names: &HostNames<'_>, job: &mut Job) -> Option<()> {
+    /// The ways between ranks, which the job gets in the order in which their hosts are named.
+    fn ways(&self, names: &HostNames<'_>, job: &mut Job) -> Option<Vec<FlowWay>> {
         let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
         let mut ways: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         let mut slots = 0;
@@ -314,12 +420,25 @@ impl WorkloadDraft {
             }
         }
         let way = |((src, dst), parallel)| FlowWay { src, dst, parallel };
+        Some(ways.into_iter().map(way).collect())
+    }
+
+    /// Binds the workload to hosts: the job gets these as its ranks, in the order in which they are
+    /// named.
+    pub(super) fn bind(self, names: &HostNames<'_>, nic: &NicSpec, job: &mut Job) -> Option<()> {
+        let ways = self.ways(names, job)?;
+        let arrivals = match self.open {
+            None => Arrivals::ClosedLoop,
+            Some(open) => self.arrivals(open, (&ways, &job.hosts), names, nic)?,
+        };
         let workload = FlowWorkload {
             draws: Draws::new(self.seed, &job.name, "flow sizes"),
+            arrival_draws: Draws::new(self.seed, &job.name, "flow arrivals"),
             sizes: self.sizes,
-            ways: ways.into_iter().map(way).collect(),
+            ways,
             flows: self.flows,
             duration: self.duration,
+            arrivals,
         };
         job.sequence.push(CollectiveRun {
             size_bytes: workload.sizes.largest(),
@@ -330,5 +449,56 @@ impl WorkloadDraft {
             compute: Compute::default(),
         });
         Some(())
+    }
+
+    /// When flows start, so that their frames take the share of the senders' rate that is asked
+    /// for.
+    fn arrivals(
+        &self,
+        open: OpenDraft,
+        (ways, hosts): (&[FlowWay], &[u32]),
+        names: &HostNames<'_>,
+        nic: &NicSpec,
+    ) -> Option<Arrivals> {
+        let cut = nic.cut();
+        let wire_bytes = |bytes| {
+            let packets = cut.packets(bytes);
+            cut.request_frame_bytes(bytes, packets) + packets * u64::from(WIRE_OVERHEAD_BYTES)
+        };
+        let mean_bits = 8.0 * self.sizes.mean_of(wire_bytes);
+        let load = open.load as f64 / 18_446_744_073_709_551_616.0;
+        let gap = |flows: f64, bits_per_second: f64| {
+            let seconds = flows * mean_bits / (load * bits_per_second);
+            Time::from_ps((seconds * 1e12).max(1.0) as u64)
+        };
+        let rates = hosts
+            .iter()
+            .map(|&host| names.rate(host).bits_per_second() as f64);
+        let rates: Vec<f64> = rates.collect();
+        let gaps = open.gaps;
+        let Some(degree) = open.fan_in else {
+            let means = rates.iter().map(|&rate| gap(1.0, rate));
+            return Some(Arrivals::EachSender {
+                gaps,
+                means: means.collect(),
+            });
+        };
+        let mut senders: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut rate = BTreeMap::new();
+        for way in ways {
+            *senders.entry(way.dst).or_default() += 1;
+            rate.insert(way.src, rates[way.src as usize]);
+        }
+        if let Some((&rank, fewest)) = senders.iter().find(|(_, senders)| **senders < degree) {
+            let name = names.name(hosts[rank as usize]);
+            let message =
+                format!("a fan-in of {degree} needs as many senders, and {name} has {fewest}");
+            let help = "give a smaller `fan_in`, or more senders".to_owned();
+            let at = self.pairs.first().and_then(|pair| pair.at);
+            names.problem(at, message, Some(help));
+            return None;
+        }
+        let mean = gap(f64::from(degree), rate.values().sum());
+        Some(Arrivals::Incasts { gaps, mean, degree })
     }
 }

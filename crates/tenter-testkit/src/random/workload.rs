@@ -24,12 +24,14 @@ pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limit
         }
     }
     text.push_str("      pairs:\n");
+    let mut from_one = false;
     for _ in 0..draw.within(1..=2) {
         let from = draw.below(hosts.len() as u64) as usize;
         let to = (from + draw.within(1..=hosts.len() as u64 - 1) as usize) % hosts.len();
         let from = if draw.chance(50) {
             format!("{hosts:?}")
         } else {
+            from_one = true;
             hosts[from].to_string()
         };
         let parallel = draw.within(1..=3);
@@ -38,6 +40,22 @@ pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limit
             text,
             "        - {{from: {from}, to: {to}, parallel: {parallel}}}"
         );
+    }
+    if draw.chance(50) {
+        let law = draw.pick(&["poisson", "log-normal"]);
+        let load = draw.within(5..=100);
+        let _ = writeln!(
+            text,
+            "      arrivals: {law}\n      load: {}",
+            load as f64 / 100.0
+        );
+        if !from_one && draw.chance(50) {
+            let _ = writeln!(
+                text,
+                "      fan_in: {}",
+                draw.within(1..=hosts.len() as u64 - 1)
+            );
+        }
     }
     // Time alone might be long enough for thousands of short flows.
     let timed = draw.chance(40);

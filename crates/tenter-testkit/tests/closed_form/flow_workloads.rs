@@ -1,4 +1,4 @@
-//! Workloads of flows in a closed loop, on one switch.
+//! Workloads of flows, in a closed loop and in an open one.
 
 use tenter_record::FlowRow;
 
@@ -104,4 +104,66 @@ fn every_slot_has_its_share_and_one_flow_at_a_time() {
     assert_eq!(all.fct_max, longest);
     let tenths = &trial.outcome.summary.flow_sizes[1..];
     assert_eq!(tenths.iter().map(|row| row.flows).sum::<u64>(), 2_003);
+}
+
+#[test]
+fn the_offered_load_is_what_was_asked_for() {
+    // Exponential gaps add up to their mean with a relative error of 1/√n, log-normal ones of
+    // √(e^(σ²) − 1)/√n, which is 1.31/√n for σ = 1.
+    const FLOWS: f64 = 5_000.0;
+    for (arrivals, spread) in [("poisson", 1.0), ("log-normal", 1.32)] {
+        let open = format!(
+            "jobs[0].workload={{sizes: 10000B, pairs: [{{from: [1], to: 0}}], flows: {FLOWS}, arrivals: {arrivals}, load: 0.5}}"
+        );
+        let trial = Trial::run(PAIR, &[&open]);
+        assert_eq!(trial.flows.len(), FLOWS as usize);
+        let last = trial.flows.iter().map(|flow| flow.posted.ps()).max();
+        let time = (last.unwrap_or(0) - 3_000_000) as f64;
+        // Preamble and gap of each frame.
+        let wire: u64 = trial
+            .flows
+            .iter()
+            .map(|flow| flow.tx_bytes + 20 * flow.tx_frames)
+            .sum();
+        let load = (wire * BYTE) as f64 / time;
+        let error = 4.0 * 0.5 * spread / FLOWS.sqrt();
+        assert!((load - 0.5).abs() < error, "{arrivals}: {load}");
+    }
+}
+
+#[test]
+fn an_incast_starts_at_one_instant() {
+    let open = "jobs[0].workload={sizes: 5000B, pairs: [{from: [0, 1, 2, 3], to: [0, 1]}], flows: 300, arrivals: poisson, load: 0.3, fan_in: 3}";
+    let trial = Trial::run(SEVERAL, &[open]);
+    assert_eq!(trial.flows.len(), 300);
+    let mut flows: Vec<(u64, u32, u32)> = trial
+        .flows
+        .iter()
+        .map(|flow| (flow.posted.ps(), flow.dst_host, flow.src_host))
+        .collect();
+    flows.sort_unstable();
+    for incast in flows.chunks(3) {
+        assert!(
+            incast
+                .iter()
+                .all(|flow| (flow.0, flow.1) == (incast[0].0, incast[0].1))
+        );
+        assert!(
+            incast[0].2 < incast[1].2 && incast[1].2 < incast[2].2,
+            "{incast:?}"
+        );
+    }
+}
+
+#[test]
+fn a_flow_alone_has_a_slow_down_of_one() {
+    let leaves = "fabric={kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, host_rate: 100Gbps, uplink_rate: 400Gbps}";
+    let across =
+        "jobs[0].workload={sizes: facebook-hadoop-homa, pairs: [{from: 0, to: 3}], flows: 300}";
+    for own in [&[][..], &[leaves, across]] {
+        let trial = Trial::run(PAIR, own);
+        let all = &trial.outcome.summary.flow_sizes[0];
+        let found = [all.slowdown_p50, all.slowdown_p9999, all.slowdown_max];
+        assert_eq!(found, [Some(1.0); 3]);
+    }
 }

@@ -188,8 +188,8 @@ fn a_class_loses_frames_by_remote_pfc_alone_and_none_with_pfc() {
         "all of them there"
     );
 
-    let lossless = classes("limit: 200kB, lossless: {headroom: 60kB}");
-    let buffer = "fabric.switch.buffer={size: 4MB}";
+    let lossless = classes("limit: 200kB, lossless: true");
+    let buffer = "fabric.switch.buffer={size: 16MB}";
     let both = Trial::run(MANY, &[buffer, &lossless, ALONE[0], ALONE[1]]);
     let totals = &both.outcome.summary.totals;
     assert_eq!(

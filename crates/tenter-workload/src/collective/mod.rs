@@ -19,6 +19,7 @@ mod broadcast_ring;
 mod broadcast_tree;
 mod butterfly;
 mod chunks;
+pub(crate) mod flow_workload;
 mod flows;
 mod gather_parallel;
 mod grouped;
@@ -46,10 +47,10 @@ use std::sync::Arc;
 use tenter_units::Time;
 
 use crate::did_you_mean::closest;
-use crate::flow_workload::{self, FlowSchedule, FlowWorkload};
 use crate::{Schedule, WorkloadError};
 
 pub use all_reduce_hierarchical::ScaleUp;
+use flow_workload::{FlowSchedule, FlowWorkload};
 pub use flows::Flow;
 pub use grouped::Groups;
 
@@ -336,6 +337,9 @@ impl CollectiveKind {
             CollectiveKind::Incast { .. } => &incast::MEMBER,
             CollectiveKind::Grouped { kind, .. } => kind.member(),
             CollectiveKind::Flows { .. } => &flows::MEMBER,
+            CollectiveKind::FlowWorkload { workload } if workload.is_open() => {
+                &flow_workload::OPEN_LOOP
+            }
             CollectiveKind::FlowWorkload { .. } => &flow_workload::CLOSED_LOOP,
         }
     }
@@ -491,6 +495,9 @@ impl CollectiveKind {
             return Ok(Box::new(grouped));
         }
         self.member().check(ranks, size_bytes)?;
+        if let CollectiveKind::FlowWorkload { workload } = self {
+            return Ok(Box::new(FlowSchedule::new(ranks, workload)));
+        }
         self.of_all(ranks, size_bytes)
     }
 
@@ -556,12 +563,11 @@ impl CollectiveKind {
                 Box::new(permutation::schedule(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
-            CollectiveKind::Grouped { .. } => self.schedule(ranks, size_bytes)?,
+            CollectiveKind::Grouped { .. } | CollectiveKind::FlowWorkload { .. } => {
+                self.schedule(ranks, size_bytes)?
+            }
             CollectiveKind::Flows { ref flows } => {
                 Box::new(flows::Flows::new(ranks, size_bytes, flows))
-            }
-            CollectiveKind::FlowWorkload { ref workload } => {
-                Box::new(FlowSchedule::new(ranks, workload))
             }
         })
     }

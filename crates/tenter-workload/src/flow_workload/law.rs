@@ -24,7 +24,9 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
     /// Nothing to draw.
-    #[error("a law of flow sizes needs a point; give at least one, such as `[1000, 1]`")]
+    #[error(
+        "a law of flow sizes needs a point; give at least one, such as `{{size: 1000B, cumulative: 1}}`"
+    )]
     Empty,
     /// No packet carries less than a byte.
     #[error("every size of the law is 0 bytes; give a last point above it")]
@@ -127,6 +129,30 @@ impl SizeLaw {
         last.max(1)
     }
 
+    /// The mean over flows of something that depends on their size: of sizes between two points, 64
+    /// stand for all.
+    pub fn mean_of(&self, of: impl Fn(u64) -> u64) -> f64 {
+        let (mut mean, mut before) = (0.0, 0);
+        for point in &self.points {
+            let width = point.up_to - before;
+            let count = match self.between {
+                Between::Steps => 1,
+                Between::Lines => 64,
+            };
+            let draw = |step: u64| {
+                before
+                    + ((u128::from(width) * u128::from(2 * step + 1)) / u128::from(2 * count))
+                        as u64
+            };
+            let sum: f64 = (0..count)
+                .map(|step| of(self.draw(draw(step))) as f64)
+                .sum();
+            mean += sum / count as f64 * (width as f64 / WHOLE);
+            before = point.up_to;
+        }
+        mean
+    }
+
     /// The mean size in bytes, from the points themselves.
     pub fn mean(&self) -> f64 {
         let (mut mean, mut before) = (0.0, None);
@@ -181,6 +207,9 @@ mod tests {
         assert_eq!(sizes, [1, 50, 100, 200]);
         // 0.5 · 50 + 0.5 · 200
         assert!((law.mean() - 125.0).abs() < 1e-9);
+        // Where 64 sizes are rounded, their mean is.
+        assert!((law.mean_of(|size| size) - 125.0).abs() < 0.1);
+        assert!((law.mean_of(|_| 7) - 7.0).abs() < 1e-9);
     }
 
     #[test]

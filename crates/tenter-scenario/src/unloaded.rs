@@ -1,0 +1,185 @@
+//! How long messages take on a path that nobody else uses: what a slow-down is a ratio to.
+
+use tenter_endpoint::NicSpec;
+use tenter_net::{Forwarding, WIRE_OVERHEAD_BYTES};
+use tenter_topology::{CableEnd, Routing};
+use tenter_units::{Rate, Time};
+
+use crate::plan::Plan;
+
+/// One link of a path, as the model has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Its rate.
+    pub rate: Rate,
+    /// The sender's egress half, the cable and the receiver's ingress half.
+    pub latency: Time,
+    /// Whether the other end takes frames whole.
+    pub stores: bool,
+}
+
+/// The links from one host to another, on the path that takes the first choice everywhere.
+pub fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<Link> {
+    let first = CableEnd {
+        node: from,
+        port: 0,
+    };
+    let rest = routing.path(&plan.topology, from, to);
+    let ends = std::iter::once(first).chain(rest);
+    ends.map(|end| link(plan, end)).collect()
+}
+
+/// The link that leaves a node by a port.
+pub fn link(plan: &Plan, end: CableEnd) -> Link {
+    let topology = &plan.topology;
+    let cable = topology.cable(end.node, end.port);
+    let peer = topology.neighbour(end.node, end.port).node;
+    let leave = if topology.is_host(end.node) {
+        plan.nic.transmit_latency
+    } else {
+        plan.switches.of(topology, end.node).egress_latency
+    };
+    let enter = if topology.is_host(peer) {
+        plan.nic.receive_latency
+    } else {
+        plan.switches.of(topology, peer).ingress_latency
+    };
+    Link {
+        rate: cable.rate,
+        latency: leave + cable.delay + enter,
+        stores: stores(plan, peer, cable.rate),
+    }
+}
+
+/// Whether a node takes frames of an input of that rate whole: hosts do, and switches that store
+/// and forward, have a faster output, or are leaves of a scheduled fabric.
+fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {
+    let topology = &plan.topology;
+    topology.is_host(node)
+        || plan.switches.of(topology, node).forwarding == Forwarding::StoreAndForward
+        || topology.nodes[node as usize].fastest > rate
+        || (plan.scheduled.is_some() && topology.tier(node) == Some(0))
+}
+
+/// A wire that frames take one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    link: Link,
+    free_at: Time,
+    carried: u32,
+}
+
+impl Wire {
+    /// That of a link, which has sent nothing.
+    #[must_use]
+    pub fn of(link: Link) -> Wire {
+        Wire {
+            link,
+            free_at: Time::ZERO,
+            carried: 0,
+        }
+    }
+
+    /// Keeps it idle for a while after the last frame.
+    pub fn pause_for(&mut self, gap: Time) {
+        self.free_at += gap;
+    }
+
+    /// When a frame that is ready at `ready` arrives at the other end.
+    pub fn pass(&mut self, frame_bytes: u32, ready: Time) -> Time {
+        let start = ready.max(self.free_at);
+        let carried = if start == self.free_at {
+            self.carried
+        } else {
+            0
+        };
+        let wire_bytes = frame_bytes + WIRE_OVERHEAD_BYTES;
+        let (duration, carried) = self.link.rate.serialisation(0).of(wire_bytes, carried);
+        self.carried = carried;
+        self.free_at = start + duration;
+        let from = if self.link.stores {
+            self.free_at
+        } else {
+            start
+        };
+        from + self.link.latency
+    }
+}
+
+/// From the posting of a request of `bytes` to its last byte at the other NIC, over links that
+/// nobody else uses.
+pub fn request_time(nic: &NicSpec, links: &[Link], bytes: u64) -> Time {
+    let mut wires = wires(links);
+    let mut arrived = Time::ZERO;
+    for (frame, gap) in frames(nic, bytes) {
+        arrived = pass_all(&mut wires, frame);
+        if let Some(first) = wires.first_mut() {
+            first.pause_for(gap);
+        }
+    }
+    arrived
+}
+
+/// The frames of a request, and the gap that the sender leaves behind each.
+pub fn frames(nic: &NicSpec, bytes: u64) -> impl Iterator<Item = (u32, Time)> {
+    let cut = nic.cut();
+    let gap = nic.message_gap;
+    (0..cut.packets(bytes)).map(move |packet| {
+        let frame = cut.frame_bytes(bytes, packet, packet + 1) as u32;
+        let last = (packet + 1) % cut.packets_per_message() == 0;
+        (frame, if last { gap } else { Time::ZERO })
+    })
+}
+
+/// From the first bit of a frame at its sender to its last at the receiver.
+pub fn frame_time(links: &[Link], frame_bytes: u32) -> Time {
+    pass_all(&mut wires(links), frame_bytes)
+}
+
+fn wires(links: &[Link]) -> Vec<Wire> {
+    links.iter().copied().map(Wire::of).collect()
+}
+
+fn pass_all(wires: &mut [Wire], frame_bytes: u32) -> Time {
+    let wires = wires.iter_mut();
+    wires.fold(Time::ZERO, |ready, wire| wire.pass(frame_bytes, ready))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 400G is 20 ps a byte, 200G is 40.
+    fn link(gbps: u64, latency_ns: u64, stores: bool) -> Link {
+        Link {
+            rate: Rate::from_gbps(gbps),
+            latency: Time::from_ns(latency_ns),
+            stores,
+        }
+    }
+
+    #[test]
+    fn frames_are_stored_once_or_on_every_link() {
+        // 4,158 + 20 bytes at 400G are 83,560 ps; latencies are 100 + 200 + 50 ns.
+        let through = [
+            link(400, 100, false),
+            link(400, 200, false),
+            link(400, 50, true),
+        ];
+        assert_eq!(frame_time(&through, 4_158).ps(), 350_000 + 83_560);
+        let stored = through.map(|link| Link {
+            stores: true,
+            ..link
+        });
+        assert_eq!(frame_time(&stored, 4_158).ps(), 350_000 + 3 * 83_560);
+    }
+
+    #[test]
+    fn a_train_runs_at_the_slowest_link() {
+        let links = [link(400, 0, true), link(200, 0, true)];
+        let mut wires = wires(&links);
+        let arrivals: Vec<u64> = (0..3).map(|_| pass_all(&mut wires, 980).ps()).collect();
+        // 1,000 bytes on the wire: 20 ns on the first link, then 40 ns each on the second.
+        assert_eq!(arrivals, [60_000, 100_000, 140_000]);
+    }
+}

@@ -1,0 +1,601 @@
+//! Flow workloads: flows with sizes by a law, in a closed loop or an open one.
+//!
+//! No collective: nobody waits for what others send. Each flow has a number, from which its ends
+//! and its size follow, so nothing is stored for flows that are over or have not begun. Sizes are
+//! as published with the laws in `flow-sizes/`; closed loops as load generators have them, so many
+//! flows at a time for each pair; open loops as the simulations of data-centre transports have them,
+//! at a share of the senders' rate.
+
+use std::sync::Arc;
+
+use tenter_engine::Draws;
+use tenter_units::Time;
+
+use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::flow_workload::{GapLaw, SizeLaw};
+use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+pub(super) static CLOSED_LOOP: CollectiveMember = CollectiveMember {
+    collective: "flows",
+    algorithm: "closed-loop",
+    summary: "flows of random sizes, so many at a time between two ranks",
+    model_page: "docs/models/collective-flow-workload.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+pub(super) static OPEN_LOOP: CollectiveMember = CollectiveMember {
+    collective: "flows",
+    algorithm: "open-loop",
+    summary: "flows of random sizes at random times, at a share of the senders' rate",
+    model_page: "docs/models/collective-flow-workload.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// Flows from one rank to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowWay {
+    /// The rank that sends.
+    pub src: u32,
+    /// The rank that receives; never `src`.
+    pub dst: u32,
+    /// How many flows are under way at a time in a closed loop; in an open one the queue pairs
+    /// that flows take in turn.
+    pub parallel: u32,
+}
+
+/// When flows start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// When the one before it in its slot is acknowledged.
+    ClosedLoop,
+    /// At random times, each sender by itself and each time to one of its receivers, all equally
+    /// likely.
+    EachSender {
+        /// The law of the times between two.
+        gaps: GapLaw,
+        /// For each rank their mean; not asked of one that sends nothing.
+        means: Vec<Time>,
+    },
+    /// At random times, several flows at once from different senders to one receiver, each receiver
+    /// and each choice of its senders equally likely.
+    Incasts {
+        /// The law of the times between two incasts.
+        gaps: GapLaw,
+        /// Their mean.
+        mean: Time,
+        /// Senders of an incast; where a receiver has fewer, all of them.
+        degree: u32,
+    },
+}
+
+/// Who sends flows of which sizes to whom, and how many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowWorkload {
+    /// The law of sizes.
+    pub sizes: SizeLaw,
+    /// The ways, ascending by source and destination, each once.
+    pub ways: Vec<FlowWay>,
+    /// How many flows there are in all, if that ends it: a slot (one of the parallel flows of a
+    /// way) starts its share of them.
+    pub flows: Option<u32>,
+    /// From the start of the job to when no flow starts any more, if that ends it.
+    pub duration: Option<Time>,
+    /// When they start.
+    pub arrivals: Arrivals,
+    /// Where sizes come from.
+    pub draws: Draws,
+    /// Where the times of an open loop come from, and who sends to whom in it.
+    pub arrival_draws: Draws,
+}
+
+impl FlowWorkload {
+    /// How many flows are under way at a time, over all ways.
+    pub fn slots(&self) -> u64 {
+        self.ways.iter().map(|way| u64::from(way.parallel)).sum()
+    }
+
+    /// Whether flows start whatever becomes of those before.
+    pub fn is_open(&self) -> bool {
+        self.arrivals != Arrivals::ClosedLoop
+    }
+
+    /// How long it takes at least, on average: as long as flows start, or as the busiest port takes
+    /// for its share of them.
+    pub(crate) fn ideal_time(&self, ranks: u32, port_time: &dyn Fn(u64) -> Time) -> Time {
+        let Some(flows) = self.flows else {
+            return self.duration.unwrap_or_default();
+        };
+        let mut slots = vec![[0_u64; 2]; ranks as usize];
+        for way in &self.ways {
+            slots[way.src as usize][0] += u64::from(way.parallel);
+            slots[way.dst as usize][1] += u64::from(way.parallel);
+        }
+        let busiest = slots.into_iter().flatten().max().unwrap_or_default();
+        let share = u128::from(flows) * u128::from(busiest) / u128::from(self.slots().max(1));
+        let ps = u128::from(port_time(self.sizes.mean() as u64).ps()) * share;
+        let time = Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
+        let time = self.duration.map_or(time, |limit| time.min(limit));
+        time.max(self.arriving().unwrap_or_default())
+    }
+
+    /// Flows per second of an open loop, on average.
+    pub fn arrivals_per_second(&self) -> Option<f64> {
+        let per_second = |mean: Time| 1.0 / mean.as_s().max(1e-12);
+        match &self.arrivals {
+            Arrivals::ClosedLoop => None,
+            Arrivals::EachSender { means, .. } => {
+                let senders = self.senders().into_iter();
+                Some(senders.map(|rank| per_second(means[rank as usize])).sum())
+            }
+            Arrivals::Incasts { mean, degree, .. } => Some(per_second(*mean) * f64::from(*degree)),
+        }
+    }
+
+    /// How long flows arrive in an open loop, on average.
+    fn arriving(&self) -> Option<Time> {
+        let flows = u64::from(self.flows?);
+        let (turns, mean) = match &self.arrivals {
+            Arrivals::ClosedLoop => return None,
+            Arrivals::EachSender { means, .. } => {
+                let senders = self.senders();
+                let slowest = senders.iter().map(|&rank| means[rank as usize]).max()?;
+                (flows.div_ceil(senders.len() as u64), slowest)
+            }
+            Arrivals::Incasts { mean, degree, .. } => (flows / u64::from(*degree).max(1), *mean),
+        };
+        let time = Time::from_ps(mean.ps().saturating_mul(turns));
+        Some(self.duration.map_or(time, |limit| time.min(limit)))
+    }
+
+    /// The ranks that send, ascending.
+    fn senders(&self) -> Vec<u32> {
+        let mut senders: Vec<u32> = self.ways.iter().map(|way| way.src).collect();
+        senders.dedup();
+        senders
+    }
+}
+
+/// Where a sender of an open loop stands.
+#[derive(Clone, Debug, Default)]
+pub struct Sender {
+    /// Its next arrival, or the next incast of all.
+    number: u64,
+    /// When that is, counted from its start, in ps.
+    at: u64,
+    /// Flows it has started, in all and on each of its ways.
+    started: u64,
+    on_way: Vec<u32>,
+}
+
+/// The flows of a workload: slot s has those of the numbers s, s + slots, s + 2·slots and so on.
+#[derive(Clone, Debug)]
+pub struct FlowSchedule {
+    workload: Arc<FlowWorkload>,
+    ranks: u32,
+    /// The first slot of each way, and at the end how many there are.
+    first: Vec<u32>,
+    /// Flows in all.
+    count: u32,
+    /// The ranks that send, ascending, and for each rank the ways to it; in an open loop alone.
+    senders: Vec<u32>,
+    ways_to: Vec<Vec<u32>>,
+    /// The ranks that receive, ascending.
+    receivers: Vec<u32>,
+}
+
+impl FlowSchedule {
+    pub(crate) fn new(ranks: u32, workload: &Arc<FlowWorkload>) -> FlowSchedule {
+        let mut first = vec![0];
+        let mut slots = 0_u32;
+        for way in &workload.ways {
+            slots = slots.saturating_add(way.parallel);
+            first.push(slots);
+        }
+        let (mut senders, mut ways_to) = (Vec::new(), Vec::new());
+        if workload.is_open() {
+            senders = workload.senders();
+            ways_to = vec![Vec::new(); ranks as usize];
+            for (index, way) in (0..).zip(&workload.ways) {
+                ways_to[way.dst as usize].push(index);
+            }
+        }
+        FlowSchedule {
+            workload: Arc::clone(workload),
+            senders,
+            receivers: (0..)
+                .zip(&ways_to)
+                .filter(|(_, ways)| !ways.is_empty())
+                .map(|(rank, _)| rank)
+                .collect(),
+            ways_to,
+            ranks,
+            first,
+            count: workload.flows.unwrap_or(u32::MAX),
+        }
+    }
+
+    fn slots(&self) -> u32 {
+        self.first.last().copied().unwrap_or(0).max(1)
+    }
+
+    /// The way and the lane of a slot.
+    fn way_of(&self, slot: u32) -> (FlowWay, u32) {
+        let index = self.first.partition_point(|&first| first <= slot) - 1;
+        (self.workload.ways[index], slot - self.first[index])
+    }
+
+    /// The ways of a rank, as a range of indices.
+    fn ways_from(&self, rank: u32) -> std::ops::Range<usize> {
+        let ways = &self.workload.ways;
+        ways.partition_point(|way| way.src < rank)..ways.partition_point(|way| way.src <= rank)
+    }
+
+    /// What it is a schedule of.
+    pub fn workload(&self) -> &FlowWorkload {
+        &self.workload
+    }
+
+    /// Which of the workload's ways a flow goes.
+    pub fn way_index(&self, id: u32) -> usize {
+        let slot = id % self.slots();
+        self.first.partition_point(|&first| first <= slot) - 1
+    }
+
+    /// What must be done before the workload is: in a closed loop the slots that start a flow at
+    /// all, in an open one the senders.
+    pub fn sources(&self) -> u64 {
+        if self.workload.is_open() {
+            return self.senders.len() as u64;
+        }
+        u64::from(self.slots().min(self.count))
+    }
+
+    /// The flow that follows one in its slot, started so long after the start of the job; none
+    /// where that was the last one.
+    pub fn next_in_slot(&self, id: u32, elapsed: Time) -> Option<u32> {
+        if self.workload.is_open() {
+            return None;
+        }
+        let next = id.checked_add(self.slots())?;
+        (next < self.count && self.may_start(elapsed)).then_some(next)
+    }
+
+    /// The next flow of a sender in an open loop, and when it starts after the sender's start; none
+    /// where there is none any more.
+    pub fn next_arrival(&self, rank: u32, sender: &mut Sender) -> Option<(Time, u32)> {
+        let ways = self.ways_from(rank);
+        sender.on_way.resize(ways.len(), 0);
+        let way = match &self.workload.arrivals {
+            Arrivals::ClosedLoop => return None,
+            Arrivals::EachSender { gaps, means } => {
+                let place = self.senders.binary_search(&rank).ok()? as u64;
+                let draws = self.workload.arrival_draws.of(u64::from(rank));
+                let gap = gaps.draw(means[rank as usize], draws, sender.number);
+                sender.at = sender.at.saturating_add(gap.ps());
+                sender.number += 1;
+                let senders = self.senders.len() as u64;
+                let all = self.workload.flows.map(u64::from);
+                let share = all.map(|all| all / senders + u64::from(place < all % senders));
+                if share.is_some_and(|share| sender.started >= share) {
+                    return None;
+                }
+                draws.of(1).below(sender.number, ways.len() as u64) as usize
+            }
+            Arrivals::Incasts { .. } => self.next_incast(rank, sender)?,
+        };
+        let at = Time::from_ps(sender.at);
+        if !self.may_start(at) {
+            return None;
+        }
+        sender.started += 1;
+        let nth = sender.on_way[way];
+        sender.on_way[way] += 1;
+        let index = ways.start + way;
+        let lanes = self.workload.ways[index].parallel;
+        let slot = self.first[index] + nth % lanes;
+        let id = (nth / lanes).checked_mul(self.slots())?.checked_add(slot)?;
+        Some((at, id))
+    }
+
+    /// Goes to the next incast that a sender takes part in; which of its ways it sends on. All
+    /// senders draw the same, each by itself.
+    fn next_incast(&self, rank: u32, sender: &mut Sender) -> Option<usize> {
+        let Arrivals::Incasts { gaps, mean, degree } = &self.workload.arrivals else {
+            return None;
+        };
+        let workload = &*self.workload;
+        let draws = workload.arrival_draws;
+        let ways = self.ways_from(rank);
+        let incasts = workload
+            .flows
+            .map(|flows| u64::from((flows / degree).max(1)));
+        loop {
+            if incasts.is_some_and(|incasts| sender.number >= incasts) {
+                return None;
+            }
+            let gap = gaps.draw(*mean, draws.of(u64::MAX), sender.number);
+            sender.at = sender.at.saturating_add(gap.ps());
+            sender.number += 1;
+            if !self.may_start(Time::from_ps(sender.at)) {
+                return None;
+            }
+            let own = draws.of(sender.number);
+            let receivers: &[Vec<u32>] = &self.ways_to;
+            let number = own.below(0, self.receivers.len() as u64);
+            let receiver = self.receivers[number as usize];
+            let candidates = &receivers[receiver as usize];
+            let place = |way: u32| (own.at(1 + u64::from(workload.ways[way as usize].src)), way);
+            let Some(&mine) = candidates
+                .iter()
+                .find(|way| ways.contains(&(**way as usize)))
+            else {
+                continue;
+            };
+            let before = candidates
+                .iter()
+                .filter(|way| place(**way) < place(mine))
+                .count();
+            if before < *degree as usize {
+                return Some(mine as usize - ways.start);
+            }
+        }
+    }
+
+    /// Whether a flow may start so long after the start of the job.
+    pub fn may_start(&self, elapsed: Time) -> bool {
+        self.workload.duration.is_none_or(|limit| elapsed < limit)
+    }
+}
+
+impl Schedule for FlowSchedule {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.count
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let (slots, number) = (self.slots(), id / self.slots());
+        let (way, lane) = self.way_of(id % slots);
+        let pair = self
+            .workload
+            .draws
+            .of(u64::from(way.src) << 32 | u64::from(way.dst));
+        Transfer {
+            src: way.src,
+            dst: way.dst,
+            bytes: self
+                .workload
+                .sizes
+                .draw(pair.of(u64::from(lane)).at(u64::from(number))),
+            chunk: lane,
+            channel: lane,
+            step: 0,
+            reduce: false,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        if self.workload.is_open() {
+            return;
+        }
+        let ways = self.ways_from(rank);
+        let (from, to) = (self.first[ways.start], self.first[ways.end]);
+        out.extend(from..to.min(self.count).max(from));
+    }
+
+    fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
+
+    fn dependencies(&self, _id: u32) -> u32 {
+        0
+    }
+
+    fn pairs(&self, rank: u32, _scope: QueuePairScope, out: &mut Vec<Destination>) {
+        for way in &self.workload.ways[self.ways_from(rank)] {
+            out.extend((0..way.parallel).map(|lane| Destination { dst: way.dst, lane }));
+        }
+    }
+
+    fn nth(&self, src: u32, to: Destination, _scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let key = (src, to.dst);
+        let ways = &self.workload.ways;
+        let index = ways
+            .binary_search_by_key(&key, |way| (way.src, way.dst))
+            .ok()?;
+        let slot = self.first[index] + to.lane;
+        let id = nth.checked_mul(self.slots())?.checked_add(slot)?;
+        let is_one = self.workload.is_open() || id < self.count;
+        (to.lane < ways[index].parallel && is_one).then_some(id)
+    }
+
+    fn flow_workload(&self) -> Option<&FlowSchedule> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow_workload::NamedLaw;
+
+    const SCOPE: QueuePairScope = QueuePairScope::RankPair;
+
+    /// Two flows at a time from 0 to 1, one from 0 to 2, three from 2 to 1: six slots.
+    fn schedule(flows: Option<u32>, duration: Option<Time>) -> FlowSchedule {
+        let way = |src, dst, parallel| FlowWay { src, dst, parallel };
+        let hadoop = NamedLaw::find("facebook-hadoop-homa").expect("it is known");
+        let workload = FlowWorkload {
+            sizes: hadoop.law().expect("a law of the program"),
+            ways: vec![way(0, 1, 2), way(0, 2, 1), way(2, 1, 3)],
+            flows,
+            duration,
+            arrivals: Arrivals::ClosedLoop,
+            draws: Draws::new(1, "job0", "flow sizes"),
+            arrival_draws: Draws::new(1, "job0", "flow arrivals"),
+        };
+        FlowSchedule::new(3, &Arc::new(workload))
+    }
+
+    #[test]
+    fn slots_go_on_until_all_flows_are_started() {
+        let schedule = schedule(Some(10), None);
+        let mut ids = Vec::new();
+        schedule.initial(0, &mut ids);
+        assert_eq!(ids, [0, 1, 2]);
+        ids.clear();
+        schedule.initial(2, &mut ids);
+        assert_eq!(ids, [3, 4, 5]);
+        let next = |id| schedule.next_in_slot(id, Time::MAX);
+        // Ten flows over six slots: two each for the first four, one for the others.
+        assert_eq!([next(3), next(4), next(9)], [Some(9), None, None]);
+        assert_eq!((schedule.sources(), schedule.transfer_count()), (6, 10));
+    }
+
+    #[test]
+    fn no_flow_starts_after_the_end() {
+        let schedule = schedule(None, Some(Time::from_us(5)));
+        let before = Time::from_us(5) - Time::from_ps(1);
+        assert_eq!(schedule.next_in_slot(2, before), Some(8));
+        assert_eq!(schedule.next_in_slot(2, Time::from_us(5)), None);
+        assert!(!schedule.may_start(Time::from_us(5)));
+    }
+
+    #[test]
+    fn fewer_flows_than_slots() {
+        let schedule = schedule(Some(4), None);
+        let mut ids = Vec::new();
+        schedule.initial(2, &mut ids);
+        assert_eq!((ids, schedule.sources()), (vec![3], 4));
+        ids = Vec::new();
+        schedule.initial(1, &mut ids);
+        assert!(ids.is_empty());
+    }
+
+    #[test]
+    fn a_flow_is_known_by_its_way_and_place() {
+        let schedule = schedule(Some(100), None);
+        for id in 0..100 {
+            let transfer = schedule.transfer(id);
+            let way = transfer.way(SCOPE);
+            let nth = schedule.nth(transfer.src, way, SCOPE, id / 6);
+            assert_eq!(nth, Some(id), "{transfer:?}");
+            let mut ways = Vec::new();
+            schedule.pairs(transfer.src, SCOPE, &mut ways);
+            assert!(ways.contains(&way) && ways.is_sorted());
+        }
+        // 16 · 6 + 4 is no flow any more.
+        let last = schedule.transfer(5).way(SCOPE);
+        assert_eq!(schedule.nth(2, last, SCOPE, 16), None);
+        assert_eq!(schedule.nth(1, last, SCOPE, 0), None);
+    }
+
+    /// Four senders to each other, a flow each every 10 us on average.
+    fn open(arrivals: Arrivals, flows: Option<u32>, duration: Option<Time>) -> FlowSchedule {
+        let pairs = (0..16).map(|pair| (pair / 4, pair % 4));
+        let ways = pairs.filter(|(src, dst)| src != dst);
+        let way = |(src, dst)| FlowWay {
+            src,
+            dst,
+            parallel: 2,
+        };
+        let workload = FlowWorkload {
+            sizes: SizeLaw::fixed(1_000),
+            ways: ways.map(way).collect(),
+            flows,
+            duration,
+            arrivals,
+            draws: Draws::new(1, "job0", "flow sizes"),
+            arrival_draws: Draws::new(1, "job0", "flow arrivals"),
+        };
+        FlowSchedule::new(4, &Arc::new(workload))
+    }
+
+    fn all_of(schedule: &FlowSchedule, rank: u32) -> Vec<(Time, u32)> {
+        let mut sender = Sender::default();
+        std::iter::from_fn(|| schedule.next_arrival(rank, &mut sender)).collect()
+    }
+
+    #[test]
+    fn senders_of_an_open_loop_draw_by_themselves() {
+        let arrivals = Arrivals::EachSender {
+            gaps: GapLaw::Exponential,
+            means: vec![Time::from_us(10); 4],
+        };
+        let schedule = open(arrivals.clone(), Some(4_001), None);
+        let flows = [0, 1, 2, 3].map(|rank| all_of(&schedule, rank));
+        assert_eq!(flows.each_ref().map(Vec::len), [1_001, 1_000, 1_000, 1_000]);
+        for (rank, flows) in (0..).zip(&flows) {
+            // A thousand gaps of 10 us, give or take four times 10 · √1,000 = 316 us.
+            let last = flows.last().map_or(0.0, |(at, _)| at.as_ns() / 1e3);
+            assert!((last - 10_000.0).abs() < 4.0 * 320.0, "{last}");
+            let mut to = [0; 4];
+            for (_, id) in flows {
+                let transfer = schedule.transfer(*id);
+                assert_eq!(transfer.src, rank);
+                to[transfer.dst as usize] += 1;
+                let nth = schedule.nth(rank, transfer.way(SCOPE), SCOPE, id / 24);
+                assert_eq!(nth, Some(*id));
+            }
+            // A third each, give or take four times √(1,000 · 2/9) = 15.
+            let even = |to: &u32| *to == 0 || (270..395).contains(to);
+            assert!(to.iter().all(even), "{to:?}");
+        }
+        let timed = open(arrivals, None, Some(Time::from_us(5_000)));
+        let some = all_of(&timed, 2);
+        let before: Vec<_> = flows[2]
+            .iter()
+            .copied()
+            .filter(|(at, _)| *at < Time::from_us(5_000))
+            .collect();
+        assert_eq!(some, before);
+    }
+
+    #[test]
+    fn senders_agree_on_incasts_without_a_word() {
+        let arrivals = Arrivals::Incasts {
+            gaps: GapLaw::LogNormal { sigma: 1.0 },
+            mean: Time::from_us(10),
+            degree: 2,
+        };
+        let schedule = open(arrivals, Some(2_000), None);
+        let mut incasts: std::collections::BTreeMap<Time, Vec<(u32, u32)>> = Default::default();
+        for rank in 0..4 {
+            for (at, id) in all_of(&schedule, rank) {
+                let transfer = schedule.transfer(id);
+                incasts
+                    .entry(at)
+                    .or_default()
+                    .push((transfer.src, transfer.dst));
+            }
+        }
+        assert_eq!(incasts.len(), 1_000);
+        let mut received = [0; 4];
+        for flows in incasts.values() {
+            let [(a, to), (b, also)] = flows[..] else {
+                panic!("{flows:?}");
+            };
+            assert!(a != b && to == also);
+            received[to as usize] += 1;
+        }
+        // A quarter each, give or take four times √(1,000 · 3/16) = 14.
+        assert!(
+            received.iter().all(|count| (195..305).contains(count)),
+            "{received:?}"
+        );
+    }
+
+    #[test]
+    fn sizes_depend_on_the_way_the_lane_and_the_place_alone() {
+        let few = schedule(Some(10), None);
+        let many = schedule(None, Some(Time::from_us(1)));
+        assert_eq!(few.transfer(9), many.transfer(9));
+        let sizes: Vec<u64> = (0..4).map(|slot| few.transfer(slot).bytes).collect();
+        assert!(sizes.windows(2).any(|pair| pair[0] != pair[1]), "{sizes:?}");
+    }
+}
