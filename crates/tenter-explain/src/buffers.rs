@@ -46,7 +46,8 @@ pub struct PoolFacts {
 pub struct ClassFacts {
     /// The class, 0 to 7.
     pub class: u8,
-    /// What the jobs send in it: `data`, `control`, `data and control` or `nothing`.
+    /// What the jobs send in it: `data`, `control`, `data and control` or `nothing`;
+    /// `signals` where switches tell senders of long queues in it.
     pub carries: String,
     /// `strict`, or the bytes of a round.
     pub scheduling: String,
@@ -147,7 +148,13 @@ fn facts(
         pipeline_ns: latency.as_ns(),
         pools: pools.collect(),
         classes: classes
-            .map(|(queue, class)| class_facts(plan, (spec, is_one), class, queues.carries(queue)))
+            .map(|(queue, class)| {
+                let carries = match &plan.signals {
+                    Some(signals) if signals.class == class.class => "signals",
+                    _ => queues.carries(queue),
+                };
+                class_facts(plan, (spec, is_one), class, carries)
+            })
             .collect(),
     }
 }

@@ -79,6 +79,11 @@ fn what_cannot_work_is_refused_with_a_reason() {
             "would have nothing to drain",
         ),
     ];
+    let explained = workplace
+        .tenter(&["explain", "signals.yaml"])
+        .expect(0)
+        .stdout;
+    assert!(explained.contains("7  signals "), "{explained}");
     for (change, reason) in cases {
         let answer = workplace
             .tenter(&["validate", "signals.yaml", "--set", change])

@@ -55,7 +55,7 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
         let mut found = events
             .iter()
             .filter(|event| (event.node, event.kind, event.packet.kind) == (here, kind, packet));
-        found.next().expect("it happens").clone()
+        *found.next().expect("it happens")
     };
     let sent = at("leaf1", EventKind::Sent, PacketKind::Signal);
     assert_eq!((sent.at, sent.packet.frame_bytes), (4_005_840, 64));
