@@ -221,8 +221,15 @@ impl<'a> Facts<'a> {
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
             || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
+            || runs.clone().any(draws_flows)
             || self.plan.switches.any_class(marks)
     }
+}
+
+/// Whether flows have random sizes or start at random times.
+fn draws_flows(run: &CollectiveRun) -> bool {
+    let flows = run.kind.flow_workload();
+    flows.is_some_and(|flows| flows.is_open() || flows.sizes.points().len() > 1)
 }
 
 fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {

@@ -37,6 +37,9 @@ const FLOW: u64 = 120;
 const FLOW_DONE: u64 = 120;
 /// What is kept of a flow to the end of the trial: its completion time, and its ratio to the ideal.
 const FLOW_KEPT: u64 = 12;
+/// What is kept of a workload of flows, however many there are: histograms of the completion times
+/// and slow-downs of each tenth of its sizes, and of all.
+const FLOW_HISTOGRAMS: u64 = 6_000_000;
 /// A packet in a queue, whose ring is half full on average when it has just grown.
 const PACKET: u64 = 48;
 /// Rows of a table that are kept until they are written together.
@@ -72,7 +75,11 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let own_end = Ideal::without_latency(plan, job).end();
         let flows = flows(plan, job, rounds(plan, job, own_end, end))?;
         all = all.saturating_add(flows);
-        kept = kept.saturating_add(if is_flow_workload(job) { 0 } else { flows });
+        if is_flow_workload(job) {
+            parts.flows_bytes = parts.flows_bytes.saturating_add(FLOW_HISTOGRAMS);
+        } else {
+            kept = kept.saturating_add(flows);
+        }
     }
     let kept = kept.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);

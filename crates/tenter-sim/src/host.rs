@@ -224,17 +224,17 @@ impl Host {
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
         let schedule = scope.schedules.of(job);
-        if schedule
-            .flow_workload()
-            .is_some_and(|flows| flows.workload().is_open())
-        {
-            self.open_loops.push(OpenLoop {
-                number,
-                start: now,
-                sender: Sender::default(),
-                next: 0,
-            });
-            self.plan_arrival(self.open_loops.len() - 1, now, scope);
+        let flows = schedule.flow_workload();
+        if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
+            if flows.sends(rank) {
+                self.open_loops.push(OpenLoop {
+                    number,
+                    start: now,
+                    sender: Sender::default(),
+                    next: 0,
+                });
+                self.plan_arrival(self.open_loops.len() - 1, now, scope);
+            }
             return;
         }
         schedule.initial(rank, &mut ids);

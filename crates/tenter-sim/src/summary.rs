@@ -284,7 +284,9 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
     let flow_work = tally.flow_work.as_deref();
     let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
     let arrived = size as f64 * arrived_share(context, tally);
-    let algbw = time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
+    // A workload may be over before its first flow arrives.
+    let some_time = time.filter(|time| !time.is_zero());
+    let algbw = some_time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
     // All ports of a workload of flows together have no one line rate to be compared with.
     let of_collective = algbw.filter(|_| flow_work.is_none());
     let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));

@@ -4,6 +4,7 @@ mod bench;
 mod broken;
 mod credit;
 mod explain;
+mod flow_workloads;
 mod host;
 mod hostile;
 mod import;

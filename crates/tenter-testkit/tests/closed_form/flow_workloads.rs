@@ -117,6 +117,8 @@ fn the_offered_load_is_what_was_asked_for() {
         );
         let trial = Trial::run(PAIR, &[&open]);
         assert_eq!(trial.flows.len(), FLOWS as usize);
+        let acknowledged = trial.flows.iter().map(|flow| flow.acknowledged).max();
+        assert_eq!(trial.outcome.jobs[0].end, acknowledged);
         let last = trial.flows.iter().map(|flow| flow.posted.ps()).max();
         let time = (last.unwrap_or(0) - 3_000_000) as f64;
         // Preamble and gap of each frame.

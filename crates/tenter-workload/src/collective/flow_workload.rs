@@ -345,6 +345,11 @@ impl FlowSchedule {
         }
     }
 
+    /// Whether a rank sends any.
+    pub fn sends(&self, rank: u32) -> bool {
+        !self.ways_from(rank).is_empty()
+    }
+
     /// Whether a flow may start so long after the start of the job.
     pub fn may_start(&self, elapsed: Time) -> bool {
         self.workload.duration.is_none_or(|limit| elapsed < limit)
