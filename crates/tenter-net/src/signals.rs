@@ -58,6 +58,9 @@ pub struct SignalSpec {
     pub class: u8,
     /// How many pairs of receiver and class a source leaf remembers; 0 for none.
     pub cache_entries: u32,
+    /// Whether a sender is told again before its pause has passed, when that has become too short
+    /// by what the queue takes from threshold to target.
+    pub renews: bool,
 }
 
 /// Who sent a packet, as its headers say.
@@ -271,7 +274,8 @@ impl Signals {
     }
 
     /// Whom to tell that a packet comes for a queue, and for how many quanta to pause, unless that
-    /// sender has been told: `drains` is how long the queue takes down to the target, in ps.
+    /// sender has been told: `drains` is how long the queue takes down to the target, in ps, and
+    /// `step` how long from the threshold.
     ///
     /// The pause lasts until the announced time has passed at the sender. A signal that leaves when
     /// that time has passed here arrives just then, whatever a signal takes; so that is when the
@@ -280,7 +284,7 @@ impl Signals {
         &mut self,
         packet: &Packet,
         (port, queue): (u16, usize),
-        drains: u64,
+        (drains, step): (u64, u64),
     ) -> Option<(Sender, u16)> {
         let now = packet.at;
         let sender = self.wiring.headers.sender(packet);
@@ -289,7 +293,9 @@ impl Signals {
             SignalMode::Nic => packet.destination,
         };
         let key = (port, queue as u8, sender.host, receiver);
-        if self.quiet.get(&key).is_some_and(|&until| until > now) {
+        let known = self.quiet.get(&key).copied().filter(|&until| until > now);
+        let too_short = |until: u64| self.spec.renews && now + drains >= until + step;
+        if known.is_some_and(|until| !too_short(until)) {
             self.record.suppressed += 1;
             return None;
         }

@@ -54,6 +54,13 @@ const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
             "So many pairs of receiver and class a source leaf remembers, to pause its other senders to that receiver at once; 0 for none",
         )
         .from("assumed: no source gives the size"),
+        key(
+            "repeat",
+            "`when-longer` or `after-pause`",
+            Default("when-longer"),
+            "When a sender is told again: also before its pause has passed, if the queue has grown so much that the pause is too short by what the queue takes from `threshold` to `target`; or after it only",
+        )
+        .from("assumed: the first pause is from when the queue passed the threshold, and the queue grows for a round trip after that"),
     ],
 };
 
@@ -115,6 +122,7 @@ fn read_signals(own: &mut Section<'_>) -> Read<SignalDraft> {
     let class_at = own.place("class");
     let class = own.integer::<u8>("class", 1..=7);
     let cache_entries = own.integer::<u32>("cache_entries", 0..=1 << 20);
+    let renews = own.choice("repeat", &[("when-longer", true), ("after-pause", false)]);
     let threshold = threshold?;
     let target = target?.unwrap_or(threshold / 2);
     own.put("target", Node::plain(Bytes::new(target).to_string()));
@@ -138,6 +146,7 @@ fn read_signals(own: &mut Section<'_>) -> Read<SignalDraft> {
             target_bytes: target,
             class: class?,
             cache_entries: cache_entries?,
+            renews: renews?,
         },
         at,
         class_at: class_at.or(at),

@@ -71,7 +71,9 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "evolved-ethernet/speed-up",
     "evolved-ethernet/degraded",
     "evolved-ethernet/sensitivity",
-    "evolved-ethernet/summary"
+    "evolved-ethernet/summary",
+    "evolved-ethernet/asynchronous-vs-synchronous",
+    "remote-pfc/testbed"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -86,7 +88,10 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "evolved-ethernet-sensitivity-fluid",
     "evolved-ethernet-summary",
     "scheduled-fabric-bundles",
-    "scheduled-fabric-impairments-fluid"
+    "scheduled-fabric-impairments-fluid",
+    "remote-pfc",
+    "remote-pfc-mappings",
+    "asynchronous-vs-synchronous-fluid"
 ];
 
 /// The text of a published table, by the stem of its file.

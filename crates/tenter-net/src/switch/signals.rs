@@ -111,7 +111,10 @@ impl Switch {
         if waiting < threshold {
             return;
         }
-        let drains = out.time_of(waiting - target);
+        let drains = (
+            out.time_of(waiting - target),
+            out.time_of(threshold - target),
+        );
         let Some(signals) = &mut self.signals else {
             return;
         };

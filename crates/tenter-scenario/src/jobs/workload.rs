@@ -299,7 +299,15 @@ fn read_arrivals(section: &mut Section<'_>) -> Option<Option<OpenDraft>> {
         ("poisson", Some(false)),
         ("log-normal", Some(true)),
     ];
-    let chosen = section.choice("arrivals", &choices)?;
+    let Some(chosen) = section.choice("arrivals", &choices) else {
+        // Whether these have a meaning depends on it.
+        for name in ["load", "sigma", "fan_in"] {
+            if section.has(name) {
+                let _ = section.take(name);
+            }
+        }
+        return None;
+    };
     let unused: &[&str] = match chosen {
         None => &["load", "sigma", "fan_in"],
         Some(false) => &["sigma"],

@@ -39,6 +39,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         target_bytes: draw.below(threshold_bytes),
         class,
         cache_entries: *draw.pick(&[&0, &1, &2, &1_024]),
+        renews: draw.chance(50),
     });
     plan.switches.add_class_for_signals(class);
 }
