@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::interference::InterferenceRow;
+use crate::queue_changes::QueueChangeRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
@@ -105,6 +106,8 @@ pub fn markdown() -> String {
         );
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(QUEUE_CHANGES_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<QueueChangeRow>(), &mut page);
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -168,6 +171,13 @@ const INTERFERENCE_INTRODUCTION: &str = "
 const SIGNALS_INTRODUCTION: &str =
     "Only where `fabric.source_flow_control` has switches tell senders of long queues.";
 
+const QUEUE_CHANGES_INTRODUCTION: &str = "
+## `queue_changes.parquet`
+
+Only where `observe.queue_changes` names ports: port after port, each in the order of time.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -190,6 +200,7 @@ mod tests {
     fn all() -> impl Iterator<Item = (&'static str, ColumnEntry)> {
         let apart = [
             TableEntry::of::<InterferenceRow>(),
+            TableEntry::of::<QueueChangeRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];

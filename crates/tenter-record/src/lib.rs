@@ -11,6 +11,7 @@ pub mod dictionary;
 mod digest;
 mod interference;
 mod percentile;
+mod queue_changes;
 mod rows;
 mod seeds;
 mod signals;
@@ -22,6 +23,7 @@ pub use comparison::ComparisonRow;
 pub use digest::Digest;
 pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank};
+pub use queue_changes::QueueChangeRow;
 pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
