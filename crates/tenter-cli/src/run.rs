@@ -36,11 +36,20 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     check_memory(&loaded.plan, arguments.force)?;
     let started = Instant::now();
     match &arguments.watch {
+        None if loaded.plan.queue_changes.is_some() => {
+            let simulation = Simulation::recording(&loaded.plan, options);
+            let simulation = simulation.map_err(|error| unrunnable(&error))?;
+            conduct(simulation, &loaded, arguments, started, |_| ())
+        }
         None => {
             let simulation =
                 Simulation::new(&loaded.plan, options).map_err(|error| unrunnable(&error))?;
             conduct(simulation, &loaded, arguments, started, |_| ())
         }
+        Some(_) if loaded.plan.queue_changes.is_some() => Err(Failure::input(
+            "--watch and `observe.queue_changes` do not go together; leave out one of them"
+                .to_owned(),
+        )),
         Some(target) => {
             let target = watch::parse(target, &loaded.plan)?;
             let simulation = Simulation::watched(

@@ -120,8 +120,6 @@ fn carry_out(
     started: Instant,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Ended, Failure> {
-    let mut simulation = Simulation::new(&loaded.plan, options(arguments))
-        .map_err(|error| run::unrunnable(&error))?;
     let circumstances = Circumstances {
         loaded,
         path,
@@ -132,7 +130,14 @@ fn carry_out(
         threads: arguments.threads,
         interrupted: Arc::clone(interrupted),
     };
-    run::carry_out(&mut simulation, &circumstances)
+    let (plan, options) = (&loaded.plan, options(arguments));
+    let unrunnable = |error| run::unrunnable(&error);
+    if plan.queue_changes.is_some() {
+        let simulation = Simulation::recording(plan, options);
+        return run::carry_out(&mut simulation.map_err(unrunnable)?, &circumstances);
+    }
+    let simulation = Simulation::new(plan, options);
+    run::carry_out(&mut simulation.map_err(unrunnable)?, &circumstances)
 }
 
 fn table(first: &Loaded, trials: &[Trial], rows: &[SeedRow], folder: &Path) -> String {

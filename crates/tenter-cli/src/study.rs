@@ -169,8 +169,12 @@ impl Runner<'_> {
             flows: study.needs_flows().then(Vec::new),
         };
         let running = Instant::now();
-        let outcome = simulation
-            .run(&mut Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title));
+        let mut sink = Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title);
+        let outcome = match loaded.plan.queue_changes {
+            None => simulation.run(&mut sink),
+            Some(_) => tenter_sim::run(&loaded.plan, options, &mut sink),
+        };
+        drop(sink);
         let mut outcome = outcome.map_err(|error| failed(&error))?;
         let engine = &mut outcome.summary.engine;
         engine.set_up_s = set_up_s;

@@ -6,6 +6,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::queue_changes::QueueChangeRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };
@@ -108,6 +109,8 @@ pub fn markdown() -> String {
     }
     page.push_str(FLOW_SIZES_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
+    page.push_str(QUEUE_CHANGES_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<QueueChangeRow>(), &mut page);
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -178,6 +181,13 @@ Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row fo
 
 ";
 
+const QUEUE_CHANGES_INTRODUCTION: &str = "
+## `queue_changes.parquet`
+
+Only where `observe.queue_changes` names ports: port after port, each in the order of time.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -201,6 +211,7 @@ mod tests {
         let apart = [
             TableEntry::of::<InterferenceRow>(),
             TableEntry::of::<FlowSizeRow>(),
+            TableEntry::of::<QueueChangeRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];

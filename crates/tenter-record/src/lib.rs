@@ -13,6 +13,7 @@ mod flow_sizes;
 mod histogram;
 mod interference;
 mod percentile;
+mod queue_changes;
 mod rows;
 mod seeds;
 mod signals;
@@ -26,6 +27,7 @@ pub use flow_sizes::FlowSizeRow;
 pub use histogram::Histogram;
 pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank};
+pub use queue_changes::QueueChangeRow;
 pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
 };

@@ -6,6 +6,7 @@
 use tenter_units::Time;
 
 use crate::column::rows;
+use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
 
 rows! {
@@ -480,6 +481,8 @@ pub struct Counts {
     pub signals: Vec<SignalRow>,
     /// How fast senders obeyed them.
     pub reactions: Vec<ReactionRow>,
+    /// Queues change by change, port by port, where that is asked for.
+    pub queue_changes: Vec<QueueChangeRow>,
 }
 
 /// `a − b` of two counts.

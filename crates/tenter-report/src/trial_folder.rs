@@ -9,7 +9,8 @@ use std::time::Instant;
 use serde::Serialize;
 use tenter_record::{
     CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow, Progress,
-    QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError, Summary, SwitchRow, TierRow,
+    QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError, Summary,
+    SwitchRow, TierRow,
 };
 
 use crate::seed_folder::remove;
@@ -151,6 +152,9 @@ impl TrialFolder {
             write_table(&path, &names, &counts.signals)?;
             write_table(&path, &names, &counts.reactions)?;
         }
+        if !counts.queue_changes.is_empty() {
+            write_table(&path, &names, &counts.queue_changes)?;
+        }
         let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
         write_table(&path, &names, &tiers)?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
@@ -242,7 +246,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 15] {
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 16] {
     [
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
@@ -257,6 +261,7 @@ pub(crate) fn own_files(folder: &Path) -> [PathBuf; 15] {
         table_file::<SignalRow>(folder),
         table_file::<ReactionRow>(folder),
         table_file::<SampleRow>(folder),
+        table_file::<QueueChangeRow>(folder),
         folder.join(TRACE_FILE),
         // By which a trial is known.
         folder.join(MANIFEST_FILE),

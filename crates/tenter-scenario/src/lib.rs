@@ -59,6 +59,7 @@ mod pcie;
 mod plan;
 mod presets;
 mod profiles;
+mod queue_changes;
 mod queue_pair_packets;
 mod reach;
 mod scale_up;
@@ -79,8 +80,8 @@ pub use diagnostics::{Diagnostics, Problem};
 pub use import::{Fragment, import_sonic};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{
-    CENTRAL_BELOW, Device, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, RulePlan,
-    SIMULATED_MAX, WINDOW_MAX,
+    CENTRAL_BELOW, Device, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan,
+    QueueChanges, RulePlan, SIMULATED_MAX, WINDOW_MAX,
 };
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;

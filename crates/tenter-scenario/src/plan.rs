@@ -66,6 +66,8 @@ pub struct Plan {
     pub watchdog: Option<WatchdogSpec>,
     /// How often queues and rates are sampled; `None` for never. At least 1 us.
     pub sample_interval: Option<Time>,
+    /// The ports whose queues are recorded change by change, if any.
+    pub queue_changes: Option<QueueChanges>,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
     /// at [`SIMULATED_MAX`] in any case.
     pub time_limit: Option<Time>,
@@ -95,8 +97,18 @@ impl Plan {
             }
         }
         plan.sample_interval = None;
+        plan.queue_changes = None;
         plan
     }
+}
+
+/// What is recorded of queues change by change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueChanges {
+    /// Ports of switches, each with its node, ascending and none twice.
+    pub ports: Vec<(u32, u16)>,
+    /// So many changes of each.
+    pub limit: u64,
 }
 
 /// The devices of the switches.

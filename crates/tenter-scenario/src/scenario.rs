@@ -19,6 +19,7 @@ use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
 use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::queue_changes::{self, QueueChangesDraft};
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
@@ -110,6 +111,8 @@ const OBSERVE: KeyTable = KeyTable {
             Default("false"),
             "Whether each job under test is also run alone on the same fabric, for its slow-down beside the others",
         ),
+        queue_changes::KEYS[0],
+        queue_changes::KEYS[1],
     ],
 };
 
@@ -193,7 +196,7 @@ struct Draft<'p> {
     jobs: Option<Vec<JobDraft>>,
     faults: Read<FaultDraft<'p>>,
     impairments: Read<Vec<ImpairmentDraft<'p>>>,
-    observe: Read<(Option<Time>, bool)>,
+    observe: Read<Observe<'p>>,
     limits: Read<(Option<Time>, Time)>,
     window_cap: Read<Option<Time>>,
 }
@@ -239,16 +242,27 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
     }
 }
 
-fn read_observe(scenario: &mut Section<'_>) -> Read<(Option<Time>, bool)> {
+/// What is recorded beside the results.
+struct Observe<'p> {
+    sample_interval: Option<Time>,
+    baseline: bool,
+    queue_changes: QueueChangesDraft<'p>,
+}
+
+fn read_observe<'p>(scenario: &mut Section<'p>) -> Read<Observe<'p>> {
     let mut section = scenario.section("observe", &OBSERVE)?;
     let samples = section.boolean("samples");
     let field = section.take("sample_interval");
     let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
     let interval = field.and_then(|field| field.quantity("a time", &range));
     let baseline = section.boolean("baseline");
+    let queue_changes = queue_changes::read(&mut section);
     scenario.put("observe", section.finish());
-    let interval = if samples? { Some(interval?) } else { None };
-    Some((interval, baseline?))
+    Some(Observe {
+        sample_interval: if samples? { Some(interval?) } else { None },
+        baseline: baseline?,
+        queue_changes: queue_changes?,
+    })
 }
 
 /// When the trial stops, and how long background jobs run on.
@@ -318,7 +332,7 @@ impl Draft<'_> {
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let (switches, signals) = add_signals(&around, switches, (fabric.signals, &switching))?;
-        let (limits, (sample_interval, baseline)) = (self.limits?, self.observe?);
+        let (limits, observe) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -326,6 +340,7 @@ impl Draft<'_> {
             topology_spec,
             switches,
             signals,
+            queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
             scheduled: switching.spec.scheduled().cloned(),
             credit: switching.spec.credit(),
             devices,
@@ -337,8 +352,8 @@ impl Draft<'_> {
             faults: faults?,
             impairments: impaired?,
             watchdog,
-            baseline,
-            sample_interval,
+            baseline: observe.baseline,
+            sample_interval: observe.sample_interval,
             time_limit: limits.0,
             background_delay: limits.1,
             window_cap: self.window_cap?,

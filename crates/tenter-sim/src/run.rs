@@ -19,6 +19,7 @@ use crate::fabric::NodeModel;
 use crate::faults::Faults;
 use crate::hash_paths::HashPath;
 use crate::jobs::JobPlan;
+use crate::queue_log::{self, QueueLog};
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, hash_paths, stall, summary};
@@ -99,6 +100,21 @@ impl Simulation<WindowedDriver<Unwatched>> {
     pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
         let driver = build::build(plan, threads, |_| Unwatched)?;
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+impl Simulation<WindowedDriver<QueueLog>> {
+    /// Builds a plan's network and schedule, and records queues change by change at the ports that
+    /// [`Plan::queue_changes`] names.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn recording(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let log = plan.queue_changes.as_ref().map(QueueLog::new);
+        let log = log.unwrap_or_default();
+        let driver = build::build(plan, threads, |_| log.clone())?;
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -204,7 +220,9 @@ impl<D: Driver> Simulation<D> {
             ended: now,
             stalls: stall::explain(&self.driver, &faults),
         };
-        Ok(summary::outcome(&self.driver, &accounts, trial))
+        let mut outcome = summary::outcome(&self.driver, &accounts, trial);
+        queue_log::collect(&self.driver, &mut outcome);
+        Ok(outcome)
     }
 }
 
@@ -580,5 +598,8 @@ pub fn run(
     options: Options,
     sink: &mut impl Sink,
 ) -> Result<Outcome, SimulationError> {
-    Simulation::new(plan, options)?.run(sink)
+    match plan.queue_changes {
+        None => Simulation::new(plan, options)?.run(sink),
+        Some(_) => Simulation::recording(plan, options)?.run(sink),
+    }
 }

@@ -3,6 +3,7 @@
 use tenter_net::{Event, EventKind, PacketKind};
 
 use crate::build::Context;
+use crate::queue_log::PortChanges;
 
 /// Takes note of what happens to packets.
 pub trait Watcher: Send {
@@ -10,6 +11,11 @@ pub trait Watcher: Send {
     const WATCHED: bool;
     /// Something happened to a packet.
     fn note(&mut self, event: Event);
+
+    /// What it has recorded of queues, port by port.
+    fn queue_changes(&self) -> Vec<PortChanges<'_>> {
+        Vec::new()
+    }
 }
 
 /// Watches nothing.

@@ -86,6 +86,10 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "reactions",
             outcomes.map(|outcome| &outcome.counts.reactions[..]),
         ),
+        row(
+            "queue changes",
+            outcomes.map(|outcome| &outcome.counts.queue_changes[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

@@ -1,6 +1,6 @@
 //! `tenter run` and `tenter explain` where switches tell senders of long queues.
 
-use tenter_record::{ReactionRow, SignalRow};
+use tenter_record::{QueueChangeRow, ReactionRow, SignalRow};
 use tenter_report::read_rows;
 
 use crate::workplace::Workplace;
@@ -106,4 +106,31 @@ fn what_cannot_work_is_refused_with_a_reason() {
         said.contains("`fabric.source_flow_control` has no effect: no queue holds"),
         "{said}"
     );
+}
+
+#[test]
+fn queues_are_recorded_change_by_change_on_request() {
+    let workplace = Workplace::new("signals-changes");
+    workplace.write("signals.yaml", SCENARIO);
+    let changes = "observe.queue_changes=[leaf1:3, spine0:1]";
+    let mut digests = Vec::new();
+    for more in [&["--set", changes, "--threads", "2"][..], &[]] {
+        let run = ["run", "signals.yaml", "-o", "trial"];
+        workplace.tenter(&[&run, more].concat()).expect(0);
+        digests.push(workplace.json("trial/summary.json")["engine"]["digest"].clone());
+        let rows = read_rows::<QueueChangeRow>(&workplace.path("trial"));
+        assert_eq!(rows.is_ok_and(|rows| rows.len() > 1_000), !more.is_empty());
+    }
+    assert_eq!(digests[0], digests[1], "looking changes nothing");
+    for (port, reason) in [
+        ("leaf9:0", "names `leaf9`, which is no switch"),
+        ("leaf1:99", "its ports are 0 to 4"),
+        ("leaf1", "write `NODE:PORT`"),
+    ] {
+        let change = format!("observe.queue_changes=[{port}]");
+        let answer = workplace
+            .tenter(&["validate", "signals.yaml", "--set", &change])
+            .expect(2);
+        assert!(answer.stderr.contains(reason), "{port}: {}", answer.stderr);
+    }
 }

@@ -83,7 +83,7 @@ fn alternative(part: &str, least: &str, inner: Option<&Value>) -> Option<Vec<Val
         "list" => list(inner?),
         "list of sizes" => list(&json!({"$ref": "#/$defs/size"})),
         "list of leaves" => list(&integer(0)),
-        "a list of hosts" => list(&json!({"type": ["string", "integer"]})),
+        "a list of hosts" | "a list of ports" => list(&json!({"type": ["string", "integer"]})),
         "…" => json!({"type": ["number", "string"]}),
         "decimal" => json!({"type": ["number", "string"]}),
         "0 to 1" => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),

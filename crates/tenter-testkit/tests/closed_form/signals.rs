@@ -212,3 +212,33 @@ fn signals_are_lost_with_their_link_and_counted() {
     assert!(converted > 0 && converted <= sent, "{converted} of {sent}");
     assert!(trial.outcome.summary.totals.lost_frames > 0);
 }
+
+#[test]
+fn a_queue_is_recorded_at_every_change() {
+    // As above: b0 is the first frame that waits, 83.88 ns after a0 at 2,335.28 ns; a1 comes at
+    // 2,668.88, and b0 leaves when a0 is through, 335.52 ns after it came.
+    let observe = "observe={samples: false, queue_changes: [leaf1:0]}";
+    let trial = Trial::run(TWO, &[observe]);
+    let rows = &trial.outcome.counts.queue_changes;
+    let first = rows
+        .iter()
+        .take(3)
+        .map(|row| (row.time.ps(), row.queue_bytes));
+    let expected = [(2_419_160, 4_174), (2_668_880, 8_332), (2_670_800, 4_158)];
+    assert_eq!(first.collect::<Vec<_>>(), expected);
+    assert!(rows.is_sorted_by_key(|row| row.time));
+    let most = rows.iter().map(|row| row.queue_bytes).max();
+    let port = trial.port("leaf1", "host2");
+    assert_eq!(most, Some(port.queue_high_water_bytes));
+    assert_eq!(rows.last().map(|row| row.queue_bytes), Some(0));
+
+    let few = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_limit: 3}";
+    let cut = Trial::run(TWO, &[few]);
+    assert_eq!(cut.outcome.counts.queue_changes, rows[..3]);
+    let warning = format!(
+        "the queues of leaf1:0 are recorded up to 2.6708us only, and {} changes were left out",
+        rows.len() - 3
+    );
+    let warnings = &cut.outcome.summary.warnings;
+    assert!(warnings[0].starts_with(&warning), "{warnings:?}");
+}

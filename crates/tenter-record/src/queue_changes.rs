@@ -1,0 +1,25 @@
+//! How long queues were, change by change.
+
+use tenter_units::Time;
+
+use crate::column::rows;
+
+rows! {
+    /// A queue of a switch after a frame was put into it or left it.
+    pub struct QueueChangeRow in "queue_changes" {
+        /// The instant.
+        time: Time => "time_ns", "ns";
+        /// Node index, after those of the NICs.
+        node: u32 => "node", "";
+        /// Port number on the node.
+        port: u16 => "port", "";
+        /// The class of the queue.
+        class: u16 => "class", "";
+        /// Bytes waiting from then on.
+        queue_bytes: u64 => "queue_bytes", "bytes";
+    }
+    joined {
+        /// Name of the node.
+        "node_name" = |row, names| names.node(row.node);
+    }
+}

@@ -1,0 +1,95 @@
+//! `observe.queue_changes`: ports whose queues are recorded change by change.
+
+use tenter_topology::Topology;
+
+use crate::decode::{Field, Read, Section, suggestion};
+use crate::diagnostics::quote;
+use crate::keys::Presence::Default;
+use crate::keys::{Key, key};
+use crate::plan::QueueChanges;
+use crate::switching::Switching;
+
+/// How `observe` names the ports, and how many changes of each it records.
+pub(crate) const KEYS: [Key; 2] = [
+    key(
+        "queue_changes",
+        "a list of ports",
+        Default("[]"),
+        "Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in `queue_changes.parquet`; the run is slower for it",
+    ),
+    key(
+        "queue_changes_limit",
+        "1 to 100000000",
+        Default("1000000"),
+        "So many changes of each port are recorded; a warning says what was left out",
+    ),
+];
+
+/// The ports, read; names are resolved when the fabric is known.
+pub(crate) struct QueueChangesDraft<'p> {
+    ports: Vec<Field<'p>>,
+    limit: u64,
+}
+
+/// Reads both keys out of `observe`.
+pub(crate) fn read<'p>(observe: &mut Section<'p>) -> Read<QueueChangesDraft<'p>> {
+    let ports = observe.take(KEYS[0].name).and_then(|field| field.items());
+    let limit = observe.integer(KEYS[1].name, 1..=100_000_000);
+    Some(QueueChangesDraft {
+        ports: ports?,
+        limit: limit?,
+    })
+}
+
+impl QueueChangesDraft<'_> {
+    /// The ports in their order, none twice; nothing if none is asked for.
+    pub(crate) fn bind(
+        &self,
+        topology: &Topology,
+        switching: &Switching,
+    ) -> Read<Option<QueueChanges>> {
+        if let (Some(first), Some(_)) = (self.ports.first(), switching.scheduled()) {
+            let what =
+                "has no place in a scheduled fabric, whose packets wait in virtual output queues";
+            first.problem(
+                what,
+                "leave it out; `samples.parquet` has what waits".to_owned(),
+            );
+            return None;
+        }
+        let bound: Vec<_> = self.ports.iter().map(|of| port(of, topology)).collect();
+        let mut ports = bound.into_iter().collect::<Option<Vec<(u32, u16)>>>()?;
+        ports.sort_unstable();
+        ports.dedup();
+        let limit = self.limit;
+        Some((!ports.is_empty()).then_some(QueueChanges { ports, limit }))
+    }
+}
+
+/// The port that a word names.
+fn port(field: &Field<'_>, topology: &Topology) -> Read<(u32, u16)> {
+    let word = field.word().unwrap_or_default();
+    let Some((name, number)) = word.rsplit_once(':') else {
+        let what = format!("must be a port, not {}", field.node.describe());
+        field.problem(&what, "write `NODE:PORT`, for example `leaf0:8`".to_owned());
+        return None;
+    };
+    let switches = &topology.nodes[topology.hosts..];
+    let Some(index) = switches.iter().position(|node| node.name == name) else {
+        let names = switches.iter().map(|node| node.name.as_str());
+        let what = format!("names {}, which is no switch", quote(name));
+        field.problem(&what, suggestion(name, names));
+        return None;
+    };
+    let ports = switches[index].ports.len();
+    match number.parse::<u16>() {
+        Ok(number) if usize::from(number) < ports => {
+            Some(((topology.hosts + index) as u32, number))
+        }
+        _ => {
+            let what = format!("names no port of {}", quote(name));
+            field.problem(&what, format!("its ports are 0 to {}", ports - 1));
+            None
+        }
+    }
+}

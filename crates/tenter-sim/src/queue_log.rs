@@ -1,0 +1,117 @@
+//! Queues recorded change by change, at the ports that a scenario names.
+//!
+//! A port tells of its frames in the order of time, so what waits in a queue is the sum of what was
+//! queued and has not left. A frame that finds its queue empty and the wire free is never queued.
+
+use std::collections::BTreeMap;
+
+use tenter_net::{Event, EventKind};
+use tenter_record::QueueChangeRow;
+use tenter_scenario::QueueChanges;
+use tenter_units::Time;
+
+use crate::driver::Driver;
+use crate::run::Outcome;
+use crate::watch::Watcher;
+
+/// What one part of a network records.
+#[derive(Clone, Debug, Default)]
+pub struct QueueLog {
+    ports: BTreeMap<(u32, u16), PortLog>,
+    limit: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct PortLog {
+    waiting: [u64; tenter_net::CLASSES],
+    rows: Vec<QueueChangeRow>,
+    omitted: u64,
+}
+
+impl QueueLog {
+    pub(crate) fn new(plan: &QueueChanges) -> QueueLog {
+        let ports = plan.ports.iter();
+        QueueLog {
+            ports: ports.map(|&place| (place, PortLog::default())).collect(),
+            limit: plan.limit,
+        }
+    }
+}
+
+impl Watcher for QueueLog {
+    const WATCHED: bool = true;
+
+    fn note(&mut self, event: Event) {
+        let place = (event.node, event.port);
+        let Some(port) = self.ports.get_mut(&place) else {
+            return;
+        };
+        if event.packet.kind.is_mac_control() {
+            return;
+        }
+        let frame = u64::from(event.packet.frame_bytes);
+        let waiting = &mut port.waiting[usize::from(event.packet.class())];
+        match event.kind {
+            EventKind::Queued => *waiting += frame,
+            // What was not queued passes, or is lost, while nothing waits.
+            EventKind::Sent | EventKind::Lost if *waiting > 0 => *waiting -= frame,
+            _ => return,
+        }
+        if port.rows.len() as u64 >= self.limit {
+            port.omitted += 1;
+            return;
+        }
+        port.rows.push(QueueChangeRow {
+            time: Time::from_ps(event.at),
+            node: event.node,
+            port: event.port,
+            class: u16::from(event.packet.class()),
+            queue_bytes: *waiting,
+        });
+    }
+
+    fn queue_changes(&self) -> Vec<PortChanges<'_>> {
+        let ports = self.ports.iter();
+        ports
+            .map(|(&place, port)| PortChanges {
+                place,
+                rows: &port.rows,
+                omitted: port.omitted,
+            })
+            .collect()
+    }
+}
+
+/// What was recorded of the queues of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct PortChanges<'a> {
+    pub(crate) place: (u32, u16),
+    pub(crate) rows: &'a [QueueChangeRow],
+    /// Changes beyond the limit.
+    pub(crate) omitted: u64,
+}
+
+/// Brings together what all parts have recorded, port by port, and warns of what was left out.
+pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
+    let parts = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
+    // A part has every port, and a node is in one part.
+    let mut ports: Vec<PortChanges<'_>> = parts.flat_map(Watcher::queue_changes).collect();
+    ports.retain(|port| !port.rows.is_empty());
+    ports.sort_by_key(|port| port.place);
+    let topology = driver.fabric(0).context().topology();
+    for PortChanges {
+        place,
+        rows,
+        omitted,
+    } in ports
+    {
+        outcome.counts.queue_changes.extend_from_slice(rows);
+        if let (Some(last), 1..) = (rows.last(), omitted) {
+            let name = topology.port_name(place.0, place.1);
+            outcome.summary.warnings.push(format!(
+                "the queues of {name} are recorded up to {} only, and {omitted} changes were left out: give a larger `observe.queue_changes_limit`",
+                last.time,
+            ));
+        }
+    }
+}
