@@ -9,7 +9,7 @@ use tenter_workload::placement::Placement;
 use tenter_workload::{Job, QueuePairScope};
 
 use crate::collectives::{self, Collectives, Entry};
-use crate::decode::{Field, Section};
+use crate::decode::{Field, Read, Section};
 use crate::diagnostics::Location;
 use crate::hosts::HostRef;
 use crate::keys::Presence::{Default, Depends};
@@ -241,13 +241,9 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
 }
 
 /// How many QPs there are, their class, and what they are shared by.
-#[expect(
-    clippy::type_complexity,
-    reason = "three keys, read one after the other"
-)]
 fn read_queue_pairs(
     section: &mut Section<'_>,
-) -> (Option<u16>, Option<Option<u8>>, Option<QueuePairScope>) {
+) -> (Option<u16>, Read<Option<u8>>, Option<QueuePairScope>) {
     let queue_pairs = section.integer("queue_pairs", 1..=4096);
     let class = section.take("class").and_then(|field| match field.word() {
         Some("nic") => Some(None),
@@ -282,7 +278,7 @@ fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Op
 }
 
 /// Whether the job has a workload of flows, and that.
-fn read_workload(section: &mut Section<'_>, seed: u64) -> (bool, Option<Option<WorkloadDraft>>) {
+fn read_workload(section: &mut Section<'_>, seed: u64) -> (bool, Read<Option<WorkloadDraft>>) {
     if !section.has("workload") {
         return (false, Some(None));
     }

@@ -14,7 +14,7 @@ use tenter_workload::flow_workload::{
 use tenter_workload::{CollectiveRun, Compute, Job};
 
 use super::flows::{Hosts, expand, hosts};
-use crate::decode::{Field, Section, split_remedy};
+use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
@@ -293,7 +293,7 @@ fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> 
 }
 
 /// None in a closed loop.
-fn read_arrivals(section: &mut Section<'_>) -> Option<Option<OpenDraft>> {
+fn read_arrivals(section: &mut Section<'_>) -> Read<Option<OpenDraft>> {
     let choices = [
         ("closed-loop", None),
         ("poisson", Some(false)),
@@ -371,12 +371,11 @@ fn read_pair(item: Field<'_>, usual: u32) -> (Option<PairDraft>, Node) {
     let mut section = item.section(&PAIR);
     let from = section.take("from").and_then(|field| hosts(&field));
     let to = section.take("to").and_then(|field| hosts(&field));
-    let parallel = match section.take("parallel") {
-        Some(field) => field.integer(1..=SLOTS_MAX),
-        None => {
-            section.put("parallel", Node::plain(usual.to_string()));
-            Some(usual)
-        }
+    let parallel = if section.has("parallel") {
+        section.integer("parallel", 1..=SLOTS_MAX)
+    } else {
+        section.put("parallel", Node::plain(usual.to_string()));
+        Some(usual)
     };
     let draft = || {
         Some(PairDraft {

@@ -84,8 +84,7 @@ fn alternative(part: &str, least: &str, inner: Option<&Value>) -> Option<Vec<Val
         "list of sizes" => list(&json!({"$ref": "#/$defs/size"})),
         "list of leaves" => list(&integer(0)),
         "a list of hosts" | "a list of ports" => list(&json!({"type": ["string", "integer"]})),
-        "…" => json!({"type": ["number", "string"]}),
-        "decimal" => json!({"type": ["number", "string"]}),
+        "…" | "decimal" => json!({"type": ["number", "string"]}),
         "0 to 1" => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
         _ if part.starts_with("`{") => inner?.clone(),
         _ => {

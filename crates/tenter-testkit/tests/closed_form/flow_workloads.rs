@@ -1,5 +1,7 @@
 //! Workloads of flows, in a closed loop and in an open one.
 
+use std::collections::BTreeMap;
+
 use tenter_record::FlowRow;
 
 use crate::trial::Trial;
@@ -73,19 +75,16 @@ observe: {samples: false}
 fn every_slot_has_its_share_and_one_flow_at_a_time() {
     let trial = Trial::run(SEVERAL, &[]);
     assert_eq!(trial.flows.len(), 2_003);
-    let mut slots: Vec<((u32, u32, u32), Vec<&FlowRow>)> = Vec::new();
+    let mut slots: BTreeMap<(u32, u32, u32), Vec<&FlowRow>> = BTreeMap::new();
     for flow in &trial.flows {
         let slot = (flow.src_host, flow.dst_host, flow.chunk);
-        match slots.iter_mut().find(|(known, _)| *known == slot) {
-            Some((_, flows)) => flows.push(flow),
-            None => slots.push((slot, vec![flow])),
-        }
+        slots.entry(slot).or_default().push(flow);
     }
     // 2,003 flows over eight slots: 250 each, and one more for the first three.
-    let mut shares: Vec<usize> = slots.iter().map(|(_, flows)| flows.len()).collect();
+    let mut shares: Vec<usize> = slots.values().map(Vec::len).collect();
     shares.sort_unstable();
     assert_eq!(shares, [250, 250, 250, 250, 250, 251, 251, 251]);
-    for (_, flows) in &slots {
+    for flows in slots.values() {
         for pair in flows.windows(2) {
             assert_eq!(pair[1].posted, pair[0].acknowledged);
         }
