@@ -602,8 +602,8 @@ mod tests {
         let others = [of(1..=100, 2), of(101..=200, 2)];
         let judged = |reading, statistic, against| {
             let row = ReadingRow {
-                statistic,
                 against,
+                statistic,
                 ..row(reading)
             };
             let answer = row.judge("pure", &trials, &[&others]);
