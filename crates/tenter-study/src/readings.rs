@@ -178,19 +178,8 @@ impl ReadingRow {
                 fct::percentile_ms([trial], self.job.as_deref(), millionths).map(Value::Number)
             }
             Reading::Flows => Some(Value::Number(trial.completion_times.len() as f64)),
-            Reading::QueueHighWaterBytes => {
-                let bytes = self.ports(trial).map(|row| row.queue_high_water_bytes);
-                bytes.max().map(|bytes| Value::Number(bytes as f64))
-            }
-            Reading::SentGbps => {
-                let ns = trial.summary.engine.simulated_ns;
-                let bytes: u64 = self.ports(trial).map(|row| row.tx_bytes).sum();
-                Some(Value::Number(8.0 * bytes as f64 / ns))
-            }
-            Reading::PausedPercent => {
-                let ns = trial.summary.engine.simulated_ns;
-                let paused = self.ports(trial).map(|row| row.paused).max()?;
-                Some(Value::Number(100.0 * paused.as_ns() / ns))
+            Reading::QueueHighWaterBytes | Reading::SentGbps | Reading::PausedPercent => {
+                self.at_port(trial).map(Value::Number)
             }
             Reading::Switches
             | Reading::SwitchPorts
@@ -199,6 +188,26 @@ impl ReadingRow {
             | Reading::SwitchChipsWatts => {
                 of_bill(self.reading, trial.bill.as_ref()?).map(Value::Number)
             }
+        }
+    }
+
+    /// What is read at a port, or at several links between the same ends.
+    fn at_port(&self, trial: &Trial) -> Option<f64> {
+        let ns = trial.summary.engine.simulated_ns;
+        match self.reading {
+            Reading::QueueHighWaterBytes => {
+                let bytes = self.ports(trial).map(|row| row.queue_high_water_bytes);
+                bytes.max().map(|bytes| bytes as f64)
+            }
+            Reading::SentGbps => {
+                let bytes: u64 = self.ports(trial).map(|row| row.tx_bytes).sum();
+                Some(8.0 * bytes as f64 / ns)
+            }
+            Reading::PausedPercent => {
+                let paused = self.ports(trial).map(|row| row.paused).max()?;
+                Some(100.0 * paused.as_ns() / ns)
+            }
+            _ => None,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Signals to senders: set in the plan, for a third of those that are not scheduled and do not send
-//! by credit, where a class is left for them.
+//! Signals to senders: set in the plan, for nearly half of those that are not scheduled and do not
+//! send by credit, where a class is left for them.
 
 use tenter_endpoint::NicAddress;
 use tenter_net::{PlaceOfSignals, SignalMode, SignalSpec};
@@ -9,7 +9,7 @@ use super::draw::Draw;
 
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
-    if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(35) {
+    if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(45) {
         return;
     }
     let listed = plan.switches.usual.classes.iter().map(|spec| spec.class);

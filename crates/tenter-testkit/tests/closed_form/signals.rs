@@ -29,6 +29,9 @@ jobs:
 observe: {samples: false}
 ";
 
+/// Senders are told again only when their pause has passed.
+const ONCE: &str = "fabric.source_flow_control.repeat=after-pause";
+
 #[test]
 fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
     // Both senders start at 0. Frame 0 takes 4,194 bytes on the wire, the others 4,178: 335.52 and
@@ -47,7 +50,8 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
     // spine and again to leaf0, where it is at 5,509.2 ns. The pause frame: 84 bytes at 100G are
     // 6.72 ns, the cable 25, the response 394 · 5.12 = 2,017.28: it acts at 7,558.2 ns, and the
     // next frame leaves at 8,423.48.
-    let plan = plan(TWO, &[]);
+    // Told again, host0 would pause for longer.
+    let plan = plan(TWO, &[ONCE]);
     let node = |name: &str| plan.topology.find(name).expect("the node is there");
     let events = events(&plan);
     let at = |name: &str, kind: EventKind, packet: PacketKind| {
@@ -129,6 +133,34 @@ fn queues_overshoot_by_what_comes_until_the_pause_is_felt() {
 }
 
 #[test]
+fn a_pause_that_is_too_short_is_made_longer() {
+    // Five senders at 100G bring 300 kB on top of the threshold until they stop, and the pause that
+    // was announced at the threshold is for the 50 kB above the target. Those that are told again
+    // stop for all of it at once, and never let the queue become longer than those that are not.
+    let peak = |set: &[&str]| {
+        let long = [
+            "jobs[0].ranks=[host11, 0-4]",
+            "jobs[0].collectives[0].size=25MiB",
+        ];
+        let set = [&long[..], &ALONE[..], set].concat();
+        let trial = Trial::run(MANY, &set);
+        let told: u64 = trial
+            .outcome
+            .counts
+            .signals
+            .iter()
+            .map(|row| row.tx_signal_frames)
+            .sum();
+        (trial.port("leaf1", "host11").queue_high_water_bytes, told)
+    };
+    let ((longer, often), (once, seldom)) = (peak(&[]), peak(&[ONCE]));
+    assert!(
+        longer <= once && seldom < often,
+        "{longer} {once} {seldom} {often}"
+    );
+}
+
+#[test]
 fn signals_are_faster_than_the_round_trip() {
     for mode in ["remote-pfc", "nic"] {
         let mode = format!("fabric.source_flow_control.mode={mode}");
@@ -202,7 +234,7 @@ fn a_class_loses_frames_by_remote_pfc_alone_and_none_with_pfc() {
 #[test]
 fn signals_are_lost_with_their_link_and_counted() {
     let faults = "faults={events: [{link: leaf1-spine0, down: 100us, up: 130us}]}";
-    let trial = Trial::run(MANY, &[faults, "jobs[0].collectives[0].size=5MiB"]);
+    let trial = Trial::run(MANY, &[faults, ONCE, "jobs[0].collectives[0].size=5MiB"]);
     let counts = &trial.outcome.counts;
     let sum = |of: fn(&tenter_record::SignalRow) -> u64| counts.signals.iter().map(of).sum::<u64>();
     let (sent, converted) = (

@@ -569,7 +569,8 @@ mod tests {
             degree: 2,
         };
         let schedule = open(arrivals, Some(2_000), None);
-        let mut incasts: std::collections::BTreeMap<Time, Vec<(u32, u32)>> = Default::default();
+        let mut incasts: std::collections::BTreeMap<Time, Vec<(u32, u32)>> =
+            std::collections::BTreeMap::default();
         for rank in 0..4 {
             for (at, id) in all_of(&schedule, rank) {
                 let transfer = schedule.transfer(id);

@@ -119,8 +119,9 @@ impl SizeLaw {
 
     /// The size that so many flows of a thousand do not exceed, in bytes.
     pub fn quantile(&self, per_mille: u32) -> u64 {
-        let share = u128::from(per_mille.min(1_000)) << 64;
-        self.draw(((share / 1_000) as u64).wrapping_sub(u64::from(per_mille > 0)))
+        // By the same arithmetic as the points, so that a share of theirs is on their side of it.
+        let share = (f64::from(per_mille.min(1_000)) / 1_000.0 * WHOLE) as u64;
+        self.draw(share.saturating_sub(1))
     }
 
     /// The largest size, in bytes.
