@@ -1,6 +1,8 @@
 //! Sending where more than the wire holds queue pairs back: rates, notifications, repairs, pauses
 //! of one class of several.
 
+use std::collections::VecDeque;
+
 use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Hop, Medium, Packet, PacketKind, SENT_UNIT_PS};
 use tenter_units::Rate;
@@ -96,12 +98,39 @@ impl Limits {
     ) -> bool {
         let congestion = self.congestion.as_ref();
         let ready_at = congestion.map_or(0, |congestion| congestion.ready_at(slot));
-        let ready_at = ready_at.max(self.held_until(queue_pair));
-        if ready_at <= now {
+        let until = self.held_until(queue_pair);
+        if ready_at > now {
+            self.pace(slot, queue_pair, ready_at);
+        } else if until > now {
+            self.hold(slot, queue_pair, until);
+        } else {
             return false;
         }
-        self.pace(slot, queue_pair, ready_at);
         true
+    }
+
+    /// Lets a queue pair wait until its receiver may be sent to again.
+    pub(super) fn hold(&mut self, slot: u32, queue_pair: &mut SendQueuePair, until: u64) {
+        queue_pair.turn = Turn::Paced;
+        let held = self.held.as_mut();
+        if held.is_none_or(|held| held.wait(slot, queue_pair)) {
+            self.paced.push(until, slot);
+        }
+    }
+
+    /// Takes out those that wait with a queue pair whose wait is over: itself, and where it is the
+    /// first of those that its receiver made wait all of them; none if it must wait on.
+    fn released(&mut self, slot: u32, queue_pair: &mut SendQueuePair, now: u64) -> VecDeque<u32> {
+        let until = self.held_until(queue_pair);
+        let held = self.held.as_mut();
+        let held = held.filter(|held| held.is_first(slot, queue_pair));
+        match held {
+            Some(_) if until > now => self.paced.push(until, slot),
+            Some(held) => return held.take(queue_pair),
+            None if until > now => self.hold(slot, queue_pair, until),
+            None => return VecDeque::from([slot]),
+        }
+        VecDeque::new()
     }
 
     /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
@@ -119,6 +148,16 @@ impl Limits {
     pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, range: (u32, u32)) {
         queue_pair.repairs = true;
         self.repairs.add(slot, range);
+    }
+}
+
+/// Puts a queue pair whose wait is over into the round, if it has anything to send.
+fn join(round: &mut Ring<u32>, slot: u32, queue_pair: &mut SendQueuePair, window: Option<u32>) {
+    if queue_pair.may_send(window) {
+        queue_pair.turn = Turn::InRound;
+        round.push(slot);
+    } else {
+        queue_pair.turn = Turn::Out;
     }
 }
 
@@ -284,18 +323,14 @@ impl Nic {
             let Some(slot) = limits.paced.pop() else {
                 return;
             };
-            let window = limits.window(slot);
-            let queue_pair = &mut self.send[slot as usize];
-            let until = limits.held_until(queue_pair);
-            if until > now {
-                limits.pace(slot, queue_pair, until);
+            if limits.held.is_none() {
+                let queue_pair = &mut self.send[slot as usize];
+                join(&mut self.round, slot, queue_pair, limits.window(slot));
                 continue;
             }
-            queue_pair.turn = Turn::InRound;
-            if queue_pair.may_send(window) {
-                self.round.push(slot);
-            } else {
-                queue_pair.turn = Turn::Out;
+            for slot in limits.released(slot, &mut self.send[slot as usize], now) {
+                let queue_pair = &mut self.send[slot as usize];
+                join(&mut self.round, slot, queue_pair, limits.window(slot));
             }
         }
     }
