@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenter_report::{TrialData, binary_size, html_report, html_study_report, read_answers};
+use tenter_report::{
+    Drawn, TrialData, binary_size, html_report, html_study_report, read_answers, study_drawings,
+};
 use tenter_study::Answers;
 
 use crate::arguments::Report;
@@ -12,7 +14,7 @@ use crate::failure::{Failure, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = match answers(&arguments.folders)? {
-        Some(answers) => html_study_report(&answers),
+        Some((answers, drawings)) => html_study_report(&answers, &drawings),
         None => html_report(&read(&arguments.folders)?),
     };
     write(&arguments.output, &page)?;
@@ -24,8 +26,9 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The answers of studies in these folders, if they are folders of studies.
-fn answers(folders: &[PathBuf]) -> Result<Option<Answers>, Failure> {
+/// The answers of studies in these folders, with the drawings of each study, if they are folders of
+/// studies.
+fn answers(folders: &[PathBuf]) -> Result<Option<(Answers, Vec<Vec<Drawn>>)>, Failure> {
     let read =
         |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
     let found: Vec<Option<Answers>> = folders.iter().map(read).collect::<Result<_, _>>()?;
@@ -33,6 +36,7 @@ fn answers(folders: &[PathBuf]) -> Result<Option<Answers>, Failure> {
         return Ok(None);
     }
     let mut studies = Vec::new();
+    let mut drawings = Vec::new();
     for (folder, answers) in folders.iter().zip(found) {
         let Some(answers) = answers else {
             return Err(Failure::input(format!(
@@ -40,9 +44,13 @@ fn answers(folders: &[PathBuf]) -> Result<Option<Answers>, Failure> {
                 folder.display()
             )));
         };
-        studies.extend(answers.studies);
+        for study in answers.studies {
+            let drawn = study_drawings(folder, &study);
+            drawings.push(drawn.map_err(|error| Failure::input(error.to_string()))?);
+            studies.push(study);
+        }
     }
-    Ok(Some(Answers { studies }))
+    Ok(Some((Answers { studies }, drawings)))
 }
 
 /// The trials in these folders.

@@ -102,7 +102,7 @@ pub struct Port {
     /// Queues that the watchdog minds: pauses are noted and not obeyed.
     minded: u8,
     transmitter: Transmitter,
-    /// Frame bytes that wait in all queues, and the most there ever were.
+    /// Frame bytes that wait in all queues, and the most there were since they were last read off.
     bytes: u64,
     high_water_bytes: u64,
     /// The credit of each queue, where frames need any; here it shares a cache line with what every
@@ -113,6 +113,8 @@ pub struct Port {
     barked: (u64, u64),
     /// How often the watchdog has found a queue stuck.
     storms: u64,
+    /// The most frame bytes that waited before the high water was last read off.
+    earlier_high_water_bytes: u64,
 }
 
 impl Port {
@@ -131,6 +133,7 @@ impl Port {
             unsent: (0, 0),
             barked: (0, 0),
             storms: 0,
+            earlier_high_water_bytes: 0,
             lanes: None,
         }
     }
@@ -630,13 +633,20 @@ impl Port {
         (queue.pause, queue.pause.paused(now, until))
     }
 
+    /// The most frame bytes that waited since this was last asked, from now on those that wait now.
+    pub(crate) fn read_off_high_water(&mut self) -> u64 {
+        let most = std::mem::replace(&mut self.high_water_bytes, self.bytes);
+        self.earlier_high_water_bytes = self.earlier_high_water_bytes.max(most);
+        most
+    }
+
     /// What went through so far.
     pub fn counters(&self) -> PortCounters {
         let (sent_frames, sent_bytes) = self.transmitter.sent();
         let start = PortCounters {
             sent_frames,
             sent_bytes,
-            queue_high_water_bytes: self.high_water_bytes,
+            queue_high_water_bytes: self.high_water_bytes.max(self.earlier_high_water_bytes),
             unsent_frames: self.unsent.0,
             unsent_bytes: self.unsent.1,
             watchdog_frames: self.barked.0,

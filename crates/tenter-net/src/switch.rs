@@ -146,6 +146,11 @@ impl Switch {
         &self.ports
     }
 
+    /// The most frame bytes that waited at a port since this was last asked.
+    pub fn read_off_high_water(&mut self, port: usize) -> u64 {
+        self.ports[port].read_off_high_water()
+    }
+
     /// The class of each of its queues.
     pub fn classes(&self) -> &[u8] {
         &self.class_of

@@ -410,8 +410,10 @@ rows! {
         node: u32 => "node", "";
         /// Port number on the node.
         port: u16 => "port", "";
-        /// Bytes waiting in the port's queue.
+        /// Bytes waiting in the port's queues.
         queue_bytes: u64 => "queue_bytes", "bytes";
+        /// The most bytes that waited in them at once since the sample before, exactly.
+        queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
         /// Bytes of the frames sent since the sample before.
         tx_bytes: u64 => "tx_bytes", "bytes";
         /// Classes that the other end has stopped at that instant, one bit each: 8 says that class

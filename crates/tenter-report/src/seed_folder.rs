@@ -50,6 +50,18 @@ pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), Tria
     Ok(())
 }
 
+/// The folders of seeds in the folder of all, by their seeds; none where there is no folder.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub(crate) fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
+    let names = names(folder)?;
+    let mut seeds: Vec<u64> = names.iter().filter_map(|name| seed_of(name)).collect();
+    seeds.sort_unstable();
+    let folders = seeds.into_iter().map(|seed| seed_folder(folder, seed));
+    Ok(folders.collect())
+}
+
 /// The seed whose trial a folder of this name holds; `seed-01` is nobody's.
 fn seed_of(name: &str) -> Option<u64> {
     let seed: u64 = name.strip_prefix("seed-")?.parse().ok()?;

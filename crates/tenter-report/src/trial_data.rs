@@ -61,6 +61,8 @@ pub struct PortSample {
     pub port: u16,
     /// Bytes waiting.
     pub queue_bytes: f64,
+    /// The most bytes that waited since the sample before.
+    pub queue_high_water_bytes: f64,
     /// Frame bytes sent since the sample before.
     pub tx_bytes: f64,
     /// Whether any class was paused.
@@ -199,23 +201,25 @@ fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
 }
 
 fn read_samples(folder: &Path) -> Result<Vec<PortSample>, TrialError> {
-    const COLUMNS: [&str; 6] = [
+    const COLUMNS: [&str; 7] = [
         "time_ns",
         "node",
         "port",
         "queue_bytes",
+        "queue_high_water_bytes",
         "tx_bytes",
         "paused_classes",
     ];
     let mut samples = Vec::new();
-    scan::<SampleRow, 6>(folder, COLUMNS, |row| {
+    scan::<SampleRow, 7>(folder, COLUMNS, |row| {
         samples.push(PortSample {
             time: row[0],
             node: row[1] as u32,
             port: row[2] as u16,
             queue_bytes: row[3],
-            tx_bytes: row[4],
-            paused: row[5] > 0.0,
+            queue_high_water_bytes: row[4],
+            tx_bytes: row[5],
+            paused: row[6] > 0.0,
         });
     })?;
     Ok(samples)
@@ -225,7 +229,7 @@ fn read_samples(folder: &Path) -> Result<Vec<PortSample>, TrialError> {
 ///
 /// Whole columns are decoded at once, which is ten times as fast as rows of named values; integers
 /// become floats, exact up to 2⁵³.
-fn scan<R: Row, const N: usize>(
+pub(crate) fn scan<R: Row, const N: usize>(
     folder: &Path,
     columns: [&str; N],
     mut each: impl FnMut([f64; N]),

@@ -109,6 +109,10 @@ pub struct QueueChanges {
     pub ports: Vec<(u32, u16)>,
     /// So many changes of each.
     pub limit: u64,
+    /// From when on changes are recorded.
+    pub from: Time,
+    /// Until when; without it, to the end.
+    pub to: Option<Time>,
 }
 
 /// The devices of the switches.

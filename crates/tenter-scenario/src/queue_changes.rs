@@ -1,6 +1,7 @@
 //! `observe.queue_changes`: ports whose queues are recorded change by change.
 
 use tenter_topology::Topology;
+use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::quote;
@@ -10,7 +11,7 @@ use crate::plan::QueueChanges;
 use crate::switching::Switching;
 
 /// How `observe` names the ports, and how many changes of each it records.
-pub(crate) const KEYS: [Key; 2] = [
+pub(crate) const KEYS: [Key; 4] = [
     key(
         "queue_changes",
         "a list of ports",
@@ -23,21 +24,43 @@ pub(crate) const KEYS: [Key; 2] = [
         Default("1000000"),
         "So many changes of each port are recorded; a warning says what was left out",
     ),
+    key(
+        "queue_changes_from",
+        "0ns to 1000000s",
+        Default("0ns"),
+        "Changes are recorded from then on",
+    ),
+    key(
+        "queue_changes_to",
+        "`none`, or 1ns to 1000000s",
+        Default("none"),
+        "And until then",
+    ),
 ];
+
+/// The latest instant from which changes can be recorded.
+const LATEST: Time = Time::from_us(1_000_000_000_000);
 
 /// The ports, read; names are resolved when the fabric is known.
 pub(crate) struct QueueChangesDraft<'p> {
     ports: Vec<Field<'p>>,
     limit: u64,
+    from: Time,
+    to: Option<Time>,
 }
 
 /// Reads both keys out of `observe`.
 pub(crate) fn read<'p>(observe: &mut Section<'p>) -> Read<QueueChangesDraft<'p>> {
     let ports = observe.take(KEYS[0].name).and_then(|field| field.items());
     let limit = observe.integer(KEYS[1].name, 1..=100_000_000);
+    let from = observe.time(KEYS[2].name, Time::ZERO..=LATEST);
+    let (from, to) = (from?, observe.take(KEYS[3].name)?);
+    let range = from + Time::from_ns(1)..=LATEST + Time::from_ns(1);
     Some(QueueChangesDraft {
         ports: ports?,
         limit: limit?,
+        from,
+        to: to.or_none(|field| field.quantity("a time", &range))?,
     })
 }
 
@@ -61,8 +84,12 @@ impl QueueChangesDraft<'_> {
         let mut ports = bound.into_iter().collect::<Option<Vec<(u32, u16)>>>()?;
         ports.sort_unstable();
         ports.dedup();
-        let limit = self.limit;
-        Some((!ports.is_empty()).then_some(QueueChanges { ports, limit }))
+        Some((!ports.is_empty()).then_some(QueueChanges {
+            ports,
+            limit: self.limit,
+            from: self.from,
+            to: self.to,
+        }))
     }
 }
 

@@ -113,6 +113,8 @@ const OBSERVE: KeyTable = KeyTable {
         ),
         queue_changes::KEYS[0],
         queue_changes::KEYS[1],
+        queue_changes::KEYS[2],
+        queue_changes::KEYS[3],
     ],
 };
 

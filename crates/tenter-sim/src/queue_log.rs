@@ -19,6 +19,8 @@ use crate::watch::Watcher;
 pub struct QueueLog {
     ports: BTreeMap<(u32, u16), PortLog>,
     limit: u64,
+    /// The first and the last instant of which changes are kept, in ps.
+    span: (u64, u64),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -34,6 +36,7 @@ impl QueueLog {
         QueueLog {
             ports: ports.map(|&place| (place, PortLog::default())).collect(),
             limit: plan.limit,
+            span: (plan.from.ps(), plan.to.map_or(u64::MAX, Time::ps)),
         }
     }
 }
@@ -56,6 +59,9 @@ impl Watcher for QueueLog {
             // What was not queued passes, or is lost, while nothing waits.
             EventKind::Sent | EventKind::Lost if *waiting > 0 => *waiting -= frame,
             _ => return,
+        }
+        if event.at < self.span.0 || event.at > self.span.1 {
+            return;
         }
         if port.rows.len() as u64 >= self.limit {
             port.omitted += 1;

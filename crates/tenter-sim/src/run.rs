@@ -389,7 +389,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     }
 
     fn sample(&mut self, at: u64) -> Result<(), SimulationError> {
-        let rows = self.sampler.take(self.driver, at);
+        let rows = self.sampler.take(&self.context, self.driver, at);
         Ok(self.sink.samples(&rows)?)
     }
 

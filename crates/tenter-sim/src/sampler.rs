@@ -1,10 +1,11 @@
 //! Samples of every port that is in use, at a fixed interval and at the end.
 
 use tenter_endpoint::Nic;
-use tenter_net::{CLASSES, Port};
+use tenter_net::{CLASSES, Switch};
 use tenter_record::SampleRow;
 use tenter_units::Time;
 
+use crate::build::Context;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
@@ -13,8 +14,9 @@ use crate::fabric::NodeModel;
 struct State {
     /// Frame bytes sent since the beginning.
     sent_bytes: u64,
-    /// Frame bytes that wait.
+    /// Frame bytes that wait, and the most that did since the last sample.
     queue_bytes: u64,
+    queue_high_water_bytes: u64,
     /// Classes that the other end has stopped, one bit each.
     paused_classes: u16,
 }
@@ -25,15 +27,19 @@ impl State {
         State {
             sent_bytes: nic.transmitter().sent().1,
             queue_bytes: 0,
+            queue_high_water_bytes: 0,
             paused_classes: paused(classes, now),
         }
     }
 
-    fn of_port(port: &Port, classes: &[u8], now: u64) -> State {
-        let queues = classes.iter().enumerate();
+    fn of_port(switch: &mut Switch, number: u16, now: u64) -> State {
+        let queue_high_water_bytes = switch.read_off_high_water(usize::from(number));
+        let port = &switch.ports()[usize::from(number)];
+        let queues = switch.classes().iter().enumerate();
         State {
             sent_bytes: port.transmitter().sent().1,
             queue_bytes: port.queue_bytes(),
+            queue_high_water_bytes,
             paused_classes: paused(
                 queues.map(|(queue, &class)| (class, port.paused_until(queue))),
                 now,
@@ -91,24 +97,29 @@ impl Sampler {
 
     /// One row for every port that has sent since the last sample, has something waiting, or is
     /// paused.
-    pub(crate) fn take(&mut self, driver: &impl Driver, now: u64) -> Vec<SampleRow> {
+    pub(crate) fn take(
+        &mut self,
+        context: &Context,
+        driver: &mut impl Driver,
+        now: u64,
+    ) -> Vec<SampleRow> {
         if let Some(interval) = self.interval {
             self.next = (now / interval + 1) * interval;
         }
         self.last = now;
         let mut rows = Vec::new();
         let mut place = 0;
-        let context = driver.fabric(0).context();
         for node in 0..context.topology().nodes.len() as u32 {
             let (part, local) = context.home(node);
-            match &driver.fabric(usize::from(part)).nodes()[local as usize] {
+            let fabric = driver.fabric_mut(usize::from(part));
+            match &mut fabric.nodes[local as usize] {
                 NodeModel::Host(host) => {
                     let state = State::of_nic(host.nic(), now);
                     self.sample(&mut place, (now, node, 0), state, &mut rows);
                 }
                 NodeModel::Switch(switch) => {
-                    for (number, port) in (0..).zip(switch.ports()) {
-                        let state = State::of_port(port, switch.classes(), now);
+                    for number in 0..switch.ports().len() as u16 {
+                        let state = State::of_port(switch, number, now);
                         self.sample(&mut place, (now, node, number), state, &mut rows);
                     }
                 }
@@ -130,12 +141,13 @@ impl Sampler {
         let before = std::mem::replace(&mut self.sent_bytes[*place], state.sent_bytes);
         let tx_bytes = state.sent_bytes - before;
         *place += 1;
-        if tx_bytes > 0 || state.queue_bytes > 0 || state.paused_classes > 0 {
+        if tx_bytes > 0 || state.queue_high_water_bytes > 0 || state.paused_classes > 0 {
             rows.push(SampleRow {
                 time: Time::from_ps(now),
                 node,
                 port,
                 queue_bytes: state.queue_bytes,
+                queue_high_water_bytes: state.queue_high_water_bytes,
                 tx_bytes,
                 paused_classes: state.paused_classes,
             });

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::Chart;
+use crate::description::{Chart, Drawing};
 use crate::pauses::Pauses;
 use crate::published::Gate;
 
@@ -159,6 +159,9 @@ pub struct StudyAnswer {
     /// What a report draws of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<Chart>,
+    /// What it draws of single trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawings: Vec<Drawing>,
 }
 
 impl StudyAnswer {

@@ -44,6 +44,9 @@ pub(crate) struct Description {
     /// What a report draws of it.
     #[serde(default)]
     pub(crate) charts: Vec<Chart>,
+    /// What it draws of single trials.
+    #[serde(default)]
+    pub(crate) drawings: Vec<Drawing>,
 }
 
 /// Which rows of which table.
@@ -125,7 +128,7 @@ fn band_columns() -> [String; 2] {
 }
 
 /// A port by the nodes at both ends; of several links between them, all.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortName {
     /// The node that sends.
@@ -202,6 +205,55 @@ pub struct Chart {
     pub bars: Vec<String>,
     /// What its axis measures, with the unit.
     pub axis: String,
+}
+
+/// A drawing of a report: what was recorded in the trials of some variants, on one pair of axes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drawing {
+    /// What it is called.
+    pub title: String,
+    /// What is to be seen, in a sentence or two.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// What is drawn.
+    pub shows: Shows,
+    /// The variants that are drawn; one that a quick run leaves out has no line.
+    pub lines: Vec<DrawnVariant>,
+    /// The ports whose queues are drawn, a line for each variant; none for completion times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortName>,
+}
+
+/// What a drawing shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shows {
+    /// The most that waited at ports between two samples, in the first trial.
+    QueueDepth,
+    /// What waited at ports after each change, in the first trial, where that was recorded.
+    QueueChanges,
+    /// The share of flows that are complete within a time, over all trials.
+    CompletionTimes,
+    /// The share of flows that take longer, so that a tail can be read.
+    CompletionTail,
+}
+
+impl Shows {
+    /// Whether it is drawn of ports.
+    pub fn is_of_ports(self) -> bool {
+        matches!(self, Shows::QueueDepth | Shows::QueueChanges)
+    }
+}
+
+/// A variant in a drawing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnVariant {
+    /// Its name.
+    pub variant: String,
+    /// What its line is called.
+    pub name: String,
 }
 
 /// What is read from a trial.

@@ -41,7 +41,8 @@ mod trial;
 
 pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Value, Verdict};
 pub use description::{
-    Against, Calibration, Chart, Condition, Judged, Reading, Seeds, Statistic, Variant,
+    Against, Calibration, Chart, Condition, Drawing, DrawnVariant, Judged, PortName, Reading,
+    Seeds, Shows, Statistic, Variant,
 };
 pub use error::{StudyError, UnknownStudy};
 pub use pauses::Pauses;

@@ -4,7 +4,7 @@ use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, Plan, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
-use crate::description::{Against, Chart, Description, Reading, Seeds, Variant};
+use crate::description::{Against, Chart, Description, Drawing, Reading, Seeds, Variant};
 use crate::error::StudyError;
 use crate::matrix;
 use crate::pauses::Pauses;
@@ -44,6 +44,8 @@ pub struct Study {
     pub quick_set: Vec<String>,
     /// What a report draws of it.
     pub charts: Vec<Chart>,
+    /// What it draws of single trials.
+    pub drawings: Vec<Drawing>,
     /// Whether a study by readings has a quick form.
     quick: bool,
     scenario: String,
@@ -109,6 +111,7 @@ impl Study {
             quick_set: description.quick_set,
             quick: description.quick,
             charts: description.charts,
+            drawings: description.drawings,
             comparison,
             scenario: texts.scenario.to_owned(),
         })
@@ -269,6 +272,7 @@ impl Study {
             cases,
             pauses: pauses.collect(),
             charts: self.charts.clone(),
+            drawings: self.drawings.clone(),
         }
     }
 
@@ -340,6 +344,25 @@ fn check(description: &Description) -> Result<(), String> {
         if !names.contains(&variant.as_str()) {
             return Err(format!("the judged variant `{variant}` is not listed"));
         }
+    }
+    description
+        .drawings
+        .iter()
+        .try_for_each(|drawing| check_drawing(drawing, &names))
+}
+
+fn check_drawing(drawing: &Drawing, variants: &[&str]) -> Result<(), String> {
+    let title = &drawing.title;
+    let mut lines = drawing.lines.iter().map(|line| &line.variant);
+    if let Some(variant) = lines.find(|&variant| !variants.contains(&variant.as_str())) {
+        return Err(format!(
+            "the drawing `{title}` has the variant `{variant}`, which is not listed"
+        ));
+    }
+    if drawing.shows.is_of_ports() == drawing.ports.is_empty() {
+        return Err(format!(
+            "the drawing `{title}` must name ports if it shows queues, and none otherwise"
+        ));
     }
     Ok(())
 }

@@ -4,10 +4,9 @@ use super::line_chart::{Line, LineChart};
 use super::runs::{Run, grouped_by_operation};
 use super::scale::Scale;
 use super::text::{Unit, add, escape};
+use crate::drawings::distribution;
 use crate::numbers::binary_size;
 
-/// Points of a line at most: the steps of a large distribution cannot be told apart.
-const POINTS: usize = 240;
 const HEIGHT: f64 = 300.0;
 
 /// Adds the section.
@@ -37,6 +36,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], page: &mut String) {
             y_label: "flows complete",
             height: HEIGHT,
             steps: true,
+            family: 1,
             lines,
         };
         chart.draw(&x, &y, page);
@@ -54,16 +54,9 @@ fn line(runs: &[&Run<'_>]) -> Option<Line> {
     let chunks = counted.flat_map(|run| run.chunks);
     let mut times: Vec<f64> = chunks.map(|chunk| chunk.received - chunk.posted).collect();
     times.sort_by(f64::total_cmp);
-    let first = *times.first()?;
-    let mut points = vec![(first, 0.0)];
-    let count = times.len();
-    for (at, &time) in times.iter().enumerate() {
-        // The places at which one of POINTS equal parts ends, and all of the last ones, the tail.
-        let is_kept =
-            (at + 1) * POINTS / count != at * POINTS / count || at + 8 >= count || at == 0;
-        if is_kept {
-            points.push((time, 100.0 * (at + 1) as f64 / count as f64));
-        }
+    let points = distribution(&times);
+    if points.is_empty() {
+        return None;
     }
     Some(Line {
         name: binary_size(runs.first()?.row.size_bytes),

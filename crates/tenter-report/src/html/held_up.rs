@@ -77,7 +77,7 @@ impl<'a> Ports<'a> {
         };
         let here = samples
             .iter()
-            .filter_map(|sample| Some((of(sample)?, sample.queue_bytes)));
+            .filter_map(|sample| Some((of(sample)?, sample.queue_high_water_bytes)));
         let (port, queue) = here.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let paused = if port.paused.is_zero() {
             String::new()

@@ -30,6 +30,8 @@ pub(super) struct LineChart<'a> {
     pub(super) height: f64,
     /// Whether a line stays at a value until the next point.
     pub(super) steps: bool,
+    /// So many lines after each other belong together: they share a colour and differ by dashes.
+    pub(super) family: usize,
     /// The lines.
     pub(super) lines: Vec<Line>,
 }
@@ -94,8 +96,7 @@ impl LineChart<'_> {
             let (a, b) = (plain(a / x.unit.factor), plain(b / y.unit.factor));
             add(&mut values, format_args!("{a},{b} "));
         }
-        let colour = index % 8;
-        let dash = index / 8;
+        let (colour, dash) = self.style(index);
         add(
             page,
             format_args!(
@@ -106,11 +107,16 @@ impl LineChart<'_> {
         );
     }
 
+    /// The colour and the dashes of a line.
+    fn style(&self, index: usize) -> (usize, usize) {
+        let (family, member) = (index / self.family, index % self.family);
+        (family % 8, (family / 8 + member) % 4)
+    }
+
     fn draw_legend(&self, page: &mut String) {
         page.push_str("<figcaption class=\"legend\">");
         for (index, line) in self.lines.iter().enumerate() {
-            let colour = index % 8;
-            let dash = index / 8;
+            let (colour, dash) = self.style(index);
             add(
                 page,
                 format_args!(

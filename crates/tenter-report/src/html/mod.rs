@@ -19,6 +19,7 @@ mod studies;
 mod tests;
 mod text;
 mod timeline;
+mod together;
 
 pub use studies::html_study_report;
 use text::{add, escape};

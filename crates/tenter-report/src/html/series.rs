@@ -28,7 +28,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     add(
         page,
         format_args!(
-            "<p class=\"lead\">Sampled every {}{}. What rises and falls in between is not seen; the links above have the true extremes.</p>",
+            "<p class=\"lead\">Sampled every {}{}. Of a queue the most between two samples is drawn, exactly.</p>",
             time(series.interval),
             if series.bins < series.instants {
                 format!(
@@ -135,12 +135,12 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     let mut peaks: HashMap<PortKey, f64> = HashMap::new();
     for sample in &trial.samples {
         let peak = peaks.entry((sample.node, sample.port)).or_default();
-        *peak = peak.max(sample.queue_bytes);
+        *peak = peak.max(sample.queue_high_water_bytes);
     }
     let ports = greatest(&peaks, PORTS);
     page.push_str("<h3>Deepest queues</h3>");
     if ports.is_empty() {
-        page.push_str("<p class=\"empty\">No queue held a frame when it was sampled.</p>");
+        page.push_str("<p class=\"empty\">No queue ever held a frame.</p>");
         return;
     }
     let lines: Vec<Line> = ports
@@ -150,7 +150,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
             for sample in &trial.samples {
                 if (sample.node, sample.port) == key {
                     let value = values.entry(series.bin(sample)).or_default();
-                    *value = value.max(sample.queue_bytes);
+                    *value = value.max(sample.queue_high_water_bytes);
                 }
             }
             series.line(port_name(trial, key), &values)
@@ -164,6 +164,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
         y_label: "queue",
         height: HEIGHT,
         steps: false,
+        family: 1,
         lines,
     };
     chart.draw(x, &y, page);
@@ -206,6 +207,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
         y_label: "load",
         height: HEIGHT,
         steps: false,
+        family: 1,
         lines,
     };
     chart.draw(x, &y, page);

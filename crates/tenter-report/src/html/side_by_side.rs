@@ -4,6 +4,7 @@ use tenter_record::ComparisonRow;
 use tenter_units::Time;
 
 use super::text::{Unit, add, escape, fixed};
+use super::together;
 use crate::compare::{NamedSummary, comparison_rows};
 use crate::numbers::{binary_size, grouped};
 use crate::trial_data::TrialData;
@@ -54,7 +55,9 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
         );
         cells(row, (whole, flow), page);
     }
-    page.push_str("</tbody></table></div></section>\n");
+    page.push_str("</tbody></table></div>");
+    together::section(trials, page);
+    page.push_str("</section>\n");
 }
 
 fn cells(row: &ComparisonRow, (whole, flow): (Unit, Unit), page: &mut String) {

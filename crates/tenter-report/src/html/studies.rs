@@ -5,13 +5,16 @@ use tenter_study::{Answers, CaseAnswer, Chart, Gate, Pauses, StudyAnswer, Tally,
 use super::bar_chart::{Bar, BarChart, Group};
 use super::overview::tile;
 use super::text::{add, count, escape, number};
-use super::{Head, page};
+use super::{Head, page, together};
+use crate::drawings::Drawn;
 
 /// What a chart is called that the study has none of its own for.
 const AGAINST_PUBLISHED: &str = "Measured over published";
 
 /// The report of these studies as the text of an HTML file.
-pub fn html_study_report(answers: &Answers) -> String {
+///
+/// `drawings` has those of each study, in the same order.
+pub fn html_study_report(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     let title = match answers.studies.as_slice() {
         [one] => heading(&one.title),
         studies => format!("{} studies", studies.len()),
@@ -25,7 +28,8 @@ pub fn html_study_report(answers: &Answers) -> String {
             contents(&title, answers, page);
         }
         for (number, study) in answers.studies.iter().enumerate() {
-            article(number, study, page);
+            let drawings = drawings.get(number).map_or(&[][..], Vec::as_slice);
+            article(number, study, drawings, page);
         }
     })
 }
@@ -88,7 +92,7 @@ fn state(study: &StudyAnswer) -> String {
     format!("<span class=\"{class}\">{text}</span>")
 }
 
-fn article(id: usize, study: &StudyAnswer, page: &mut String) {
+fn article(id: usize, study: &StudyAnswer, drawings: &[Drawn], page: &mut String) {
     let form = if study.quick {
         "quick form"
     } else {
@@ -108,6 +112,7 @@ fn article(id: usize, study: &StudyAnswer, page: &mut String) {
     if !study.cases.is_empty() {
         tiles(study, page);
         charts(id, study, page);
+        drawn(id, drawings, page);
         rows(id, study, page);
         pauses(&study.pauses, page);
         variants(study, page);
@@ -204,6 +209,21 @@ fn charts(id: usize, study: &StudyAnswer, page: &mut String) {
             groups: groups(&rows, &series),
         };
         chart.draw(page);
+    }
+    page.push_str("</section>\n");
+}
+
+/// What single trials recorded, as far as the study asks for it.
+fn drawn(id: usize, drawings: &[Drawn], page: &mut String) {
+    if drawings.is_empty() {
+        return;
+    }
+    add(
+        page,
+        format_args!("<section id=\"recorded{id}\"><h2>What the trials recorded</h2>"),
+    );
+    for drawing in drawings {
+        together::drawn(drawing, page);
     }
     page.push_str("</section>\n");
 }

@@ -7,9 +7,12 @@ use tenter_record::{
 };
 use tenter_units::Time;
 
-use tenter_study::{Answers, CaseAnswer, Chart, Gate, Spread, StudyAnswer, Value, Verdict};
+use tenter_study::{
+    Answers, CaseAnswer, Chart, Drawing, Gate, Shows, Spread, StudyAnswer, Value, Verdict,
+};
 
 use super::{html_report, html_study_report};
+use crate::drawings::{Drawn, DrawnLine};
 use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::{Manifest, RunIdentity};
 
@@ -73,6 +76,7 @@ fn numbers_that_fit_nothing_do_no_harm() {
         node,
         port: u16::MAX,
         queue_bytes: 1e18,
+        queue_high_water_bytes: 1e18,
         tx_bytes: 1e18,
         paused: true,
     };
@@ -189,8 +193,35 @@ fn a_study_has_bars_and_rows() {
     let one = Answers {
         studies: vec![study.clone()],
     };
-    let page = html_study_report(&one);
+    let drawn = |shows, values: [f64; 2]| Drawn {
+        drawing: Drawing {
+            title: hostile.to_owned(),
+            about: hostile.to_owned(),
+            shows,
+            lines: Vec::new(),
+            ports: Vec::new(),
+        },
+        lines: vec![DrawnLine {
+            name: hostile.to_owned(),
+            points: vec![(1.0, values[0]), (9.0, values[1])],
+        }],
+    };
+    let drawings = [
+        drawn(Shows::QueueDepth, [0.0, 4096.0]),
+        drawn(Shows::QueueChanges, [0.0, 0.0]),
+        drawn(Shows::CompletionTimes, [0.0, 100.0]),
+        drawn(Shows::CompletionTail, [100.0, 0.01]),
+    ];
+    let page = html_study_report(&one, &[drawings.to_vec()]);
     check(&page);
+    assert_eq!(
+        page.matches("<path class=\"line c0 d0\" data-name").count(),
+        4
+    );
+    assert!(page.contains("What the trials recorded"));
+    let page = html_study_report(&one, &[]);
+    check(&page);
+    assert!(!page.contains("What the trials recorded"));
     assert_eq!(page.matches("<rect class=\"m ").count(), 2, "two bars");
     assert!(
         page.contains("\nmeasured 2, 1 to 3 over 2 seeds\npublished 2\nband 1.5 to 2.5: match")
@@ -203,11 +234,12 @@ fn a_study_has_bars_and_rows() {
         ..study
     };
     let empty = StudyAnswer::default();
-    let page = html_study_report(&Answers {
+    let both = Answers {
         studies: vec![plain, empty],
-    });
+    };
+    let page = html_study_report(&both, &[]);
     check(&page);
     assert!(page.contains("Measured over published") && page.contains(">2 studies</h1>"));
     assert!(page.contains("not run: no quick form"));
-    check(&html_study_report(&Answers::default()));
+    check(&html_study_report(&Answers::default(), &[]));
 }

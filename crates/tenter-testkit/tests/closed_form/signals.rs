@@ -264,6 +264,11 @@ fn a_queue_is_recorded_at_every_change() {
     assert_eq!(most, Some(port.queue_high_water_bytes));
     assert_eq!(rows.last().map(|row| row.queue_bytes), Some(0));
 
+    let some = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_from: 2.5us, queue_changes_to: 2670ns}";
+    let within = Trial::run(TWO, &[some]);
+    assert_eq!(within.outcome.counts.queue_changes, rows[1..2]);
+    assert!(within.outcome.summary.warnings.is_empty());
+
     let few = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_limit: 3}";
     let cut = Trial::run(TWO, &[few]);
     assert_eq!(cut.outcome.counts.queue_changes, rows[..3]);

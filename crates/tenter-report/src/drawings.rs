@@ -1,0 +1,259 @@
+//! What studies ask a report to draw of their trials, read from the trial folders.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow};
+use tenter_study::{AnswerVariant, Drawing, PortName, Shows, StudyAnswer};
+
+use crate::seed_folder::seed_folders;
+use crate::trial_data::scan;
+use crate::trial_folder::{SUMMARY_FILE, table_file};
+use crate::{TrialError, read_rows, read_summary};
+
+/// Points of a recorded queue at most; of each stretch of time the least and the greatest stay.
+const POINTS: usize = 1_200;
+/// Points of a distribution at most: the steps of a large one cannot be told apart.
+const PARTS: usize = 240;
+/// Points of its tail for each power of ten.
+const POINTS_OF_A_TENTH: f64 = 40.0;
+
+/// A drawing of a study with what was recorded for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// What the study asks for.
+    pub drawing: Drawing,
+    /// Its lines: port by port, and of each port variant by variant. Times are in ns.
+    pub lines: Vec<DrawnLine>,
+}
+
+/// A line of a drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnLine {
+    /// What the legend calls it.
+    pub name: String,
+    /// Instants and bytes of a queue; or flow completion times and how many per cent of the flows
+    /// were complete by then, or were not.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// The drawings of a study, from the trials below the output folder of studies.
+///
+/// A queue is that of the first seed; flow completion times are those of all seeds. What was not
+/// run, or whose trial folder is gone, has no line, and a drawing without lines is left out.
+///
+/// # Errors
+/// When a trial folder is damaged.
+pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, TrialError> {
+    let mut drawn = Vec::new();
+    for drawing in &study.drawings {
+        let mut lines = Vec::new();
+        if drawing.ports.is_empty() {
+            for line in &drawing.lines {
+                let trials = trials_of(folder, study, &line.variant)?;
+                let times = completion_times(&trials)?;
+                let points = match drawing.shows {
+                    Shows::CompletionTail => tail(&times),
+                    _ => distribution(&times),
+                };
+                let name = line.name.clone();
+                lines.extend((!points.is_empty()).then_some(DrawnLine { name, points }));
+            }
+        } else {
+            for port in &drawing.ports {
+                for line in &drawing.lines {
+                    let trials = trials_of(folder, study, &line.variant)?;
+                    let name = format!("{} → {}, {}", port.node, port.peer, line.name);
+                    if let Some(trial) = trials.first() {
+                        lines.extend(queue(name, trial, port, drawing.shows)?);
+                    }
+                }
+            }
+        }
+        if !lines.is_empty() {
+            let drawing = drawing.clone();
+            drawn.push(Drawn { drawing, lines });
+        }
+    }
+    Ok(drawn)
+}
+
+/// The finished trials of a variant, by their seeds.
+fn trials_of(
+    folder: &Path,
+    study: &StudyAnswer,
+    variant: &str,
+) -> Result<Vec<PathBuf>, TrialError> {
+    let run = |of: &AnswerVariant| of.name == variant;
+    if !study.variants.iter().any(run) {
+        return Ok(Vec::new());
+    }
+    let trial = folder.join(&study.study).join(variant);
+    let mut trials = seed_folders(&trial)?;
+    trials.push(trial);
+    trials.retain(|trial| trial.join(SUMMARY_FILE).is_file());
+    Ok(trials)
+}
+
+/// The queue of a port over time; of several links between two nodes, that of the first.
+fn queue(
+    name: String,
+    trial: &Path,
+    port: &PortName,
+    shows: Shows,
+) -> Result<Option<DrawnLine>, TrialError> {
+    let is_it = |row: &PortRow| row.node_name == port.node && row.peer_name == port.peer;
+    let Some(port) = read_rows::<PortRow>(trial)?.into_iter().find(is_it) else {
+        return Ok(None);
+    };
+    let place = (f64::from(port.node), f64::from(port.port));
+    let points = if shows == Shows::QueueChanges {
+        changes(trial, place)?
+    } else {
+        sampled(trial, place)?
+    };
+    let points = envelope(&points, POINTS);
+    Ok((!points.is_empty()).then_some(DrawnLine { name, points }))
+}
+
+/// The most that waited at a port between its samples.
+fn sampled(trial: &Path, place: (f64, f64)) -> Result<Vec<(f64, f64)>, TrialError> {
+    let columns = ["time_ns", "node", "port", "queue_high_water_bytes"];
+    let mut points = Vec::new();
+    scan::<SampleRow, 4>(trial, columns, |[time, node, port, bytes]| {
+        if (node, port) == place {
+            points.push((time, bytes));
+        }
+    })?;
+    Ok(points)
+}
+
+/// What waited at a port after each change, in all of its queues.
+fn changes(trial: &Path, place: (f64, f64)) -> Result<Vec<(f64, f64)>, TrialError> {
+    if !table_file::<QueueChangeRow>(trial).is_file() {
+        return Ok(Vec::new());
+    }
+    let columns = ["time_ns", "node", "port", "class", "queue_bytes"];
+    let mut of_class: HashMap<u64, f64> = HashMap::new();
+    let mut points = Vec::new();
+    scan::<QueueChangeRow, 5>(trial, columns, |[time, node, port, class, bytes]| {
+        if (node, port) == place {
+            of_class.insert(class as u64, bytes);
+            points.push((time, of_class.values().sum()));
+        }
+    })?;
+    Ok(points)
+}
+
+/// The same course with fewer points: of each stretch of time the least and the greatest value.
+pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return Vec::new();
+    };
+    if points.len() <= most || last.0 <= first.0 {
+        return points.to_vec();
+    }
+    let stretches = most / 2;
+    let stretch = |point: &(f64, f64)| {
+        let share = (point.0 - first.0) / (last.0 - first.0);
+        ((share * stretches as f64) as usize).min(stretches - 1)
+    };
+    let mut thinned = Vec::new();
+    for part in points.chunk_by(|a, b| stretch(a) == stretch(b)) {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let ends = [part.iter().min_by(by_value), part.iter().max_by(by_value)];
+        let mut ends: Vec<(f64, f64)> = ends.into_iter().flatten().copied().collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ends.dedup();
+        thinned.extend(ends);
+    }
+    thinned
+}
+
+/// The flow completion times of all trials of a variant, ascending, warm-up iterations left out.
+fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
+    let columns = [
+        "job",
+        "collective_index",
+        "iteration",
+        "posted_ns",
+        "received_ns",
+    ];
+    let mut times = Vec::new();
+    for trial in trials {
+        let summary = read_summary(trial)?;
+        let jobs = summary.jobs.iter();
+        let rows = jobs.flat_map(|job| &job.collectives);
+        let warm_ups = rows.filter(|row| row.warm_up);
+        let warm_ups: Vec<[f64; 3]> = warm_ups
+            .map(|row| [row.job, row.index, row.iteration].map(f64::from))
+            .collect();
+        scan::<FlowRow, 5>(trial, columns, |[job, index, iteration, from, to]| {
+            if !warm_ups.contains(&[job, index, iteration]) {
+                times.push(to - from);
+            }
+        })?;
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times)
+}
+
+/// The cumulative distribution of ascending times, in per cent, thinned.
+pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
+    let Some(&first) = times.first() else {
+        return Vec::new();
+    };
+    let mut points = vec![(first, 0.0)];
+    let count = times.len();
+    for (at, &time) in times.iter().enumerate() {
+        // The places at which one of PARTS equal parts ends, and all of the last ones, the tail.
+        let is_kept = (at + 1) * PARTS / count != at * PARTS / count || at + 8 >= count || at == 0;
+        if is_kept {
+            points.push((time, 100.0 * (at + 1) as f64 / count as f64));
+        }
+    }
+    points
+}
+
+/// How many per cent of the flows took longer, for ascending times: each tenth of what is left has
+/// as many points as the tenth before.
+pub(crate) fn tail(times: &[f64]) -> Vec<(f64, f64)> {
+    let count = times.len();
+    let step = |left: usize| ((left.max(1) as f64).log10() * POINTS_OF_A_TENTH) as u32;
+    let places = (0..count).filter(|&at| {
+        let left = count - at;
+        at == 0 || step(left) != step(left + 1) || left < 8
+    });
+    let points = places.map(|at| (times[at], 100.0 * (count - at) as f64 / count as f64));
+    points.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_keeps_what_stands_out() {
+        let flat = |at: u32| (f64::from(at), 1.0);
+        let mut points: Vec<(f64, f64)> = (0..1_000).map(flat).collect();
+        points[500].1 = 9.0;
+        points[777].1 = 0.0;
+        let thinned = envelope(&points, 100);
+        assert!(thinned.len() <= 100);
+        assert!(thinned.contains(&(500.0, 9.0)) && thinned.contains(&(777.0, 0.0)));
+        assert!(thinned.is_sorted_by_key(|point| point.0 as u64));
+        assert_eq!(envelope(&points, 1_000), points);
+    }
+
+    #[test]
+    fn a_tail_goes_down_to_the_last_flow() {
+        let times: Vec<f64> = (1..=100_000).map(f64::from).collect();
+        let tail = tail(&times);
+        assert!(tail.len() < 220, "{}", tail.len());
+        assert_eq!(tail[0], (1.0, 100.0));
+        assert_eq!(tail.last(), Some(&(100_000.0, 0.001)));
+        let median = tail.iter().find(|point| point.1 <= 50.0).unwrap();
+        assert!((median.0 / 50_000.0 - 1.0).abs() < 0.06, "{median:?}");
+        assert_eq!(distribution(&times).last(), Some(&(100_000.0, 100.0)));
+    }
+}

@@ -1,0 +1,164 @@
+//! What several trials recorded, on one pair of axes.
+
+use tenter_record::PortRow;
+use tenter_study::Shows;
+
+use super::line_chart::{Line, LineChart};
+use super::scale::Scale;
+use super::text::{Unit, add, escape};
+use crate::drawings::{Drawn, DrawnLine, distribution, envelope};
+use crate::trial_data::TrialData;
+
+/// Ports whose queues are drawn of each trial.
+const PORTS: usize = 4;
+/// Points of a queue at most.
+const POINTS: usize = 800;
+const HEIGHT: f64 = 320.0;
+
+/// Adds a drawing that a study asks for.
+pub(super) fn drawn(drawn: &Drawn, page: &mut String) {
+    let drawing = &drawn.drawing;
+    add(page, format_args!("<h3>{}</h3>", escape(&drawing.title)));
+    if !drawing.about.is_empty() {
+        add(
+            page,
+            format_args!("<p class=\"lead\">{}</p>", escape(&drawing.about)),
+        );
+    }
+    let family = if drawing.shows.is_of_ports() {
+        drawing.lines.len()
+    } else {
+        1
+    };
+    draw(&drawing.title, drawing.shows, (&drawn.lines, family), page);
+}
+
+/// Adds the queues and the completion times of trials side by side, where they have some.
+pub(super) fn section(trials: &[TrialData], page: &mut String) {
+    let names: Vec<String> = trials.iter().map(TrialData::name).collect();
+    let mut queues = Vec::new();
+    for (node, peer) in deepest(trials) {
+        for (trial, name) in trials.iter().zip(&names) {
+            let is_it = |port: &&PortRow| port.node_name == node && port.peer_name == peer;
+            let place = trial.ports.iter().find(is_it);
+            let place = place.map(|port| (port.node, port.port));
+            let here = trial.samples.iter();
+            let here = here.filter(|sample| Some((sample.node, sample.port)) == place);
+            let points: Vec<_> = here
+                .map(|sample| (sample.time, sample.queue_high_water_bytes))
+                .collect();
+            queues.push(DrawnLine {
+                name: format!("{node} → {peer}, {name}"),
+                points: envelope(&points, POINTS),
+            });
+        }
+    }
+    if !queues.is_empty() {
+        page.push_str("<h3>Deepest queues of all trials</h3><p class=\"lead\">A colour for each port and dashes for each trial: the most that waited between two samples, exactly.</p>");
+        let lines = (&queues[..], trials.len());
+        draw("Queues over time", Shows::QueueDepth, lines, page);
+    }
+    let times: Vec<DrawnLine> = trials
+        .iter()
+        .zip(&names)
+        .map(|(trial, name)| DrawnLine {
+            name: name.clone(),
+            points: distribution(&completion_times(trial)),
+        })
+        .collect();
+    if times.iter().any(|line| !line.points.is_empty()) {
+        page.push_str("<h3>Flow completion times of all trials</h3>");
+        let title = "Flow completion times of all trials";
+        draw(title, Shows::CompletionTimes, (&times, 1), page);
+    }
+}
+
+/// The ports, by the nodes at both ends, at which most waited in any of the trials that have
+/// samples.
+fn deepest(trials: &[TrialData]) -> Vec<(String, String)> {
+    let sampled = trials.iter().filter(|trial| !trial.samples.is_empty());
+    let mut ports: Vec<&PortRow> = sampled.flat_map(|trial| &trial.ports).collect();
+    ports.retain(|port| port.queue_high_water_bytes > 0);
+    ports.sort_by_key(|port| (std::cmp::Reverse(port.queue_high_water_bytes), port.node));
+    let mut names: Vec<(String, String)> = Vec::new();
+    for port in ports {
+        let name = (port.node_name.clone(), port.peer_name.clone());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        if names.len() == PORTS {
+            break;
+        }
+    }
+    names
+}
+
+/// Ascending, warm-up iterations left out.
+fn completion_times(trial: &TrialData) -> Vec<f64> {
+    let rows = trial.summary.jobs.iter().flat_map(|job| &job.collectives);
+    let warm_ups: Vec<(u32, u32, u32)> = rows
+        .filter(|row| row.warm_up)
+        .map(|row| (row.job, row.index, row.iteration))
+        .collect();
+    let chunks = trial
+        .chunks
+        .iter()
+        .filter(|chunk| !warm_ups.contains(&(chunk.job, chunk.collective, chunk.iteration)));
+    let mut times: Vec<f64> = chunks.map(|chunk| chunk.received - chunk.posted).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+/// Draws lines, so many of which after each other belong together.
+fn draw(title: &str, shows: Shows, (lines, family): (&[DrawnLine], usize), page: &mut String) {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let (from, to) = extremes(points().map(|point| point.0));
+    let (least, most) = extremes(points().map(|point| point.1));
+    let upwards = LineChart::upwards(HEIGHT);
+    let across = LineChart::ACROSS;
+    let (x, y) = match shows {
+        Shows::QueueDepth => (
+            Scale::span(0.0, to, across),
+            Scale::from_zero(most, Unit::bytes(most), upwards),
+        ),
+        Shows::QueueChanges => (
+            Scale::span(from, to, across),
+            Scale::from_zero(most, Unit::bytes(most), upwards),
+        ),
+        Shows::CompletionTimes => (
+            Scale::over(from, to, Unit::time(to), across),
+            Scale::from_zero(100.0, Unit::of("%"), upwards),
+        ),
+        Shows::CompletionTail => (
+            Scale::over(from, to, Unit::time(to), across),
+            Scale::over(least, 100.0, Unit::of("%"), upwards),
+        ),
+    };
+    let (x_label, y_label) = match shows {
+        Shows::QueueDepth | Shows::QueueChanges => ("time", "queue"),
+        Shows::CompletionTimes => ("flow completion time", "flows complete"),
+        Shows::CompletionTail => ("flow completion time", "flows that take longer"),
+    };
+    let chart = LineChart {
+        title,
+        x_label,
+        y_label,
+        height: HEIGHT,
+        steps: shows != Shows::QueueDepth,
+        family: family.max(1),
+        lines: lines
+            .iter()
+            .map(|line| Line {
+                name: line.name.clone(),
+                points: line.points.clone(),
+            })
+            .collect(),
+    };
+    chart.draw(&x, &y, page);
+}
+
+fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, 0.0), |(least, most), value| {
+        (least.min(value), most.max(value))
+    })
+}
