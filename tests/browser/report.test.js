@@ -287,3 +287,52 @@ describe("the report of studies", () => {
     await page.close();
   });
 });
+
+describe("what the trials of a study recorded", () => {
+  it("is drawn line beside line: queues of two mechanisms, and completion times", async () => {
+    workplace.studies("recorded", "remote-pfc/testbed");
+    const { page, complaints } = await open(workplace.report("recorded.html", "recorded"));
+    const charts = page.locator("#recorded0 figure.chart");
+    assert.equal(await charts.count(), 4);
+    for (const one of await drawings(page)) {
+      assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+    }
+    // Three ports with two mechanisms: a colour for each port, dashes for the second mechanism.
+    const queues = charts.first().locator("path.line[data-name]");
+    assert.equal(await queues.count(), 6);
+    const looks = await queues.evaluateAll((lines) =>
+      lines.map((line) => {
+        const style = getComputedStyle(line);
+        return [style.stroke, style.strokeDasharray === "none" ? "whole" : "dashes"].join(" ");
+      }),
+    );
+    assert.equal(new Set(looks).size, 6, looks.join("; "));
+    assert.equal(new Set(looks.map((look) => look.replace(/ (whole|dashes)$/, ""))).size, 3);
+    // The queue between the switches: long with PFC, and next to nothing with Remote PFC.
+    const most = (/** @type {string} */ name) =>
+      charts
+        .first()
+        .locator(`path.line[data-name="${name}"]`)
+        .evaluate((line) => {
+          const values = (line.getAttribute("data-v") ?? "").trim().split(" ");
+          return Math.max(...values.map((value) => Number(value.split(",")[1])));
+        });
+    assert.ok((await most("tor1 → tor2, PFC")) > 20 * (await most("tor1 → tor2, Remote PFC")));
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});
+
+describe("the report of a workload of flows", () => {
+  it("has completion times and slow-downs by flow size", async () => {
+    workplace.trial("flows", { file: "scenarios/flow-load.yaml" });
+    const { page, complaints } = await open(workplace.report("flows.html", "flows"));
+    const section = page.locator("#fct0");
+    assert.match((await section.locator("h3").last().textContent()) ?? "", /^hadoop by flow size/);
+    assert.equal(await section.locator("tbody tr").count(), 11, "all flows, and ten tenths");
+    const lines = section.locator("figure.chart").last().locator("path.line[data-name]");
+    assert.equal(await lines.count(), 4);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});

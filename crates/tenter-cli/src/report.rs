@@ -26,9 +26,12 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Answers and the drawings of each study.
+type DrawnAnswers = (Answers, Vec<Vec<Drawn>>);
+
 /// The answers of studies in these folders, with the drawings of each study, if they are folders of
 /// studies.
-fn answers(folders: &[PathBuf]) -> Result<Option<(Answers, Vec<Vec<Drawn>>)>, Failure> {
+fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     let read =
         |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
     let found: Vec<Option<Answers>> = folders.iter().map(read).collect::<Result<_, _>>()?;

@@ -26,13 +26,13 @@ pub(crate) const KEYS: [Key; 4] = [
     ),
     key(
         "queue_changes_from",
-        "0ns to 1000000s",
+        "time",
         Default("0ns"),
         "Changes are recorded from then on",
     ),
     key(
         "queue_changes_to",
-        "`none`, or 1ns to 1000000s",
+        "time, or `none`",
         Default("none"),
         "And until then",
     ),

@@ -1,5 +1,8 @@
 //! Flow completion times as cumulative distributions, one drawing per collective.
 
+use tenter_record::FlowSizeRow;
+
+use super::flow_sizes;
 use super::line_chart::{Line, LineChart};
 use super::runs::{Run, grouped_by_operation};
 use super::scale::Scale;
@@ -10,7 +13,7 @@ use crate::numbers::binary_size;
 const HEIGHT: f64 = 300.0;
 
 /// Adds the section.
-pub(super) fn section(number: usize, runs: &[Run<'_>], page: &mut String) {
+pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], page: &mut String) {
     add(page, format_args!("<section id=\"fct{number}\">"));
     page.push_str(
         "<h2>Flow completion time</h2>\
@@ -44,6 +47,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], page: &mut String) {
     if drawn == 0 {
         page.push_str("<p class=\"empty\">No flow was completed in this trial.</p>");
     }
+    flow_sizes::add_jobs(by_size, page);
     page.push_str("</section>\n");
 }
 

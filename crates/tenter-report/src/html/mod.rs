@@ -6,6 +6,7 @@
 
 mod bar_chart;
 mod cdf;
+mod flow_sizes;
 mod heat_map;
 mod held_up;
 mod line_chart;
@@ -149,7 +150,7 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
     let chunks = runs::sorted_chunks(trial);
     let runs = runs::runs(trial, &chunks);
     overview::section(number, trial, &tiers, page);
-    cdf::section(number, &runs, page);
+    cdf::section(number, &runs, &summary.flow_sizes, page);
     transfers(number, trial, &tiers, &runs, page);
     heat_map::section(number, trial, &tiers, page);
     series::section(number, trial, &tiers, page);

@@ -43,6 +43,8 @@ pub(crate) enum Traffic {
     Permutation,
     /// Every host sends to all others of its job; jobs take the hosts in order, equally many each.
     AllToAll { jobs: u32 },
+    /// Every host starts flows of a data-centre law to all others at random times, at 60 % load.
+    Flows,
 }
 
 /// What switches do beside queueing.
@@ -61,7 +63,8 @@ pub(crate) struct Case {
     pub(crate) fabric: Fabric,
     pub(crate) traffic: Traffic,
     pub(crate) model: Model,
-    /// Full packets each sender has for each of its destinations.
+    /// Full packets each sender has for each of its destinations; with flows, how many of them each
+    /// sender starts.
     pub(crate) packets: u64,
 }
 
@@ -69,7 +72,7 @@ const ALL_TO_ALL: Traffic = Traffic::AllToAll { jobs: 1 };
 
 /// All cases, a kernel before those it is compared with. Packets are chosen so that each case is
 /// 15 to 50 million packet-hops: short enough to repeat, long enough to be past its start.
-pub(crate) const CASES: [Case; 23] = [
+pub(crate) const CASES: [Case; 24] = [
     case("kernel-128", LS128, Traffic::Kernel, 40_000),
     case("permutation-128", LS128, Traffic::Permutation, 32_768),
     case("all-to-all-128", LS128, ALL_TO_ALL, 256),
@@ -92,6 +95,7 @@ pub(crate) const CASES: [Case; 23] = [
     ),
     full("full-permutation-128", LS128, Traffic::Permutation, 16_384),
     full("full-all-to-all-128", LS128, ALL_TO_ALL, 128),
+    full("full-flows-128", LS128, Traffic::Flows, 640),
     full("full-permutation-512", LS512, Traffic::Permutation, 4_096),
     full("full-all-to-all-512", LS512, ALL_TO_ALL, 8),
     full("full-permutation-1024", LS1024, Traffic::Permutation, 2_048),
@@ -174,14 +178,35 @@ impl Case {
              jobs:\n",
             name = self.name,
         );
-        let (collective, jobs) = match self.traffic {
-            Traffic::AllToAll { jobs } => ("all-to-all", jobs),
-            Traffic::Permutation | Traffic::Kernel => ("permutation", 1),
-        };
+        match self.traffic {
+            Traffic::Flows => self.flows(&mut text),
+            Traffic::AllToAll { jobs } => self.collectives("all-to-all", jobs, &mut text),
+            Traffic::Permutation | Traffic::Kernel => {
+                self.collectives("permutation", 1, &mut text);
+            }
+        }
+        text
+    }
+
+    fn flows(&self, text: &mut String) {
+        let hosts = self.fabric.hosts();
+        let (flows, all) = (
+            u64::from(hosts) * self.packets,
+            format!("[0-{}]", hosts - 1),
+        );
+        writeln!(
+            text,
+            "  - workload: {{sizes: facebook-hadoop-homa, arrivals: poisson, load: 0.6, \
+             flows: {flows}, pairs: [{{from: {all}, to: {all}}}]}}"
+        )
+        .expect("a string takes any text");
+    }
+
+    fn collectives(&self, collective: &str, jobs: u32, text: &mut String) {
         let ranks = self.fabric.hosts() / jobs;
         let blocks = match self.traffic {
             Traffic::AllToAll { .. } => u64::from(ranks),
-            Traffic::Permutation | Traffic::Kernel => 1,
+            _ => 1,
         };
         let size = blocks * self.packets * MTU;
         for job in 0..jobs {
@@ -192,6 +217,5 @@ impl Case {
             )
             .expect("a string takes any text");
         }
-        text
     }
 }

@@ -44,7 +44,9 @@ pub(crate) struct Measured {
 pub(crate) fn run(case: &Case, threads: u16, set_up_only: bool) -> Result<Measured, Failure> {
     match case.traffic {
         Traffic::Kernel => Ok(run_kernel(case, set_up_only)),
-        Traffic::Permutation | Traffic::AllToAll { .. } => run_model(case, threads, set_up_only),
+        Traffic::Permutation | Traffic::AllToAll { .. } | Traffic::Flows => {
+            run_model(case, threads, set_up_only)
+        }
     }
 }
 

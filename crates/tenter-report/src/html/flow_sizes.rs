@@ -1,0 +1,118 @@
+//! Flow completion times and slow-downs by flow size, of jobs that run a workload of flows.
+
+use tenter_record::FlowSizeRow;
+use tenter_units::Time;
+
+use super::line_chart::{Line, LineChart};
+use super::scale::Scale;
+use super::text::{Unit, add, count, escape, fixed};
+use crate::numbers::binary_size;
+
+const HEIGHT: f64 = 280.0;
+
+/// Adds for each such job a table and a drawing.
+pub(super) fn add_jobs(rows: &[FlowSizeRow], page: &mut String) {
+    for job in rows.chunk_by(|a, b| a.job == b.job) {
+        let name = escape(&job[0].job_name);
+        add(
+            page,
+            format_args!(
+                "<h3>{name} by flow size <small>each row a tenth of the flows that the law of sizes has</small></h3>"
+            ),
+        );
+        table(job, page);
+        slow_downs(&job[0].job_name, job, page);
+    }
+}
+
+fn table(rows: &[FlowSizeRow], page: &mut String) {
+    let greatest = |time: &dyn Fn(&FlowSizeRow) -> Option<Time>| {
+        let times = rows.iter().filter_map(time).map(Time::as_ns);
+        Unit::time(times.fold(0.0, f64::max))
+    };
+    let (usual, longest) = (greatest(&|row| row.fct_p50), greatest(&|row| row.fct_max));
+    add(
+        page,
+        format_args!(
+            "<div class=\"scroll\"><table><thead><tr><th class=\"n\">flows up to</th><th class=\"n\">flows</th><th class=\"n\">FCT P50<br>{0}</th><th class=\"n\">mean<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">P99.9<br>{1}</th><th class=\"n\">P99.99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">slow-down<br>P50</th><th class=\"n\">mean</th><th class=\"n\">P99</th><th class=\"n\">P99.99</th></tr></thead><tbody>",
+            usual.name, longest.name
+        ),
+    );
+    let time = |time: Option<Time>, unit: Unit| {
+        time.map_or_else(|| "–".to_owned(), |t| fixed(t.as_ns() / unit.factor, 4))
+    };
+    let ratio =
+        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+    for row in rows {
+        let size = match row.bucket {
+            None => "all".to_owned(),
+            Some(_) => binary_size(row.to),
+        };
+        let cells = [
+            size,
+            count(row.flows),
+            time(row.fct_p50, usual),
+            time(row.fct_mean, longest),
+            time(row.fct_p99, longest),
+            time(row.fct_p999, longest),
+            time(row.fct_p9999, longest),
+            time(row.fct_max, longest),
+            ratio(row.slowdown_p50),
+            ratio(row.slowdown_mean),
+            ratio(row.slowdown_p99),
+            ratio(row.slowdown_p9999),
+        ];
+        page.push_str("<tr>");
+        for cell in cells {
+            add(page, format_args!("<td class=\"n\">{cell}</td>"));
+        }
+        page.push_str("</tr>");
+    }
+    page.push_str("</tbody></table></div>\n");
+}
+
+/// Percentiles of the slow-down over the size of the flows, where a law has several sizes.
+fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
+    type Percentile = fn(&FlowSizeRow) -> Option<f64>;
+    let percentiles: [(&str, Percentile); 4] = [
+        ("P50", |row| row.slowdown_p50),
+        ("P99", |row| row.slowdown_p99),
+        ("P99.9", |row| row.slowdown_p999),
+        ("P99.99", |row| row.slowdown_p9999),
+    ];
+    let tenths: Vec<&FlowSizeRow> = rows.iter().filter(|row| row.bucket.is_some()).collect();
+    let lines: Vec<Line> = percentiles
+        .iter()
+        .map(|(name, of)| Line {
+            name: (*name).to_owned(),
+            points: tenths
+                .iter()
+                .filter_map(|row| Some((row.to as f64, of(row)?)))
+                .collect(),
+        })
+        .filter(|line| line.points.len() > 1)
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let ends = |value: fn(&(f64, f64)) -> f64| {
+        points().map(value).fold((f64::INFINITY, 0.0), |ends, at| {
+            (f64::min(ends.0, at), f64::max(ends.1, at))
+        })
+    };
+    let ((least, most), (low, high)) = (ends(|point| point.0), ends(|point| point.1));
+    let x = Scale::over(least, most, Unit::bytes(1_024.0), LineChart::ACROSS);
+    let y = Scale::over(low, high, Unit::of(""), LineChart::upwards(HEIGHT));
+    let title = format!("Slow-down of the flows of {name} by size");
+    let chart = LineChart {
+        title: &title,
+        x_label: "flow size, greatest of its tenth",
+        y_label: "slow-down",
+        height: HEIGHT,
+        steps: false,
+        family: 1,
+        lines,
+    };
+    chart.draw(&x, &y, page);
+}
