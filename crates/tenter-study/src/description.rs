@@ -310,6 +310,9 @@ pub enum Reading {
     SentGbps,
     /// How long a port was paused, in percent of the trial.
     PausedPercent,
+    /// How long a port had nothing on its wire, in percent of the trial: where something for it is
+    /// under way all the time, how long it was blocked further up.
+    IdlePercent,
     /// How many switches the fabric has; in a scheduled one its leaves and fabric elements.
     Switches,
     /// How many ports of switches are used.

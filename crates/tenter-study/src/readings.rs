@@ -178,9 +178,10 @@ impl ReadingRow {
                 fct::percentile_ms([trial], self.job.as_deref(), millionths).map(Value::Number)
             }
             Reading::Flows => Some(Value::Number(trial.completion_times.len() as f64)),
-            Reading::QueueHighWaterBytes | Reading::SentGbps | Reading::PausedPercent => {
-                self.at_port(trial).map(Value::Number)
-            }
+            Reading::QueueHighWaterBytes
+            | Reading::SentGbps
+            | Reading::PausedPercent
+            | Reading::IdlePercent => self.at_port(trial).map(Value::Number),
             Reading::Switches
             | Reading::SwitchPorts
             | Reading::FabricCables
@@ -206,6 +207,14 @@ impl ReadingRow {
             Reading::PausedPercent => {
                 let paused = self.ports(trial).map(|row| row.paused).max()?;
                 Some(100.0 * paused.as_ns() / ns)
+            }
+            Reading::IdlePercent => {
+                let sent = |row: &PortRow| {
+                    row.tx_data_wire_bytes + row.tx_control_wire_bytes + row.tx_pause_wire_bytes
+                };
+                let bytes: u64 = self.ports(trial).map(sent).sum();
+                let rate: f64 = self.ports(trial).map(|row| row.rate_gbps).sum();
+                (rate > 0.0).then(|| 100.0 * (1.0 - 8.0 * bytes as f64 / (rate * ns)))
             }
             _ => None,
         }
@@ -638,6 +647,10 @@ mod tests {
             peer_name: peer.to_owned(),
             queue_high_water_bytes: high,
             tx_bytes: 2_500,
+            rate_gbps: 400.0,
+            tx_data_wire_bytes: 2_000,
+            tx_control_wire_bytes: 400,
+            tx_pause_wire_bytes: 100,
             paused: Time::from_ns(25),
             ..PortRow::default()
         };
@@ -660,6 +673,8 @@ mod tests {
         // 5,000 bytes in 100 ns.
         assert_eq!(read(Reading::SentGbps, None), Some(400.0));
         assert_eq!(read(Reading::PausedPercent, None), Some(25.0));
+        // Two links of 400 Gb/s could carry 10,000 bytes in 100 ns, and carry 5,000.
+        assert_eq!(read(Reading::IdlePercent, None), Some(50.0));
     }
 
     #[test]
