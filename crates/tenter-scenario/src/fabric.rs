@@ -2,6 +2,7 @@
 
 use tenter_topology::TopologySpec;
 
+use crate::circuits::{self, CircuitDraft};
 use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
@@ -47,6 +48,7 @@ const FABRIC: KeyTable = KeyTable {
             Default("{}"),
             "Where frames wait: at the outputs of every switch, at the first leaf until they have credit, or at every switch until the next one has room",
         ),
+        circuits::KEY,
         source_flow_control::KEY,
     ],
 };
@@ -55,7 +57,7 @@ const FABRIC: KeyTable = KeyTable {
 pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 
 /// The `fabric` section, read.
-pub(crate) struct Fabric {
+pub(crate) struct Fabric<'p> {
     /// The topology and where its parts were described.
     pub(crate) topology: Option<(TopologySpec, Places)>,
     /// The switches, and those of tiers that are not like the others.
@@ -63,10 +65,11 @@ pub(crate) struct Fabric {
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
     pub(crate) switching: Option<SwitchingDraft>,
     pub(crate) signals: Read<Option<SignalDraft>>,
+    pub(crate) circuits: Read<Option<CircuitDraft<'p>>>,
 }
 
 /// Reads `fabric` out of the scenario.
-pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
+pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = topologies::read(&mut section);
     let profile = switching::word_at(section.peek("switch"), "profile");
@@ -82,6 +85,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     }
     let switches = switch::read(&mut section, (scheduled, by_credit));
     let signals = source_flow_control::read(&mut section);
+    let circuits = circuits::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
@@ -89,6 +93,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
         load_balancing,
         switching,
         signals,
+        circuits,
     })
 }
 

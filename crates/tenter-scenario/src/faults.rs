@@ -464,9 +464,16 @@ impl EventDraft<'_> {
             Target::Switch(field) => {
                 let switch = find_switch(field, topology)?;
                 let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
-                ports
-                    .map(|port| topology.cable_number(switch, port))
-                    .collect()
+                let cables = ports.map(|port| topology.cable_number(switch, port));
+                let cables: Vec<u32> = cables.collect();
+                if cables.iter().any(|&cable| topology.is_fibre(cable)) {
+                    let what =
+                        "has fibres to optical switches, and faults are modelled of other links";
+                    let help = "name a switch without any, or links one by one".to_owned();
+                    field.problem(what, help);
+                    return None;
+                }
+                cables
             }
             Target::Nic(_) => Vec::new(),
             Target::Random(which) => {
@@ -476,7 +483,9 @@ impl EventDraft<'_> {
                     Which::Fabric => !is_host,
                     Which::Hosts => is_host,
                 };
-                let cables = cables.filter(|(_, cable)| fits(topology.is_host(cable.ends[0].node)));
+                let cables = cables.filter(|&(number, cable)| {
+                    fits(topology.is_host(cable.ends[0].node)) && !topology.is_fibre(number)
+                });
                 cables.map(|(number, _)| number).collect()
             }
         })

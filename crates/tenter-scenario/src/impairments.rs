@@ -373,7 +373,8 @@ impl ImpairmentDraft<'_> {
             name.cables(topology)?
         } else {
             let cables = (0..).zip(&topology.cables);
-            let cables = cables.filter(|(_, cable)| fits(cable.ends[0]));
+            let cables =
+                cables.filter(|&(number, cable)| fits(cable.ends[0]) && !topology.is_fibre(number));
             cables.map(|(number, _)| number).collect()
         };
         let mut any = false;

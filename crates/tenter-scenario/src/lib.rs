@@ -33,6 +33,7 @@
 
 mod addresses;
 mod buffer;
+mod circuits;
 mod classes;
 mod collectives;
 mod congestion;
@@ -80,8 +81,8 @@ pub use diagnostics::{Diagnostics, Problem};
 pub use import::{Fragment, import_sonic};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
 pub use plan::{
-    CENTRAL_BELOW, Device, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan,
-    QueueChanges, RulePlan, SIMULATED_MAX, WINDOW_MAX,
+    CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
+    LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, WINDOW_MAX,
 };
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;

@@ -43,6 +43,12 @@ impl<'p> LinkName<'p> {
             })
             .map(|(number, _)| number)
             .collect();
+        if between.iter().any(|&cable| topology.is_fibre(cable)) {
+            let what = "is a circuit of an optical switch, which lasts until that changes";
+            let help = "name a link without an optical switch in it".to_owned();
+            self.field.problem(what, help);
+            return None;
+        }
         if between.is_empty() {
             let peers = topology.neighbours(a).map(|peer| peer.node);
             let names = peers.map(|node| topology.nodes[node as usize].name.as_str());

@@ -4,7 +4,7 @@ use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
-use tenter_topology::{CableEnd, Topology, TopologySpec};
+use tenter_topology::{CableEnd, OpticalSpec, Rewiring, Topology, TopologySpec};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
 use tenter_workload::collective::ScaleUp;
@@ -32,8 +32,10 @@ pub struct Plan {
     pub seed: u64,
     /// The numbers the topology was built from.
     pub topology_spec: TopologySpec,
-    /// The fabric as a graph.
+    /// The fabric as a graph, with the circuits of its optical switches to begin with.
     pub topology: Topology,
+    /// When the circuits of its optical switches change; `None` where it has none.
+    pub circuits: Option<CircuitPlan>,
     /// The models of the switches.
     pub switches: Switches,
     /// What is different in a scheduled fabric; `None` where switches queue at their outputs.
@@ -181,6 +183,42 @@ pub enum Fault {
     StormBegins(u32),
     /// It stops doing so.
     StormEnds(u32),
+}
+
+/// When the circuits of optical switches change, and what that is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircuitPlan {
+    /// What the optical switches were put into the fabric by.
+    pub optical: OpticalSpec,
+    /// The changes in the order of time; after each of them all hosts reach each other.
+    pub changes: Vec<CircuitChange>,
+    /// How long the ports whose circuits change are dark.
+    pub reconfiguration: Time,
+    /// What becomes of the frames that are under way.
+    pub on_change: OnChange,
+    /// How long after circuits have come up routing knows, and after the light has gone without
+    /// notice; no longer than the reconfiguration.
+    pub convergence: Time,
+}
+
+/// Circuits that change together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircuitChange {
+    /// When it is announced.
+    pub at: Time,
+    /// The new circuits, optical switch by optical switch.
+    pub rewirings: Vec<Rewiring>,
+}
+
+/// What becomes of the frames that are under way on circuits that change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnChange {
+    /// Ports start no frame any more, routing knows at once, and the switch moves when all frames
+    /// have arrived. What waits at these ports is routed anew.
+    Drain,
+    /// The light goes at once: what is on the fibre is lost, and so is what waits and what comes
+    /// until routing knows.
+    Lose,
 }
 
 /// What is done to the frames of one direction of a link.

@@ -27,9 +27,9 @@ use crate::switching::SwitchingDraft;
 use crate::topologies::Places;
 use crate::tree::Node;
 use crate::{
-    addresses, buffer, classes, collectives, entropy, explicit_fabric, faults, groups, impairments,
-    load_balancing, reach, scale_up, source_flow_control, switch, switch_tiers, switching,
-    topologies,
+    addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
+    impairments, load_balancing, reach, scale_up, source_flow_control, switch, switch_tiers,
+    switching, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -165,6 +165,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(fabric::TABLES)
         .chain(load_balancing::TABLES)
         .chain(switching::TABLES)
+        .chain(circuits::TABLES)
         .chain(source_flow_control::TABLES)
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)
@@ -193,7 +194,7 @@ struct Draft<'p> {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
-    fabric: Option<Fabric>,
+    fabric: Option<Fabric<'p>>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
     faults: Read<FaultDraft<'p>>,
@@ -301,7 +302,14 @@ impl Draft<'_> {
         let fabric = self.fabric?;
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (topology_spec, places) = fabric.topology?;
-        let topology = build(&topology_spec, &places, problems)?;
+        let optical = fabric.circuits?;
+        let (topology, circuits) = match &optical {
+            None => (build(&topology_spec, &places, problems)?, None),
+            Some(draft) => {
+                let (topology, circuits) = draft.bind(&topology_spec, problems)?;
+                (topology, Some(circuits))
+            }
+        };
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let endpoint = self.endpoint.as_ref();
         let balancing = fabric.load_balancing.as_ref();
@@ -329,6 +337,9 @@ impl Draft<'_> {
         let (usual, tiers) = fabric.switches?;
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
+        if let Some(draft) = &optical {
+            draft.check(&switching.spec, &balancing);
+        }
         let switches = around.complete(usual, tiers, &balancing, effective);
         entropy::check_impairments(&around, impaired.as_deref());
         let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
@@ -360,6 +371,7 @@ impl Draft<'_> {
             background_delay: limits.1,
             window_cap: self.window_cap?,
             topology,
+            circuits,
         })
     }
 }

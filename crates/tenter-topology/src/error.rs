@@ -199,4 +199,18 @@ pub enum TopologyError {
         /// The k given.
         k: u32,
     },
+    /// Optical circuit switches that cannot be in a fabric.
+    #[error("{what}")]
+    Optical {
+        /// What is wrong, and the remedy.
+        what: String,
+    },
+    /// Circuits that an optical switch cannot have.
+    #[error("the optical switch `{switch}` {what}")]
+    Circuit {
+        /// Its name.
+        switch: String,
+        /// What is wrong with them, and the remedy.
+        what: String,
+    },
 }

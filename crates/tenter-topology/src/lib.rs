@@ -39,6 +39,7 @@ mod capacity;
 mod check;
 mod error;
 mod locality;
+mod optical;
 mod routing;
 mod spread;
 mod topology;
@@ -51,6 +52,9 @@ pub use builders::{
 };
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
+pub use optical::{
+    OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics, Rewiring,
+};
 pub use routing::{Path, Routing, RoutingError};
 pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};
 pub use tree_place::TreePlace;

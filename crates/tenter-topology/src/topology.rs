@@ -2,6 +2,8 @@
 
 use tenter_units::{Rate, Time};
 
+use crate::optical::Optics;
+
 /// A fabric as a graph of hosts and switches.
 ///
 /// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every
@@ -17,6 +19,8 @@ pub struct Topology {
     pub hosts: usize,
     /// Where switches do not take the shortest path.
     pub routes: Vec<StaticRoute>,
+    /// The optical circuit switches in its cables.
+    pub optics: Optics,
 }
 
 /// A way that a switch takes instead of the shortest, to all hosts on another switch.
@@ -59,7 +63,8 @@ pub enum NodeKind {
 /// A full-duplex cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cable {
-    /// The two plugs. End 0 is at the node with the lower number.
+    /// The two plugs. End 0 is at the node with the lower number; of a fibre to an optical circuit
+    /// switch, at the port it is plugged into.
     pub ends: [CableEnd; 2],
     /// Line rate of each direction.
     pub rate: Rate,

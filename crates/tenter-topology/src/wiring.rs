@@ -2,6 +2,7 @@
 
 use tenter_units::{Rate, Time};
 
+use crate::optical::Optics;
 use crate::{Cable, CableEnd, Node, NodeKind, PortRef, Topology, TopologyError};
 
 /// The most hosts a topology may have.
@@ -121,6 +122,7 @@ impl Wiring {
             cables,
             hosts,
             routes: Vec::new(),
+            optics: Optics::default(),
         };
         topology.check()?;
         Ok(topology)

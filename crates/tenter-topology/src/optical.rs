@@ -1,0 +1,247 @@
+//! Optical circuit switches: which ports of electrical switches they join.
+//!
+//! An optical circuit switch has no buffer and looks at no packet. It is a matching of its ports:
+//! light that comes in through one leaves through the other, both ways. What it joins is one link
+//! between two ports of electrical switches, as long as both fibres and the way through the switch;
+//! so the graph has that link as a cable, and no node for the optical switch. A port without a
+//! circuit is *dark*: its fibre leads back to itself in the graph, and carries nothing.
+//!
+//! Each fibre is a cable of its own, whose end 0 is the port it is plugged into and whose end 1 is
+//! the port at the other end of the circuit. A circuit is thus two cables, one for each of its
+//! ports, and the numbers of cables stay what they are when circuits change.
+//!
+//! Source: Michelogiannakis et al., "Bandwidth Steering in HPC Using Silicon Nanophotonics", SC
+//! 2019.
+
+mod build;
+mod spread;
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+
+use crate::{CableEnd, Topology, TopologyError};
+
+pub use build::{OpticalSpec, OpticalTier};
+
+/// An optical circuit switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpticalSwitch {
+    /// Unique in the topology: `ocs0`.
+    pub name: String,
+    /// What is plugged into its ports.
+    pub ports: Vec<OpticalPort>,
+    /// How long light takes from one of its ports to another.
+    pub delay: Time,
+}
+
+/// A port of an optical circuit switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpticalPort {
+    /// The port of an electrical switch at the other end of its fibre.
+    pub device: CableEnd,
+    /// Propagation delay of the fibre.
+    pub fibre: Time,
+}
+
+/// A port of one of the optical circuit switches of a topology, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpticalPlace {
+    /// The optical switch.
+    pub switch: u32,
+    /// Its port.
+    pub port: u16,
+}
+
+/// All optical circuit switches of a topology.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Optics {
+    switches: Vec<OpticalSwitch>,
+    /// Where the fibre in a port of an electrical switch leads. Only looked up.
+    places: BTreeMap<CableEnd, OpticalPlace>,
+}
+
+/// New circuits of one optical switch. Whoever is in a circuit with one of its ports loses it; ports
+/// that are not concerned keep theirs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewiring {
+    /// The optical switch, by its number.
+    pub switch: u32,
+    /// Ports that are joined from now on.
+    pub pairs: Vec<(u16, u16)>,
+    /// Ports that lose their circuit and get none.
+    pub dark: Vec<u16>,
+}
+
+impl Optics {
+    /// The switches, in the order of their numbers.
+    pub fn switches(&self) -> &[OpticalSwitch] {
+        &self.switches
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.switches.is_empty()
+    }
+
+    /// Where the fibre in a port leads; `None` for a port without one.
+    pub fn place(&self, device: CableEnd) -> Option<OpticalPlace> {
+        self.places.get(&device).copied()
+    }
+
+    /// What is plugged into a port of an optical switch.
+    pub fn port(&self, place: OpticalPlace) -> OpticalPort {
+        self.switches[place.switch as usize].ports[usize::from(place.port)]
+    }
+
+    /// Every port that a port may be joined with, and the delay of that circuit; nothing for a port
+    /// without a fibre.
+    pub fn possible(&self, device: CableEnd) -> impl Iterator<Item = (CableEnd, Time)> + '_ {
+        let place = self.place(device);
+        let switch = place.map(|place| &self.switches[place.switch as usize]);
+        let own = place.map(|place| self.port(place));
+        let ports = switch.into_iter().flat_map(|switch| &switch.ports);
+        ports.filter_map(move |port| {
+            let (own, switch) = (own?, switch?);
+            let delay = own.fibre + switch.delay + port.fibre;
+            (port.device.node != device.node).then_some((port.device, delay))
+        })
+    }
+}
+
+impl Topology {
+    /// Whether a cable is a fibre to an optical circuit switch.
+    pub fn is_fibre(&self, cable: u32) -> bool {
+        let end = self.cables[cable as usize].ends[0];
+        self.optics.place(end).is_some()
+    }
+
+    /// Whether a port has no circuit.
+    pub fn is_dark(&self, node: u32, port: u16) -> bool {
+        self.neighbour(node, port) == CableEnd { node, port }
+    }
+
+    /// The port that a port of an optical switch is joined with, if any.
+    pub fn circuit(&self, place: OpticalPlace) -> Option<u16> {
+        let CableEnd { node, port } = self.optics.port(place).device;
+        let peer = self.optics.place(self.neighbour(node, port))?;
+        (peer != place).then_some(peer.port)
+    }
+
+    /// All circuits: the optical switch and two ports, the lower one first, in ascending order.
+    pub fn circuits(&self) -> impl Iterator<Item = (u32, u16, u16)> + '_ {
+        let switches = (0_u32..).zip(&self.optics.switches);
+        switches.flat_map(move |(switch, of)| {
+            (0..of.ports.len() as u16).filter_map(move |port| {
+                let peer = self.circuit(OpticalPlace { switch, port })?;
+                (port < peer).then_some((switch, port, peer))
+            })
+        })
+    }
+
+    /// The ports of an optical switch that a rewiring takes a circuit from or gives another one,
+    /// ascending.
+    pub fn affected(&self, rewiring: &Rewiring) -> Vec<u16> {
+        let at = |port| OpticalPlace {
+            switch: rewiring.switch,
+            port,
+        };
+        let changed = rewiring.pairs.iter();
+        let changed = changed.filter(|(a, b)| self.circuit(at(*a)) != Some(*b));
+        let named = changed.flat_map(|&(a, b)| [a, b]);
+        let dark = rewiring.dark.iter().copied();
+        let dark = dark.filter(|&port| self.circuit(at(port)).is_some());
+        let mut ports: Vec<u16> = named.chain(dark).collect();
+        let peers: Vec<u16> = ports
+            .iter()
+            .filter_map(|&port| self.circuit(at(port)))
+            .collect();
+        ports.extend(peers);
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    /// Changes circuits. The rewiring must have passed [`Topology::check_rewiring`].
+    pub fn rewire(&mut self, rewiring: &Rewiring) {
+        let switch = rewiring.switch;
+        for port in self.affected(rewiring) {
+            self.darken(OpticalPlace { switch, port });
+        }
+        for &(a, b) in &rewiring.pairs {
+            let places = [a, b].map(|port| OpticalPlace { switch, port });
+            let ports = places.map(|place| self.optics.port(place));
+            let through = self.optics.switches[switch as usize].delay;
+            let delay = ports[0].fibre + through + ports[1].fibre;
+            self.lead(ports[0].device, ports[1].device, delay);
+            self.lead(ports[1].device, ports[0].device, delay);
+        }
+    }
+
+    /// Takes the circuit from a port, and from that alone.
+    fn darken(&mut self, place: OpticalPlace) {
+        let OpticalPort { device, fibre } = self.optics.port(place);
+        let through = self.optics.switches[place.switch as usize].delay;
+        self.lead(device, device, fibre + through + fibre);
+    }
+
+    fn lead(&mut self, from: CableEnd, to: CableEnd, delay: Time) {
+        let cable = self.cable_number(from.node, from.port);
+        let cable = &mut self.cables[cable as usize];
+        cable.ends[1] = to;
+        cable.delay = delay;
+    }
+
+    /// Checks that a rewiring names ports that there are, none of them twice, and joins no two ports
+    /// of one electrical switch.
+    ///
+    /// # Errors
+    /// [`TopologyError::Circuit`] with the first that is wrong.
+    pub fn check_rewiring(&self, rewiring: &Rewiring) -> Result<(), TopologyError> {
+        let switches = self.optics.switches();
+        let Some(switch) = switches.get(rewiring.switch as usize) else {
+            return Err(TopologyError::Circuit {
+                switch: format!("ocs{}", rewiring.switch),
+                what: format!(
+                    "is none of the {} optical switches; they are counted from 0",
+                    switches.len()
+                ),
+            });
+        };
+        let wrong = |what: String| {
+            Err(TopologyError::Circuit {
+                switch: switch.name.clone(),
+                what,
+            })
+        };
+        let joined = rewiring.pairs.iter().flat_map(|&(a, b)| [a, b]);
+        let mut ports: Vec<u16> = joined.chain(rewiring.dark.iter().copied()).collect();
+        if let Some(port) = ports
+            .iter()
+            .find(|port| usize::from(**port) >= switch.ports.len())
+        {
+            let last = switch.ports.len() - 1;
+            return wrong(format!("has no port {port}; its ports are 0 to {last}"));
+        }
+        ports.sort_unstable();
+        if let Some(twice) = ports.windows(2).find(|pair| pair[0] == pair[1]) {
+            return wrong(format!(
+                "is given port {} twice; a port is in one circuit at most",
+                twice[0]
+            ));
+        }
+        for &(a, b) in &rewiring.pairs {
+            let [one, other] = [a, b].map(|port| switch.ports[usize::from(port)].device);
+            if one.node == other.node {
+                let name = &self.nodes[one.node as usize].name;
+                return wrong(format!(
+                    "joins ports {a} and {b}, which are both of `{name}`; join two different switches"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Where optical circuit switches are put into a fabric.
+
+use tenter_units::Time;
+
+use super::spread::round_robin;
+use super::{OpticalPlace, OpticalPort, OpticalSwitch, Rewiring};
+use crate::{Cable, CableEnd, FatTree, LeafSpine, PortRef, Topology, TopologyError, TopologySpec};
+
+/// Where the optical circuit switches of a fabric are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpticalTier {
+    /// In the cables between leaves and the switches above them: the flexible fat tree. A cable of
+    /// the tree becomes two fibres of half its delay, and the circuits to begin with are the cables
+    /// of the tree.
+    AboveLeaves,
+    /// In place of the spines of a leaf-spine fabric: each spine becomes an optical switch to which
+    /// the cables of the leaves lead as they did. The circuits to begin with spread over all pairs
+    /// of leaves as evenly as can be.
+    InPlaceOfSpines,
+}
+
+/// Optical circuit switches, all alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpticalSpec {
+    /// Where they are.
+    pub tier: OpticalTier,
+    /// The most ports of each, even; those in place of spines have one for each cable.
+    pub radix: u16,
+    /// How long light takes through one.
+    pub delay: Time,
+}
+
+impl OpticalSpec {
+    /// Wires a fabric with these switches in it, and checks it.
+    ///
+    /// # Errors
+    /// What is wrong with the fabric, or why these switches cannot be in it.
+    pub fn build(&self, fabric: &TopologySpec) -> Result<Topology, TopologyError> {
+        let refuse = |what: &str| {
+            Err(TopologyError::Optical {
+                what: what.to_owned(),
+            })
+        };
+        if self.radix < 2 || !self.radix.is_multiple_of(2) {
+            return refuse("an optical switch has an even number of ports, 2 at least");
+        }
+        match (self.tier, fabric) {
+            (OpticalTier::AboveLeaves, TopologySpec::FatTree(tree)) => self.flexible(tree),
+            (OpticalTier::InPlaceOfSpines, TopologySpec::LeafSpine(spec)) => self.spines(spec),
+            _ => refuse(
+                "optical switches are above the leaves of a fat tree or in place of the spines of a leaf-spine fabric; choose one of these kinds",
+            ),
+        }
+    }
+
+    /// The flexible fat tree. An optical switch takes cables of as many pods as it has ports for.
+    fn flexible(&self, tree: &FatTree) -> Result<Topology, TopologyError> {
+        let mut topology = TopologySpec::FatTree(tree.clone()).build()?;
+        let hosts = topology.hosts as u32;
+        let leaves = hosts / tree.hosts_per_leaf;
+        let mut uplinks: Vec<_> = (0..)
+            .zip(&topology.cables)
+            .filter(|(_, cable)| topology.tier(cable.ends[0].node) == Some(0))
+            .map(|(number, cable)| {
+                let [leaf, agg] = cable.ends.map(|end| end.node - hosts);
+                let agg = (agg - leaves) % tree.aggs_per_pod;
+                let pod = leaf / tree.leaves_per_pod;
+                // Parallel cables are next to each other.
+                let parallel = u32::from(cable.ends[0].port) % tree.links_per_leaf_agg;
+                ((agg, parallel, leaf % tree.leaves_per_pod, pod), number)
+            })
+            .collect();
+        uplinks.sort_unstable();
+        let of_switch = usize::from(self.radix / 2);
+        for (switch, uplinks) in (0..).zip(uplinks.chunks(of_switch)) {
+            let cables: Vec<u32> = uplinks.iter().map(|(_, cable)| *cable).collect();
+            self.insert(&mut topology, switch, &cables);
+        }
+        Ok(topology)
+    }
+
+    /// Puts an optical switch into cables, with the circuits that leave them what they are: port `i`
+    /// is at the lower end of cable `i`, and joined with the one at its upper end.
+    fn insert(&self, topology: &mut Topology, switch: u32, cables: &[u32]) {
+        let halves = |cable: &Cable| {
+            let lower = Time::from_ps(cable.delay.ps() / 2);
+            (lower, cable.delay.saturating_sub(lower))
+        };
+        let of = |&cable: &u32| topology.cables[cable as usize];
+        let lower = cables.iter().map(of).map(|cable| OpticalPort {
+            device: cable.ends[0],
+            fibre: halves(&cable).0,
+        });
+        let upper = cables.iter().map(of).map(|cable| OpticalPort {
+            device: cable.ends[1],
+            fibre: halves(&cable).1,
+        });
+        let ports: Vec<OpticalPort> = lower.chain(upper).collect();
+        for &cable in cables {
+            let of = topology.cables[cable as usize];
+            let upper = of.ends[1];
+            let own = topology.cables.len() as u32;
+            topology.cables.push(Cable {
+                ends: [upper, of.ends[0]],
+                ..of
+            });
+            topology.nodes[upper.node as usize].ports[usize::from(upper.port)] =
+                PortRef { cable: own, end: 0 };
+        }
+        self.add(topology, switch, ports);
+        let count = cables.len() as u16;
+        topology.rewire(&Rewiring {
+            switch,
+            pairs: (0..count).map(|port| (port, count + port)).collect(),
+            dark: Vec::new(),
+        });
+    }
+
+    fn add(&self, topology: &mut Topology, switch: u32, ports: Vec<OpticalPort>) {
+        for (port, of) in (0..).zip(&ports) {
+            let place = OpticalPlace { switch, port };
+            topology.optics.places.insert(of.device, place);
+        }
+        topology.optics.switches.push(OpticalSwitch {
+            name: format!("ocs{switch}"),
+            ports,
+            delay: self.delay,
+        });
+    }
+
+    /// A leaf-spine fabric with optical switches in place of its spines.
+    fn spines(&self, spec: &LeafSpine) -> Result<Topology, TopologyError> {
+        if !spec.overrides.is_empty() {
+            return Err(TopologyError::Optical {
+                what: "optical switches in place of spines need all pairs of leaf and spine alike; leave out `overrides`".to_owned(),
+            });
+        }
+        let ports = spec.leaves.saturating_mul(spec.links_per_pair);
+        if ports > u32::from(self.radix) {
+            return Err(TopologyError::Optical {
+                what: format!(
+                    "each optical switch needs {ports} ports, one for each cable of a leaf to it, and has {}; take fewer leaves, fewer parallel cables, or a greater radix",
+                    self.radix
+                ),
+            });
+        }
+        let mut topology = TopologySpec::LeafSpine(spec.clone()).build()?;
+        let first_spine = topology.nodes.len() as u32 - spec.spines;
+        topology.nodes.truncate(first_spine as usize);
+        for switch in 0..spec.spines {
+            let spine = first_spine + switch;
+            let fibres: Vec<CableEnd> = topology
+                .cables
+                .iter()
+                .filter(|cable| cable.ends[1].node == spine)
+                .map(|cable| cable.ends[0])
+                .collect();
+            let ports = fibres.iter().map(|&device| OpticalPort {
+                device,
+                fibre: spec.fabric_delay,
+            });
+            self.add(&mut topology, switch, ports.collect());
+            for port in 0..fibres.len() as u16 {
+                topology.darken(OpticalPlace { switch, port });
+            }
+            let parallel = |number: u32| {
+                let round = switch * spec.links_per_pair + number;
+                let port = move |leaf: u32| (leaf * spec.links_per_pair + number) as u16;
+                let pairs = round_robin(spec.leaves, round).into_iter();
+                pairs.map(move |(a, b)| (port(a), port(b)))
+            };
+            topology.rewire(&Rewiring {
+                switch,
+                pairs: (0..spec.links_per_pair).flat_map(parallel).collect(),
+                dark: Vec::new(),
+            });
+        }
+        topology.hosts_reachable().map_err(|_| {
+            let what = "the circuits to begin with do not join all leaves; take more spines, or more `links_per_pair`";
+            TopologyError::Optical {
+                what: what.to_owned(),
+            }
+        })?;
+        Ok(topology)
+    }
+}
