@@ -117,7 +117,7 @@ fn step(event: &Event) -> u8 {
         // An XOFF lets go what leaves at that instant.
         EventKind::Obeyed if event.packet.sequence > 0 => 4,
         EventKind::Arrived => 0,
-        EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed => 1,
+        EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,
         EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
         EventKind::Sent => 3,
     }
@@ -130,6 +130,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Sent => "sent",
         EventKind::Dropped => "DROPPED",
         EventKind::Lost => "LOST",
+        EventKind::Rerouted => "rerouted",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "DISCARDED",
         EventKind::Obeyed => "obeyed",

@@ -649,6 +649,18 @@ impl SharedBuffer {
         self.find_next_refresh();
     }
 
+    /// Asks again at `now` for all pauses that last at a port: somebody else is at the other end.
+    pub(crate) fn repeat_pauses(&mut self, port: u16, now: u64) {
+        let first = self.group(port, 0);
+        for index in first..first + self.classes.len() {
+            let lasts = self.groups.get(index);
+            if lasts.is_some_and(|group| group.paused_since != NEVER) {
+                self.ask(index as u32, now);
+            }
+        }
+        self.find_next_refresh();
+    }
+
     fn place(&self, index: u32) -> (u16, u8) {
         let classes = self.classes.len() as u32;
         ((index / classes) as u16, (index % classes) as u8)

@@ -251,6 +251,8 @@ fn incoming_through(
     } else {
         switches.of(topology, sender).egress_latency
     };
+    let longest = (leave, cable.delay);
+    let (leave, cable_delay) = longest_circuit((topology, switches), (node, port), longest);
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
     let stored = if stores {
         cable.rate.time_of_bits(u128::from(wire_bits))
@@ -260,12 +262,26 @@ fn incoming_through(
     PausedLink {
         rate: cable.rate,
         fast_ppm: if from_host { senders.fast_ppm } else { 0 },
-        cable_delay: cable.delay,
+        cable_delay,
         response_time: response_time(cable.rate),
-        flight: leave + cable.delay + switches.of(topology, node).ingress_latency + stored,
+        flight: leave + cable_delay + switches.of(topology, node).ingress_latency + stored,
         frame_bytes: senders.frame_bytes,
         reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES,
     }
+}
+
+/// The longest way out of a sender and the longest delay from there to a port: as they are, or of
+/// any circuit that an optical switch may give it.
+fn longest_circuit(
+    (topology, switches): (&Topology, &Switches),
+    (node, port): (u32, u16),
+    (leave, delay): (Time, Time),
+) -> (Time, Time) {
+    let possible = topology.optics.possible(CableEnd { node, port });
+    possible.fold((leave, delay), |longest, (sender, delay)| {
+        let leave = switches.of(topology, sender.node).egress_latency;
+        (longest.0.max(leave), longest.1.max(delay))
+    })
 }
 
 impl Headroom {

@@ -61,7 +61,7 @@ pub use signals::{
 pub use spec::{Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use telemetry::{Hop, Telemetry};
-pub use transmitter::{MacControl, Transmitter, WireLosses};
+pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
 pub use turns::Turns;
 pub use visit::VisitCounts;
 pub use watchdog::WatchdogSpec;

@@ -32,6 +32,8 @@ pub enum EventKind {
     /// It was to wait or waited at a port whose link is down, or at a queue that the PFC watchdog
     /// has closed.
     Lost,
+    /// It waited at a port whose circuit goes, and was taken out of the queue to be routed anew.
+    Rerouted,
     /// The NIC took it in order.
     Accepted,
     /// The NIC threw it away: out of sequence or received before.

@@ -1,5 +1,6 @@
 //! An output port of a switch: a queue for each class in front of a transmitter.
 
+mod circuit;
 mod credit;
 
 use tenter_engine::Agenda;

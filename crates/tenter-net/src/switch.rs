@@ -1,5 +1,6 @@
 //! A switch: route, choose, admit, queue, pause.
 
+mod circuit;
 mod credit;
 mod signals;
 

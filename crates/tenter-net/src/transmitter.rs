@@ -67,6 +67,21 @@ pub struct WireLosses {
     pub pauses: u64,
 }
 
+/// Where a link leads and how long it takes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarEnd {
+    /// The input of the other end for data.
+    pub output: Output,
+    /// From the wire to the other end's agenda.
+    pub latency: Time,
+    /// Whether that counts from the end of a frame, for the other end takes frames whole.
+    pub arrives_whole: bool,
+    /// The input of the other end for MAC control frames.
+    pub mac_output: Output,
+    /// From the end of a MAC control frame to the instant from which the other end obeys, in ps.
+    pub mac_latency: u64,
+}
+
 /// Where MAC control frames go, and how many have gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacControl {
@@ -159,6 +174,37 @@ impl Transmitter {
     pub fn light_up(&mut self, now: u64) {
         self.free_at = now;
         self.carried = 0;
+    }
+
+    /// Starts no frame any more, until the link comes up again: what has begun ends, and arrives.
+    pub(crate) fn hold(&mut self) {
+        self.trouble.get_or_insert_default().ended = self.free_at;
+        self.free_at = NEVER;
+    }
+
+    /// Counts what was under way on the link when the light went, after it was held.
+    pub(crate) fn lose_under_way(&mut self, under_way: WireLosses) {
+        let losses = &mut self.trouble.get_or_insert_default().losses;
+        losses.frames += under_way.frames;
+        losses.bytes += under_way.bytes;
+        losses.pauses += under_way.pauses;
+    }
+
+    /// Leads to another port from now on; nothing may be under way.
+    pub(crate) fn lead_to(&mut self, far: &FarEnd) {
+        self.output = far.output;
+        self.latency = far.latency.ps();
+        self.arrives_whole = far.arrives_whole;
+        self.mac.output = far.mac_output;
+        self.mac.latency = far.mac_latency;
+    }
+
+    /// Starts no frame before `at`.
+    pub(crate) fn wait_until(&mut self, at: u64) {
+        if self.free_at < at {
+            self.free_at = at;
+            self.carried = 0;
+        }
     }
 
     /// From `now` on frames take another time, and may have to arrive whole. A frame that is being

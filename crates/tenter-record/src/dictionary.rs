@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::circuits::CircuitRow;
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
@@ -107,6 +108,8 @@ pub fn markdown() -> String {
         );
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(CIRCUITS_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<CircuitRow>(), &mut page);
     page.push_str(FLOW_SIZES_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(QUEUE_CHANGES_INTRODUCTION);
@@ -178,6 +181,13 @@ const FLOW_SIZES_INTRODUCTION: &str = "
 ## `flow_sizes` of `summary.json`
 
 Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its law of sizes.
+
+";
+
+const CIRCUITS_INTRODUCTION: &str = "
+## `circuits.parquet`
+
+Only in trials of fabrics with optical circuit switches.
 
 ";
 

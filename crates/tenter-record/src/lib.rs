@@ -5,6 +5,7 @@
 //! row type declares its columns once, and the tables, the JSON and the data dictionary all come
 //! from that declaration.
 
+mod circuits;
 mod column;
 mod comparison;
 pub mod dictionary;
@@ -20,6 +21,7 @@ mod signals;
 mod sink;
 mod summary;
 
+pub use circuits::CircuitRow;
 pub use column::{Cell, Column, Kind, Names, Row, Value};
 pub use comparison::ComparisonRow;
 pub use digest::Digest;

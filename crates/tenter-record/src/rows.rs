@@ -5,6 +5,7 @@
 
 use tenter_units::Time;
 
+use crate::circuits::CircuitRow;
 use crate::column::rows;
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
@@ -483,6 +484,8 @@ pub struct Counts {
     pub signals: Vec<SignalRow>,
     /// How fast senders obeyed them.
     pub reactions: Vec<ReactionRow>,
+    /// Which ports optical switches joined when; empty without such switches.
+    pub circuits: Vec<CircuitRow>,
     /// Queues change by change, port by port, where that is asked for.
     pub queue_changes: Vec<QueueChangeRow>,
 }

@@ -152,6 +152,9 @@ impl TrialFolder {
             write_table(&path, &names, &counts.signals)?;
             write_table(&path, &names, &counts.reactions)?;
         }
+        if !counts.circuits.is_empty() {
+            write_table(&path, &names, &counts.circuits)?;
+        }
         if !counts.queue_changes.is_empty() {
             write_table(&path, &names, &counts.queue_changes)?;
         }

@@ -271,7 +271,7 @@ impl CircuitDraft<'_> {
         Some((topology, plan))
     }
 
-    /// Hosts must reach each other when circuits have changed.
+    /// Hosts and switches must reach each other when circuits have changed.
     fn check_reach(
         &self,
         topology: &Topology,
@@ -279,15 +279,18 @@ impl CircuitDraft<'_> {
         problems: &Problems,
     ) -> Option<()> {
         let field = circuits.last().map_or(&self.field, |(_, field)| field);
-        let reached = topology.hosts_reachable();
-        let Err(TopologyError::Unreachable { from, to }) = reached else {
+        let Some(lost) = topology.unreached() else {
             return Some(());
         };
+        let name = |node: u32| &topology.nodes[node as usize].name;
         let message = format!(
-            "{}: with these circuits `{from}` cannot reach `{to}`",
-            field.path
+            "{}: with these circuits `{}` cannot reach `{}`",
+            field.path,
+            name(0),
+            name(lost)
         );
-        let help = "leave a path between all switches with hosts".to_owned();
+        let help =
+            "leave a path to every switch, for frames that are on their way there".to_owned();
         problems.push(field.at, message, Some(help));
         None
     }

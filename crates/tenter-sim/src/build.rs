@@ -8,8 +8,8 @@ use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    CreditSpec, Forwarding, MacControl, SignalSpec, Switch, SwitchSpec, Switches, Telemetry,
-    Transmitter, Turns,
+    CreditSpec, FarEnd, Forwarding, MacControl, SignalSpec, Switch, SwitchSpec, Switches,
+    Telemetry, Transmitter, Turns,
 };
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -41,7 +41,7 @@ const FIRST_SOURCE_PORT: u16 = 0xc000;
 /// What all parts share and nothing changes.
 #[derive(Debug)]
 pub struct Context {
-    pub(crate) topology: Topology,
+    pub(crate) topology: Arc<Topology>,
     /// The routes while no link is down.
     pub(crate) routing: Arc<Routing>,
     pub(crate) impairments: Vec<LinkImpairment>,
@@ -206,6 +206,11 @@ impl Context {
     pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
+        self.link_to((node, port), peer, cable.delay)
+    }
+
+    /// The same of a link with a propagation delay that leads to another node.
+    pub(crate) fn link_to(&self, (node, port): (u32, u16), peer: u32, delay: Time) -> (Time, bool) {
         let leave = if self.topology.is_host(node) {
             self.nic.transmit_latency
         } else {
@@ -216,17 +221,22 @@ impl Context {
         } else {
             self.switch(peer).ingress_latency
         };
-        (leave + cable.delay + enter, self.arrives_whole(node, port))
+        let rate = self.topology.cable(node, port).rate;
+        (leave + delay + enter, self.arrives_whole_at(peer, rate))
     }
 
-    /// Cut-through needs an input that is no slower than any output of the switch.
-    fn arrives_whole(&self, node: u32, port: u16) -> bool {
-        self.arrives_whole_at(node, port, self.topology.cable(node, port).rate)
+    /// All links that may begin at a port, by their latency and whether frames arrive whole: one,
+    /// and those of every circuit that an optical switch may give it.
+    fn possible_links(&self, node: u32, port: u16) -> impl Iterator<Item = (Time, bool)> + '_ {
+        let possible = self.topology.optics.possible(CableEnd { node, port });
+        let circuits =
+            possible.map(move |(peer, delay)| self.link_to((node, port), peer.node, delay));
+        std::iter::once(self.link(node, port)).chain(circuits)
     }
 
-    /// The same if the link has this rate.
-    pub(crate) fn arrives_whole_at(&self, node: u32, port: u16, rate: Rate) -> bool {
-        let peer = self.topology.neighbour(node, port).node;
+    /// Cut-through needs an input that is no slower than any output of the switch: whether frames
+    /// of this rate arrive whole at a node.
+    pub(crate) fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
         if self.topology.is_host(peer)
             || self.switch(peer).forwarding == Forwarding::StoreAndForward
         {
@@ -301,7 +311,7 @@ impl Schedules {
 
 /// Everything that is the same for all parts, for a plan over so many threads.
 fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
-    let topology = plan.topology.clone();
+    let topology = Arc::new(plan.topology.clone());
     let routing = Routing::build(&topology)?;
     let mut ranks = vec![Vec::new(); topology.hosts];
     let mut slots = vec![(0_u32, 0_u32); topology.hosts];
@@ -406,10 +416,10 @@ fn flights(context: &Context, wire_bytes: u32) -> impl Iterator<Item = u64> {
     let nodes = (0..).zip(&context.topology.nodes);
     let ports =
         nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
-    ports.map(move |(node, port)| {
-        let (latency, whole) = context.link(node, port);
+    ports.flat_map(move |(node, port)| {
         let serialisation = context.serialisation(node, port).of(wire_bytes, 0).0;
-        latency.ps() + if whole { serialisation.ps() } else { 0 }
+        let links = context.possible_links(node, port);
+        links.map(move |(latency, whole)| latency.ps() + if whole { serialisation.ps() } else { 0 })
     })
 }
 
@@ -454,6 +464,7 @@ pub fn build<W: Watcher>(
             watcher: watcher(&context),
             turns: Turns::default(),
             routing: Arc::clone(&context.routing),
+            topology: Arc::clone(&context.topology),
             context: Arc::clone(&context),
         };
         Part {
@@ -499,17 +510,8 @@ fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
         let part = usize::from(context.homes[node as usize].0);
         let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
         let transmitters = ports.map(|port| {
-            let peer = context.topology.neighbour(node, port);
-            let (peer_part, peer_node) = context.homes[peer.node as usize];
-            let target = |input| Output {
-                part: peer_part,
-                node: peer_node,
-                input,
-            };
-            // Data first; MAC control frames have inputs of their own behind those of data.
-            let data = target(peer.port);
-            let ports = context.topology.nodes[peer.node as usize].ports.len() as u16;
-            context.transmitter((node, port), data, target(ports + peer.port))
+            let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));
+            context.transmitter((node, port), data, mac)
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));
@@ -521,6 +523,27 @@ fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
 }
 
 impl Context {
+    /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
+    /// their own behind those of data.
+    fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
+        let (part, node) = self.homes[end.node as usize];
+        let ports = self.topology.nodes[end.node as usize].ports.len() as u16;
+        [end.port, ports + end.port].map(|input| Output { part, node, input })
+    }
+
+    /// What a port of a switch leads to when it is joined with another by a circuit.
+    pub(crate) fn far_end(&self, from: CableEnd, to: CableEnd, delay: Time) -> FarEnd {
+        let [output, mac_output] = self.inputs_of(to);
+        let (latency, arrives_whole) = self.link_to((from.node, from.port), to.node, delay);
+        FarEnd {
+            output,
+            latency,
+            arrives_whole,
+            mac_output,
+            mac_latency: self.mac_latency_over(from, delay),
+        }
+    }
+
     pub(crate) fn serialisation(&self, node: u32, port: u16) -> tenter_units::SerialisationTime {
         self.serialisation_at(node, self.topology.cable(node, port).rate)
     }

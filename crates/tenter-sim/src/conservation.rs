@@ -1,78 +1,132 @@
 //! Nothing is lost unaccounted for: checked at the end of every run.
 
-use tenter_net::{CLASSES, PauseRecord, Transmitter};
+use std::collections::BTreeMap;
+
+use tenter_net::{CLASSES, Packet, PauseRecord, Transmitter};
+use tenter_topology::CableEnd;
 
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::{credit, scheduled};
 
+/// What a port has sent and another has not received, and what is not counted as lost: frames, frame
+/// bytes and MAC control frames. What is under way is in it.
+pub(crate) type Missing = [i128; 3];
+
+/// What is missing between two ports that are, or were, the ends of a link.
+pub(crate) fn missing<D: Driver>(driver: &D, sender: CableEnd, receiver: CableEnd) -> Missing {
+    let wire = transmitter(driver, sender.node, sender.port);
+    let (sent, lost, held) = (wire.sent(), wire.losses(), wire.held_back());
+    let arrived = received(driver, receiver.node, receiver.port);
+    let told = pauses_sent(driver, sender.node, sender.port)
+        + other_control(driver, sender.node, sender.port).0;
+    let obeyed = pauses_received(driver, receiver.node, receiver.port)
+        + other_control(driver, receiver.node, receiver.port).1;
+    let less = |sent: u64, found: u64| i128::from(sent) - i128::from(found);
+    [
+        less(sent.0, arrived.0 + lost.frames + held.0),
+        less(sent.1, arrived.1 + lost.bytes + held.1),
+        less(told, obeyed + lost.pauses),
+    ]
+}
+
+/// Checks what is missing on a link against what was before it was one, and what is under way.
+///
+/// # Errors
+/// A sentence with the link and both.
+pub(crate) fn check_link<D: Driver>(
+    driver: &D,
+    (sender, receiver): (CableEnd, CableEnd),
+    before: Missing,
+    under_way: Missing,
+) -> Result<(), String> {
+    let now = missing(driver, sender, receiver);
+    let more: Vec<i128> = now
+        .iter()
+        .zip(before)
+        .map(|(now, then)| now - then)
+        .collect();
+    if more == under_way {
+        return Ok(());
+    }
+    let link = driver
+        .fabric(0)
+        .context()
+        .topology()
+        .port_name(sender.node, sender.port);
+    Err(format!(
+        "{link} sent {more:?} (frames, bytes, MAC control frames) that neither arrived nor were lost, and {under_way:?} are under way"
+    ))
+}
+
+/// What is under way to a port.
+fn under_way(packets: &[&Packet], control: usize) -> Missing {
+    let bytes = packets.iter().map(|packet| u64::from(packet.frame_bytes));
+    [
+        packets.len() as i128,
+        i128::from(bytes.sum::<u64>()),
+        control as i128,
+    ]
+}
+
 /// Compares what every node sent with what its neighbours received, and what every switch received
-/// with what became of it.
+/// with what became of it. `circuits` has what was missing before a port was joined with another.
 ///
 /// # Errors
 /// A sentence that names the first node or link where frames do not add up. That is a defect of the
 /// simulator.
-pub(crate) fn check<D: Driver>(driver: &D) -> Result<(), String> {
+pub(crate) fn check<D: Driver>(
+    driver: &D,
+    circuits: &BTreeMap<CableEnd, Missing>,
+) -> Result<(), String> {
     let context = driver.fabric(0).context();
-    let topology = context.topology();
+    let topology = driver.fabric(0).topology();
     for node in 0..topology.nodes.len() as u32 {
         check_node(driver, node)?;
         check_buffer(driver, node)?;
         let (part, local) = context.home(node);
         let in_flight = driver.in_flight(usize::from(part), local);
-        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+        let ports = topology.nodes[node as usize].ports.len() as u16;
+        for port in 0..ports {
             let peer = topology.neighbour(node, port);
-            let sent = sent(driver, peer.node, peer.port);
-            let under_way = in_flight.iter().filter(|(input, _)| *input == port);
-            let bytes: u64 = under_way
-                .clone()
-                .map(|(_, p)| u64::from(p.frame_bytes))
-                .sum();
-            let arrived = received(driver, node, port);
-            let wire = transmitter(driver, peer.node, peer.port);
-            let (lost, held) = (wire.losses(), wire.held_back());
-            let found = (
-                arrived.0 + under_way.clone().count() as u64 + lost.frames + held.0,
-                arrived.1 + bytes + lost.bytes + held.1,
-            );
-            if sent != found {
-                let link = topology.port_name(peer.node, peer.port);
-                return Err(format!(
-                    "{link} sent {sent:?} (frames, bytes), but {found:?} arrived, were lost or are under way"
-                ));
+            check_pauses(driver, peer)?;
+            let here = CableEnd { node, port };
+            if peer == here {
+                // A dark port has nobody who would receive.
+                continue;
             }
-            let under_way: Vec<_> = under_way.map(|(_, packet)| packet).collect();
+            let data = in_flight.iter().filter(|(input, _)| *input == port);
+            let data: Vec<&Packet> = data.map(|(_, packet)| packet).collect();
+            let control = in_flight.iter().filter(|(input, _)| *input == ports + port);
+            let before = circuits.get(&peer).copied().unwrap_or_default();
+            let on_wire = under_way(&data, control.count());
+            check_link(driver, (peer, here), before, on_wire)?;
             let ends = (
                 (model(driver, peer.node), peer.port),
                 (model(driver, node), port),
             );
-            credit::check_link(ends, wire, &under_way).map_err(|error| {
+            let wire = transmitter(driver, peer.node, peer.port);
+            credit::check_link(ends, wire, &data).map_err(|error| {
                 let link = topology.port_name(peer.node, peer.port);
                 format!("at {link} {error}")
             })?;
-            let ports = topology.nodes[node as usize].ports.len() as u16;
-            let under_way = in_flight.iter().filter(|(input, _)| *input == ports + port);
-            let sent = pauses_sent(driver, peer.node, peer.port);
-            let of_classes = pauses_of_classes(driver, peer.node, peer.port);
-            if sent != of_classes {
-                let link = topology.port_name(peer.node, peer.port);
-                return Err(format!(
-                    "{link} sent {sent} pause frames, but {of_classes} for its classes"
-                ));
-            }
-            let sent = sent + other_control(driver, peer.node, peer.port).0;
-            let obeyed = pauses_received(driver, node, port) + other_control(driver, node, port).1;
-            let arrived = obeyed + under_way.count() as u64;
-            let found = arrived + lost.pauses;
-            if sent != found {
-                let link = topology.port_name(peer.node, peer.port);
-                return Err(format!(
-                    "{link} sent {sent} MAC control frames, but {found} arrived, were lost or are under way"
-                ));
-            }
         }
     }
     scheduled::check_leaves(driver)
+}
+
+/// The pause frames of a port are those of its classes.
+fn check_pauses<D: Driver>(driver: &D, end: CableEnd) -> Result<(), String> {
+    let sent = pauses_sent(driver, end.node, end.port);
+    let of_classes = pauses_of_classes(driver, end.node, end.port);
+    if sent == of_classes {
+        return Ok(());
+    }
+    let topology = driver.fabric(0).context().topology();
+    let link = topology.port_name(end.node, end.port);
+    Err(format!(
+        "{link} sent {sent} pause frames, but {of_classes} for its classes"
+    ))
 }
 
 fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
@@ -85,10 +139,6 @@ fn transmitter<D: Driver>(driver: &D, node: u32, port: u16) -> &Transmitter {
         NodeModel::Host(host) => host.nic().transmitter(),
         NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
     }
-}
-
-fn sent<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
-    transmitter(driver, node, port).sent()
 }
 
 fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {

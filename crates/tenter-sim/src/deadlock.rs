@@ -62,7 +62,7 @@ fn switch<D: Driver>(driver: &D, node: u32) -> Option<&Switch> {
 }
 
 fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
-    let topology = driver.fabric(0).context().topology();
+    let topology = driver.fabric(0).topology();
     let mut groups = BTreeSet::new();
     for node in topology.switch_nodes() {
         let Some(switch) = switch(driver, node).filter(|switch| switch.is_pausing()) else {
@@ -88,7 +88,7 @@ fn holds_up<D: Driver>(driver: &D, switch: &Switch, group: Group) -> bool {
         return false;
     };
     let class = switch.classes()[usize::from(group.queue)];
-    let topology = driver.fabric(0).context().topology();
+    let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(group.node, group.port);
     let mut lanes = credit::lanes(model(driver, peer.node), peer.port);
     let sender = lanes.find(|lane| lane.0 == class);
@@ -115,7 +115,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
 /// The group at the other end of an output port that the frames of a queue would join; `None` at a
 /// host.
 fn behind<D: Driver>(driver: &D, node: u32, (output, queue): (u16, u8)) -> Option<Group> {
-    let topology = driver.fabric(0).context().topology();
+    let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
     (!topology.is_host(peer.node)).then_some(Group {
         node: peer.node,
@@ -170,7 +170,7 @@ fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
 }
 
 fn describe<D: Driver>(driver: &D, cycle: &[(Group, (u16, u8))]) -> String {
-    let topology = driver.fabric(0).context().topology();
+    let topology = driver.fabric(0).topology();
     let by_credit = driver.fabric(0).context().credit.is_some();
     let kind = if by_credit { "credit" } else { "PFC" };
     let mut text = format!("{kind} deadlock, a cyclic buffer dependency: ");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_engine::{Agenda, Nodes, Output, Visit};
 use tenter_net::{Event, Medium, Packet, Switch, Turns};
-use tenter_topology::Routing;
+use tenter_topology::{Routing, Topology};
 
 use crate::build::{Context, Schedules};
 use crate::faults::Change;
@@ -32,6 +32,8 @@ pub struct Fabric<W> {
     pub(crate) turns: Turns,
     /// The routes as far as routing knows which links are down.
     pub(crate) routing: Arc<Routing>,
+    /// The graph with the circuits that there are now.
+    pub(crate) topology: Arc<Topology>,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -48,6 +50,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
             watcher,
             turns,
             routing,
+            ..
         } = self;
         match &mut nodes[node as usize] {
             NodeModel::Switch(switch) => {
@@ -147,6 +150,11 @@ impl<W: Watcher> Fabric<W> {
         &self.context
     }
 
+    /// The graph with the circuits that there are now.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// The watcher.
     pub fn watcher(&self) -> &W {
         &self.watcher
@@ -206,7 +214,7 @@ impl<W: Watcher> Fabric<W> {
         medium: &mut impl Medium,
     ) -> bool {
         let node = &mut self.nodes[node as usize];
-        change_node(node, &self.context, (now, change), medium)
+        change_node(node, (&self.context, &self.routing), (now, change), medium)
     }
 
     /// Changes a node at an edge, with the links that a visit offers.
@@ -220,13 +228,18 @@ impl<W: Watcher> Fabric<W> {
         let watcher = &mut self.watcher;
         let mut links = Links { visit, watcher };
         let node = &mut self.nodes[node as usize];
-        change_node(node, &self.context, (now, change), &mut links)
+        change_node(
+            node,
+            (&self.context, &self.routing),
+            (now, change),
+            &mut links,
+        )
     }
 }
 
 fn change_node<M: Medium>(
     node: &mut NodeModel,
-    context: &Context,
+    (context, routing): (&Context, &Routing),
     (now, change): (u64, &Change),
     medium: &mut M,
 ) -> bool {
@@ -239,6 +252,10 @@ fn change_node<M: Medium>(
             }
             Change::Watch(spec) => return switch.watch(&spec, now, medium),
             Change::StormBegins | Change::StormEnds => {}
+            Change::Hold(port) => switch.hold(port),
+            Change::Reroute(port) => switch.reroute(port, routing, now, medium),
+            Change::Darken(port, losses) => switch.darken(port, losses, now),
+            Change::Join(port, far, guard) => switch.join(port, &far, (guard, now), medium),
         },
         NodeModel::Host(host) => match *change {
             Change::Down(_, losses) => host.nic.go_dark(losses, now),
@@ -249,7 +266,12 @@ fn change_node<M: Medium>(
             }
             Change::StormBegins => host.nic.begin_storm(now, medium),
             Change::StormEnds => host.nic.end_storm(now, medium),
-            Change::Watch(_) => {}
+            // Watchdogs and optical switches have to do with switches alone.
+            Change::Watch(_)
+            | Change::Hold(_)
+            | Change::Reroute(_)
+            | Change::Darken(..)
+            | Change::Join(..) => {}
         },
     }
     true

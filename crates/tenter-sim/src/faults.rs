@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tenter_net::{WatchdogSpec, WireLosses};
+use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
 use tenter_scenario::{Fault, FaultEvent, Plan};
 use tenter_topology::CableEnd;
 use tenter_units::{Rate, SerialisationTime};
 
 use crate::build::Context;
 use crate::driver::Driver;
+use crate::routes::Routes;
 
 /// What happens to a node at an edge.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,14 @@ pub enum Change {
     StormBegins,
     /// It stops doing so.
     StormEnds,
+    /// A port whose circuit is to change starts no frame any more.
+    Hold(u16),
+    /// What waits at such a port is routed anew.
+    Reroute(u16),
+    /// The light of such a port goes; of what the port had sent this is lost.
+    Darken(u16, WireLosses),
+    /// A dark port is joined with another; frames follow so many ps later.
+    Join(u16, FarEnd, u64),
 }
 
 const NEVER: u64 = u64::MAX;
@@ -35,11 +44,9 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Faults {
     events: VecDeque<FaultEvent>,
     convergence: u64,
-    /// By cable: how often it has gone down and not come up, when it last did, and whether routing
-    /// leaves it out.
+    /// By cable: how often it has gone down and not come up, and when it last did.
     down: Vec<u32>,
     since: Vec<u64>,
-    is_out: Vec<bool>,
     /// What routing will know: (when, cable, whether it is out).
     news: VecDeque<(u64, u32, bool)>,
     /// Hosts that pause their leaves.
@@ -60,7 +67,6 @@ impl Faults {
             convergence: plan.faults.convergence.ps(),
             down: vec![0; cables],
             since: vec![0; cables],
-            is_out: vec![false; cables],
             news: VecDeque::new(),
             storms: Vec::new(),
             watchdog: plan.watchdog,
@@ -88,7 +94,7 @@ impl Faults {
     }
 
     /// Does everything that is due at `now`, at which all nodes stand.
-    pub(crate) fn apply<D: Driver>(&mut self, driver: &mut D, now: u64) {
+    pub(crate) fn apply<D: Driver>(&mut self, driver: &mut D, routes: &mut Routes, now: u64) {
         while let Some(event) = self.events.front().copied() {
             if event.at.ps() > now {
                 break;
@@ -96,7 +102,7 @@ impl Faults {
             self.events.pop_front();
             self.befall(driver, event.fault, now);
         }
-        self.converge(driver, now);
+        self.converge(driver, routes, now);
         if let Some(spec) = self.watchdog.filter(|_| self.next_look <= now) {
             let interval = spec.poll_interval.ps();
             self.next_look = (now / interval + 1) * interval;
@@ -154,22 +160,12 @@ impl Faults {
     }
 
     /// Lets routing know what is due.
-    fn converge<D: Driver>(&mut self, driver: &mut D, now: u64) {
-        let mut learnt = false;
+    fn converge<D: Driver>(&mut self, driver: &mut D, routes: &mut Routes, now: u64) {
         while let Some((_, cable, is_out)) = self.news.front().copied().filter(|n| n.0 <= now) {
             self.news.pop_front();
-            self.is_out[cable as usize] = is_out;
-            learnt = true;
+            routes.set_out(cable, is_out);
         }
-        if !learnt {
-            return;
-        }
-        let context = Arc::clone(&driver.fabric(0).context);
-        let routing = context.routing.without(&context.topology, &self.is_out);
-        let routing = Arc::new(routing);
-        for part in 0..driver.parts() {
-            driver.fabric_mut(part).routing = Arc::clone(&routing);
-        }
+        routes.publish(driver);
     }
 
     /// The links that are down, and since when.
@@ -190,7 +186,7 @@ fn ends<D: Driver>(driver: &D, cable: u32) -> [CableEnd; 2] {
 }
 
 /// Changes a node, and lets it look what it has to do now.
-fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
+pub(crate) fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
     let (part, local) = driver.fabric(0).context().home(node);
     if driver.change(usize::from(part), local, now, change) {
         driver.wake(usize::from(part), local, now);
@@ -201,29 +197,36 @@ fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
 fn take_down<D: Driver>(driver: &mut D, cable: u32, now: u64) {
     let ends = ends(driver, cable);
     for (sender, receiver) in [(ends[0], ends[1]), (ends[1], ends[0])] {
-        let context = Arc::clone(&driver.fabric(0).context);
-        let (part, local) = context.home(receiver.node);
-        let ports = context.topology.nodes[receiver.node as usize].ports.len() as u16;
-        let mut losses = WireLosses::default();
-        for input in [receiver.port, ports + receiver.port] {
-            for packet in driver.lose(usize::from(part), local, input) {
-                if packet.kind.is_mac_control() {
-                    losses.pauses += 1;
-                } else {
-                    losses.frames += 1;
-                    losses.bytes += u64::from(packet.frame_bytes);
-                }
-            }
-        }
+        let losses = lose(driver, receiver);
         let down = Change::Down(sender.port, losses);
         change(driver, sender.node, now, &down);
     }
 }
 
+/// Takes out what is under way to a port: it is lost.
+pub(crate) fn lose<D: Driver>(driver: &mut D, receiver: CableEnd) -> WireLosses {
+    let context = Arc::clone(&driver.fabric(0).context);
+    let (part, local) = context.home(receiver.node);
+    let ports = context.topology.nodes[receiver.node as usize].ports.len() as u16;
+    let mut losses = WireLosses::default();
+    for input in [receiver.port, ports + receiver.port] {
+        for packet in driver.lose(usize::from(part), local, input) {
+            if packet.kind.is_mac_control() {
+                losses.pauses += 1;
+            } else {
+                losses.frames += 1;
+                losses.bytes += u64::from(packet.frame_bytes);
+            }
+        }
+    }
+    losses
+}
+
 fn set_rate<D: Driver>(driver: &mut D, cable: u32, rate: Rate, now: u64) {
     for end in ends(driver, cable) {
         let context: &Context = driver.fabric(0).context();
-        let whole = context.arrives_whole_at(end.node, end.port, rate);
+        let peer = context.topology.neighbour(end.node, end.port).node;
+        let whole = context.arrives_whole_at(peer, rate);
         let serialisation = context.serialisation_at(end.node, rate);
         let slower = Change::Rate(end.port, serialisation, whole);
         change(driver, end.node, now, &slower);

@@ -3,6 +3,8 @@
 use tenter_endpoint::NicClasses;
 use tenter_net::headroom::{PausedLink, Senders, incoming, response_time};
 use tenter_net::{FLOW_CONTROL_BYTES, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_topology::CableEnd;
+use tenter_units::Time;
 
 use crate::build::Context;
 
@@ -59,12 +61,31 @@ impl Context {
     /// From the end of a pause frame sent through a port to the instant from which the other end
     /// obeys: the cable, and the response time. The same of a flow-control packet.
     pub(crate) fn mac_latency(&self, node: u32, port: u16) -> u64 {
-        let cable = self.topology.cable(node, port);
+        let delay = self.topology.cable(node, port).delay;
+        self.mac_latency_over(CableEnd { node, port }, delay)
+    }
+
+    /// The same where the way to the other end takes so long.
+    pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> u64 {
         let acts = match &self.credit {
             Some(spec) => spec.delay,
-            None => response_time(cable.rate),
+            None => response_time(self.topology.cable(from.node, from.port).rate),
         };
-        cable.delay.ps() + acts.ps()
+        delay.ps() + acts.ps()
+    }
+
+    /// How long after a circuit has come up frames may be sent from one end of it, so that pauses of
+    /// the other end, which are said first, have acted before.
+    pub(crate) fn circuit_guard(&self, from: CableEnd, to: CableEnd, delay: Time) -> u64 {
+        if !self.may_send_control() {
+            return 0;
+        }
+        let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
+        let each = self.serialisation(to.node, to.port).of(wire_bytes, 0).0;
+        let classes = self.switch(to.node).classes.len() as u64;
+        // Departures come before arrivals of the same instant, and fractions of a picosecond count.
+        let rest = self.mac_latency_over(from, delay) + 2;
+        (each.ps() + 1) * classes + rest
     }
 
     /// The shortest time in which a MAC control frame or a flow-control packet acts on another
@@ -79,7 +100,11 @@ impl Context {
         let ports =
             nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
         let times = ports.map(|(node, port)| {
-            self.serialisation(node, port).of(wire_bytes, 0).0.ps() + self.mac_latency(node, port)
+            let from = CableEnd { node, port };
+            let circuits = self.topology.optics.possible(from);
+            let shortest = circuits.map(|(_, delay)| self.mac_latency_over(from, delay));
+            let latency = shortest.fold(self.mac_latency(node, port), u64::min);
+            self.serialisation(node, port).of(wire_bytes, 0).0.ps() + latency
         });
         times.min().filter(|_| self.may_send_control())
     }

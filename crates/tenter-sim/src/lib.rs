@@ -15,6 +15,7 @@
 
 mod accounts;
 mod build;
+mod circuits;
 mod conservation;
 mod counters;
 mod credit;
@@ -32,6 +33,7 @@ mod jobs;
 mod ledger;
 mod notices;
 mod queue_log;
+mod routes;
 mod run;
 mod sampler;
 mod scale_up;

@@ -57,7 +57,9 @@ impl Watcher for QueueLog {
         match event.kind {
             EventKind::Queued => *waiting += frame,
             // What was not queued passes, or is lost, while nothing waits.
-            EventKind::Sent | EventKind::Lost if *waiting > 0 => *waiting -= frame,
+            EventKind::Sent | EventKind::Lost | EventKind::Rerouted if *waiting > 0 => {
+                *waiting -= frame
+            }
             _ => return,
         }
         if event.at < self.span.0 || event.at > self.span.1 {

@@ -14,12 +14,14 @@ use tenter_workload::flow_workload::FlowSchedule;
 
 use crate::accounts::Accounts;
 use crate::build::{self, Context};
+use crate::circuits::Circuits;
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::faults::Faults;
 use crate::hash_paths::HashPath;
 use crate::jobs::JobPlan;
 use crate::queue_log::{self, QueueLog};
+use crate::routes::Routes;
 use crate::sampler::Sampler;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, hash_paths, stall, summary};
@@ -90,6 +92,7 @@ pub struct Simulation<D: Driver> {
     sample_interval: Option<u64>,
     time_limit: Option<u64>,
     faults: Faults,
+    circuits: Circuits,
 }
 
 impl Simulation<WindowedDriver<Unwatched>> {
@@ -178,6 +181,7 @@ impl<D: Driver> Simulation<D> {
             sample_interval: plan.sample_interval.map(Time::ps),
             time_limit: plan.time_limit.map(Time::ps),
             faults: Faults::new(plan),
+            circuits: Circuits::new(plan),
         }
     }
 
@@ -205,14 +209,17 @@ impl<D: Driver> Simulation<D> {
         let mut course = Course::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
         course.faults = std::mem::take(&mut self.faults);
+        course.circuits = std::mem::take(&mut self.circuits);
         let stopped = course.run(self.time_limit)?;
         let Course {
             accounts,
             now,
             faults,
+            circuits,
             ..
         } = course;
-        conservation::check(&self.driver).map_err(SimulationError::Conservation)?;
+        let kept = conservation::check(&self.driver, circuits.missing());
+        kept.map_err(SimulationError::Conservation)?;
         let trial = summary::Trial {
             name: &self.name,
             threads: self.threads,
@@ -221,6 +228,7 @@ impl<D: Driver> Simulation<D> {
             stalls: stall::explain(&self.driver, &faults),
         };
         let mut outcome = summary::outcome(&self.driver, &accounts, trial);
+        outcome.counts.circuits = circuits.into_rows();
         queue_log::collect(&self.driver, &mut outcome);
         Ok(outcome)
     }
@@ -241,6 +249,8 @@ struct Course<'a, D: Driver, S: Sink> {
     was_cut: bool,
     sampler: Sampler,
     faults: Faults,
+    circuits: Circuits,
+    routes: Routes,
     now: u64,
     report_at: u64,
     report_interval: u64,
@@ -259,6 +269,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let jobs = context.jobs.iter().map(first).collect();
         let has_background = context.jobs.iter().any(|plan| plan.job.turns().is_none());
         let accounts = Accounts::new(&context)?;
+        let routes = Routes::new(&context);
         Ok(Course {
             driver,
             sink,
@@ -270,6 +281,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             was_cut: false,
             sampler: Sampler::new(None),
             faults: Faults::default(),
+            circuits: Circuits::default(),
+            routes,
             now: 0,
             report_at: FIRST_REPORT.ps(),
             report_interval: FIRST_REPORT.ps(),
@@ -295,9 +308,14 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     fn run_edges(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
         let ceiling = SIMULATED_MAX.ps();
         let limit = time_limit.unwrap_or(ceiling).min(ceiling);
+        self.circuits.begin(self.driver);
         loop {
             if self.faults.next() <= self.now {
-                self.faults.apply(self.driver, self.now);
+                self.faults.apply(self.driver, &mut self.routes, self.now);
+            }
+            if self.circuits.next() <= self.now {
+                let changed = self.circuits.apply(self.driver, &mut self.routes, self.now);
+                changed.map_err(SimulationError::Conservation)?;
             }
             self.start_collectives()?;
             let edge = self.next_edge(limit);
@@ -350,7 +368,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
         let own = [self.next_start(), self.stop_at].into_iter().flatten();
         let own = own.min().or(overdue);
-        let event = Some(self.faults.next_event()).filter(|&event| event < u64::MAX);
+        let event = self.faults.next_event().min(self.circuits.next());
+        let event = Some(event).filter(|&event| event < u64::MAX);
         let left = self.has_background || !self.is_done();
         let next = own.into_iter().chain(event).min();
         next.filter(|_| left)
@@ -405,6 +424,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             .min(self.report_at)
             .min(self.sampler.next())
             .min(self.faults.next())
+            .min(self.circuits.next())
     }
 
     /// Starts every collective that is due.

@@ -199,6 +199,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         EventKind::Queued => "queued",
         EventKind::Sent => "sent",
         EventKind::Lost => "is lost",
+        EventKind::Rerouted => "routed anew",
         EventKind::Dropped => "dropped",
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "discarded",

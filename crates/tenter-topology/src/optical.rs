@@ -162,6 +162,23 @@ impl Topology {
         ports
     }
 
+    /// The first node that host 0 does not reach, if there is one. With circuits that change
+    /// switches must be reached as well: what is on its way to one must find a way on.
+    pub fn unreached(&self) -> Option<u32> {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut waiting = vec![0_u32];
+        *seen.first_mut()? = true;
+        while let Some(node) = waiting.pop() {
+            for peer in self.neighbours(node) {
+                if !std::mem::replace(&mut seen[peer.node as usize], true) {
+                    waiting.push(peer.node);
+                }
+            }
+        }
+        let first = seen.iter().position(|seen| !seen)?;
+        Some(first as u32)
+    }
+
     /// Changes circuits. The rewiring must have passed [`Topology::check_rewiring`].
     pub fn rewire(&mut self, rewiring: &Rewiring) {
         let switch = rewiring.switch;

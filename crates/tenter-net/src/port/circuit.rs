@@ -1,0 +1,56 @@
+//! A port whose link is a circuit: it stops before the light goes, and goes on with another peer.
+
+use crate::medium::{EventKind, Medium};
+use crate::packet::Packet;
+use crate::port::{Port, Surroundings};
+use crate::transmitter::WireLosses;
+
+impl Port {
+    /// Starts no frame any more; what waits and what comes stays in its queue.
+    pub(crate) fn hold(&mut self) {
+        self.transmitter.hold();
+    }
+
+    /// How many frames wait in a queue.
+    pub(crate) fn frames_in(&self, queue: usize) -> usize {
+        self.queues[queue].iter().count()
+    }
+
+    /// Takes the first frame out of a queue at `now`, to which the port has been brought, so that it
+    /// is routed anew.
+    pub(crate) fn take_back(
+        &mut self,
+        number: usize,
+        now: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) -> Option<Packet> {
+        let queue = &mut self.queues[number];
+        let packet = *queue.front()?;
+        let frame = u64::from(packet.frame_bytes);
+        let before = queue.bytes;
+        queue.remove_front(frame);
+        if queue.is_empty() {
+            self.waiting &= !(1 << number);
+        }
+        self.bytes -= frame;
+        let account = (packet.stored_from(), number);
+        around.buffer.release(account, (before, frame), now);
+        self.transmitter
+            .note(EventKind::Rerouted, now, &packet, medium);
+        Some(packet)
+    }
+
+    /// The light of a port that is held goes at `now`, and what was under way is lost; what the
+    /// other end has said is forgotten.
+    pub(crate) fn darken(&mut self, now: u64, under_way: WireLosses) {
+        self.transmitter.lose_under_way(under_way);
+        for number in 0..self.queues.len() {
+            self.restore(number);
+            let queue = &mut self.queues[number];
+            queue.pause.forget(now, queue.paused_until);
+            queue.paused_until = now;
+        }
+        self.closed = 0;
+    }
+}

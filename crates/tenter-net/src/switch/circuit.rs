@@ -1,0 +1,76 @@
+//! A switch some of whose links are circuits of optical switches.
+//!
+//! A port whose circuit is to change is first *held*: it starts no frame any more, and what waits
+//! there is routed anew. When the last frame has arrived it is *darkened*. Later it is *joined* with
+//! another port. Pauses that the switch has asked for last while the port is dark, for what they
+//! were asked for may still be in its buffer; the new peer is told of them before it may send.
+
+use tenter_topology::Routing;
+
+use crate::medium::Medium;
+use crate::port::Surroundings;
+use crate::switch::Switch;
+use crate::transmitter::{FarEnd, WireLosses};
+
+impl Switch {
+    /// A port starts no frame any more, up to `now` everything having been done.
+    pub fn hold(&mut self, number: u16) {
+        self.ports[usize::from(number)].hold();
+    }
+
+    /// Routes anew what waits at a port that is held. Frames stay where they are if no other way
+    /// leads to their hosts.
+    ///
+    /// One frame after the other is taken out and put in again, so that a frame of a lossless class
+    /// finds the room that it left.
+    pub fn reroute<M: Medium>(&mut self, number: u16, routing: &Routing, now: u64, medium: &mut M) {
+        for queue in 0..self.class_of.len() {
+            for _ in 0..self.ports[usize::from(number)].frames_in(queue) {
+                let mut around = Surroundings {
+                    rules: &self.rules,
+                    buffer: &mut self.buffer,
+                };
+                let port = &mut self.ports[usize::from(number)];
+                let Some(mut packet) = port.take_back(queue, now, &mut around, medium) else {
+                    break;
+                };
+                let input = packet.stored_from();
+                packet.at = now;
+                let candidates = routing.candidates(self.index, packet.destination);
+                let around = (&self.ports[..], routing);
+                let seed = self.rules.seed;
+                let chosen = self.balancer.choose(&packet, candidates, seed, around);
+                self.offer(&packet, input, candidates[chosen], medium);
+            }
+        }
+        self.settle(now, medium);
+    }
+
+    /// The light of a port that is held goes at `now`; what was still under way from here is lost.
+    pub fn darken(&mut self, number: u16, under_way: WireLosses, now: u64) {
+        self.ports[usize::from(number)].darken(now, under_way);
+    }
+
+    /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames follow
+    /// `guard` later, when those of the other end have acted.
+    pub fn join<M: Medium>(
+        &mut self,
+        number: u16,
+        far: &FarEnd,
+        (guard, now): (u64, u64),
+        medium: &mut M,
+    ) {
+        let port = &mut self.ports[usize::from(number)];
+        port.transmitter_mut().lead_to(far);
+        port.light_up(now);
+        self.buffer.repeat_pauses(number, now);
+        // Before any frame, which would make the other end's wait.
+        while let Some(due) = self.buffer.take_due() {
+            let class = self.class_of[usize::from(due.queue)];
+            self.ports[usize::from(due.port)].tell(class, due, now, medium);
+        }
+        let port = &mut self.ports[usize::from(number)];
+        port.transmitter_mut().wait_until(now.saturating_add(guard));
+        self.settle(now, medium);
+    }
+}
