@@ -131,6 +131,8 @@ pub(crate) struct SharedBuffer {
     /// How long a quantum lasts at each port, in ps.
     quantum_ps: Vec<u64>,
     journal: Journal,
+    /// Whether senders that may go on are not told so yet.
+    holds_back: bool,
     /// The input buffers of a fabric that sends by credit.
     inputs: Option<Box<InputBuffers>>,
 }
@@ -186,6 +188,7 @@ impl SharedBuffer {
             due: VecDeque::new(),
             quantum_ps,
             journal: Journal::default(),
+            holds_back: false,
             inputs: None,
         }
     }
@@ -524,8 +527,27 @@ impl SharedBuffer {
             group.used -= rest;
             pool.used -= shared_more(rules, group.used, rest);
         }
-        if !self.paused.is_empty() {
+        if !self.paused.is_empty() && !self.holds_back {
             self.let_go_on(index, queue, now);
+        }
+    }
+
+    /// From now on senders that may go on are not told so: frames are taken out and put in again.
+    pub(crate) fn hold_back(&mut self) {
+        self.holds_back = true;
+    }
+
+    /// Tells senders that may go on at `now`, and from now on at once.
+    pub(crate) fn let_all_go_on(&mut self, now: u64) {
+        self.holds_back = false;
+        let mut paused = self.paused.clone();
+        paused.sort_unstable();
+        for index in paused {
+            // One may let others go on.
+            if self.groups[index as usize].paused_since != NEVER {
+                let queue = index as usize % self.classes.len();
+                self.let_go_on(index as usize, queue, now);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Random small scenarios: every topology, every collective, and switches and NICs at odd settings.
 
+mod circuits;
 mod congestion;
 mod credit;
 mod draw;
@@ -17,6 +18,8 @@ mod workload;
 use tenter_scenario::{Format, Plan, load};
 
 use draw::Draw;
+
+pub use circuits::random_changes;
 
 /// A scenario that was made from a seed.
 #[derive(Clone, Debug)]
@@ -36,7 +39,7 @@ pub struct RandomScenario {
 /// and rare in the others. In three of ten frames are dropped, so that NAKs and timeouts occur, and
 /// in one of eight a queue pair gives up and its job with it. In four of ten links fail, frames are
 /// lost or reordered on links, NICs pause their leaves, or a watchdog looks on. In some the
-/// switches of a tier are not like the others.
+/// switches of a tier are not like the others, and in some optical switches change circuits.
 ///
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
@@ -60,6 +63,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
             credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
             signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
+            circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -115,7 +119,8 @@ mod tests {
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
         Scheduling, SignalMode, UNLIMITED_POOL,
     };
-    use tenter_scenario::{Fault, LinkImpairment, Plan, RulePlan};
+    use tenter_scenario::{Fault, LinkImpairment, OnChange, Plan, RulePlan};
+    use tenter_topology::OpticalTier;
     use tenter_workload::collective::CollectiveKind;
 
     use super::random_scenario;
@@ -381,15 +386,55 @@ mod tests {
             .collect()
     }
 
+    const CIRCUITS: [&str; 6] = [
+        "flexible trees",
+        "optical spines",
+        "circuits that are drained",
+        "circuits that are lost",
+        "circuits beside PFC",
+        "circuits and links that fail",
+    ];
+
+    /// What there is of circuits that change in a plan.
+    fn circuits_of(plan: &Plan) -> Vec<&'static str> {
+        let Some(circuits) = plan.circuits.as_ref().filter(|of| !of.changes.is_empty()) else {
+            return Vec::new();
+        };
+        let lossless = plan.switches.any_class(|class| class.lossless.is_some());
+        let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
+        let has = [
+            ("flexible trees", is_tree),
+            ("optical spines", !is_tree),
+            (
+                "circuits that are drained",
+                circuits.on_change == OnChange::Drain,
+            ),
+            (
+                "circuits that are lost",
+                circuits.on_change == OnChange::Lose,
+            ),
+            ("circuits beside PFC", lossless),
+            (
+                "circuits and links that fail",
+                !plan.faults.events.is_empty(),
+            ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
     /// What there is of everything that is set in the plan.
     fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
-        let kinds: [fn(&Plan) -> Vec<&'static str>; 6] = [
+        let kinds: [fn(&Plan) -> Vec<&'static str>; 7] = [
             flow_control_of,
             recovery_of,
             trouble_of,
             hosts_of,
             credit_of,
             signals_of,
+            circuits_of,
         ];
         kinds.into_iter().flat_map(|of| of(plan))
     }
@@ -511,7 +556,12 @@ mod tests {
         ] {
             at_least(what, 5);
         }
-        for what in HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS) {
+        for what in HOSTS
+            .iter()
+            .chain(&WITH_CREDIT)
+            .chain(&SIGNALS)
+            .chain(&CIRCUITS)
+        {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

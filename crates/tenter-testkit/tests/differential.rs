@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tenter_net::{ClassSpec, Headroom};
 use tenter_record::Summary;
-use tenter_scenario::Plan;
+use tenter_scenario::{OnChange, Plan};
 use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.
@@ -155,7 +155,9 @@ fn has_sufficient_headroom(plan: &Plan) -> bool {
         let of = class.lossless.as_ref();
         of.is_none_or(|of| of.headroom == Headroom::Model && of.quanta == u16::MAX)
     };
+    let circuits = plan.circuits.as_ref();
     plan.faults.events.is_empty()
+        && circuits.is_none_or(|of| of.on_change == OnChange::Drain)
         && plan.impairments.is_empty()
         && plan.watchdog.is_none()
         && !plan.switches.any_class(|class| !sufficient(class))

@@ -22,8 +22,10 @@ impl Switch {
     /// leads to their hosts.
     ///
     /// One frame after the other is taken out and put in again, so that a frame of a lossless class
-    /// finds the room that it left.
+    /// finds the room that it left. Senders are told only at the end what that comes to: a sender
+    /// that is let go on and stopped again for each frame would fill more than its headroom.
     pub fn reroute<M: Medium>(&mut self, number: u16, routing: &Routing, now: u64, medium: &mut M) {
+        self.buffer.hold_back();
         for queue in 0..self.class_of.len() {
             for _ in 0..self.ports[usize::from(number)].frames_in(queue) {
                 let mut around = Surroundings {
@@ -43,6 +45,7 @@ impl Switch {
                 self.offer(&packet, input, candidates[chosen], medium);
             }
         }
+        self.buffer.let_all_go_on(now);
         self.settle(now, medium);
     }
 

@@ -1,0 +1,134 @@
+//! Optical circuit switches whose circuits change: put into the plan, for half of the fat trees and
+//! leaf-spine fabrics that can have them.
+
+use tenter_engine::Stream;
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_scenario::{CircuitChange, CircuitPlan, Fault, OnChange, Plan};
+use tenter_topology::{CableEnd, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec};
+use tenter_units::Time;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    let by_tree = matches!(
+        plan.switches.usual.load_balancing,
+        LoadBalancing::Destination(_)
+    );
+    if plan.scheduled.is_some() || plan.credit.is_some() || by_tree || draw.chance(40) {
+        return;
+    }
+    let tier = match &plan.topology_spec {
+        TopologySpec::FatTree(_) => OpticalTier::AboveLeaves,
+        TopologySpec::LeafSpine(_) => OpticalTier::InPlaceOfSpines,
+        _ => return,
+    };
+    let optical = OpticalSpec {
+        tier,
+        radix: match tier {
+            OpticalTier::AboveLeaves => 2 * draw.within(1..=8) as u16,
+            OpticalTier::InPlaceOfSpines => 4096,
+        },
+        delay: Time::from_ns(draw.below(30)),
+    };
+    // Spines that are unlike each other cannot be replaced, nor one that has nothing to join.
+    let Ok(topology) = optical.build(&plan.topology_spec) else {
+        return;
+    };
+    keep_what_is_left(plan, &topology);
+    let reconfiguration = draw.within(1..=20_000);
+    let convergence = draw.below(reconfiguration);
+    plan.circuits = Some(CircuitPlan {
+        optical,
+        changes: random_changes(&topology, draw.below(u64::MAX), draw.below(8), |stream| {
+            Time::from_ns(stream.below(60_000))
+        }),
+        reconfiguration: Time::from_ns(reconfiguration),
+        on_change: if draw.chance(60) {
+            OnChange::Drain
+        } else {
+            OnChange::Lose
+        },
+        convergence: Time::from_ns(if draw.chance(50) { 0 } else { convergence }),
+    });
+    plan.topology = topology;
+}
+
+/// Faults and impairments of links that are circuits now, or no more, are left out.
+fn keep_what_is_left(plan: &mut Plan, topology: &Topology) {
+    plan.faults.events.retain(|event| match event.fault {
+        Fault::LinkDown(cable) | Fault::LinkUp(cable) | Fault::LinkRate(cable, _) => {
+            !topology.is_fibre(cable)
+        }
+        Fault::StormBegins(_) | Fault::StormEnds(_) => true,
+    });
+    plan.impairments.retain(|of| {
+        let CableEnd { node, port } = of.sender;
+        (node as usize) < topology.nodes.len()
+            && !topology.is_fibre(topology.cable_number(node, port))
+    });
+}
+
+/// So many changes of the circuits of a topology, made from a seed and in the order of the times
+/// that `at` draws; after each of them every switch is reached.
+pub fn random_changes(
+    topology: &Topology,
+    seed: u64,
+    count: u64,
+    mut at: impl FnMut(&mut Stream) -> Time,
+) -> Vec<CircuitChange> {
+    let mut stream = Stream::new(seed, "testkit", "random-circuits");
+    let mut times: Vec<Time> = (0..count).map(|_| at(&mut stream)).collect();
+    times.sort_unstable();
+    let mut topology = topology.clone();
+    let mut changes = Vec::new();
+    for at in times {
+        let switches = topology.optics.switches().len() as u64;
+        let mut rewirings: Vec<Rewiring> = Vec::new();
+        for _ in 0..=stream.below(2) {
+            let switch = stream.below(switches) as u32;
+            if rewirings.iter().any(|of| of.switch == switch) {
+                continue;
+            }
+            rewirings.extend(random_rewiring(&mut topology, switch, &mut stream));
+        }
+        if !rewirings.is_empty() {
+            changes.push(CircuitChange { at, rewirings });
+        }
+    }
+    changes
+}
+
+/// New circuits of a switch, which the topology then has; none if some tries found none that leave
+/// every switch reached.
+fn random_rewiring(topology: &mut Topology, switch: u32, stream: &mut Stream) -> Option<Rewiring> {
+    let ports = topology.optics.switches()[switch as usize].ports.len() as u16;
+    for _ in 0..20 {
+        let mut order: Vec<u16> = (0..ports).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, stream.below(last as u64 + 1) as usize);
+        }
+        let pairs = 1 + stream.below(u64::from(ports) / 2) as usize;
+        let pairs = order.chunks_exact(2).take(pairs);
+        let mut rewiring = Rewiring {
+            switch,
+            pairs: pairs.map(|pair| (pair[0], pair[1])).collect(),
+            dark: Vec::new(),
+        };
+        if stream.below(4) == 0 {
+            rewiring
+                .dark
+                .extend(rewiring.pairs.pop().map(|(port, _)| port));
+        }
+        if topology.check_rewiring(&rewiring).is_err() {
+            continue;
+        }
+        let mut changed = topology.clone();
+        changed.rewire(&rewiring);
+        if changed.unreached().is_none() {
+            *topology = changed;
+            return Some(rewiring);
+        }
+    }
+    None
+}
