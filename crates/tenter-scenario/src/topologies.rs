@@ -176,6 +176,18 @@ const CORE: KeyTable = KeyTable {
             "Parallel cables between an aggregation switch and each of its cores",
         ),
         key(
+            "taper",
+            "ratio, 1 or more",
+            Default("1"),
+            "How many times fewer cables each pod has to the cores than these counts make; cores without any are left out",
+        ),
+        key(
+            "links_per_pod",
+            "count",
+            Depends("as `taper` has it"),
+            "The same as a count: the cables from each pod to the cores",
+        ),
+        key(
             "rate",
             "rate",
             Default("400Gbps"),
@@ -378,7 +390,7 @@ fn read_fat_tree(fabric: &mut Section<'_>, _: &mut Places) -> Option<TopologySpe
     let leaf_rate = read_rate(fabric, "leaf_rate");
     let host_delay = fabric.time("host_delay", DELAYS);
     let leaf_delay = fabric.time("leaf_delay", DELAYS);
-    let core = read_core(fabric);
+    let core = read_core(fabric, aggs_per_pod);
     Some(TopologySpec::FatTree(FatTree {
         hosts_per_leaf: hosts_per_leaf?,
         leaves_per_pod: leaves_per_pod?,
@@ -392,7 +404,7 @@ fn read_fat_tree(fabric: &mut Section<'_>, _: &mut Places) -> Option<TopologySpe
     }))
 }
 
-fn read_core(fabric: &mut Section<'_>) -> Read<Option<CoreTier>> {
+fn read_core(fabric: &mut Section<'_>, aggs_per_pod: Option<u32>) -> Read<Option<CoreTier>> {
     let field = fabric.take("core")?;
     if field.word() == Some("none") {
         return Some(None);
@@ -401,6 +413,8 @@ fn read_core(fabric: &mut Section<'_>) -> Read<Option<CoreTier>> {
     let pods = section.integer("pods", COUNTS);
     let cores_per_agg = section.integer("cores_per_agg", COUNTS);
     let links_per_agg_core = section.integer("links_per_agg_core", COUNTS);
+    let full = product_of(&[aggs_per_pod, cores_per_agg, links_per_agg_core]);
+    let links_per_pod = read_taper(&mut section, full);
     let rate = read_rate(&mut section, "rate");
     let delay = section.time("delay", DELAYS);
     fabric.put("core", section.finish());
@@ -408,9 +422,54 @@ fn read_core(fabric: &mut Section<'_>) -> Read<Option<CoreTier>> {
         pods: pods?,
         cores_per_agg: cores_per_agg?,
         links_per_agg_core: links_per_agg_core?,
+        links_per_pod: links_per_pod?,
         rate: rate?,
         delay: delay?,
     }))
+}
+
+fn product_of(counts: &[Option<u32>]) -> Option<u64> {
+    let mut counts = counts.iter().copied();
+    counts.try_fold(1_u64, |product, count| {
+        product.checked_mul(u64::from(count?))
+    })
+}
+
+/// Cables from each pod to the cores, of as many as `full` has; `None` for all.
+fn read_taper(section: &mut Section<'_>, full: Option<u64>) -> Read<Option<u32>> {
+    let field = section.take_either("taper", "links_per_pod")?;
+    if field.path.ends_with("links_per_pod") {
+        let links: u32 = field.integer(COUNTS)?;
+        if let Some(full) = full.filter(|full| u64::from(links) > *full) {
+            let what = format!("is more than the {full} cables that each pod has");
+            field.problem(&what, "give fewer, or more cores".to_owned());
+            return None;
+        }
+        return Some(Some(links));
+    }
+    let ratio: Option<f64> = field.word().and_then(|word| word.parse().ok());
+    let Some(ratio) = ratio.filter(|ratio| (1.0..=1e6).contains(ratio)) else {
+        let what = format!(
+            "must be a ratio of 1 or more, not {}",
+            field.node.describe()
+        );
+        field.problem(
+            &what,
+            "write for example `2`: half of the cables".to_owned(),
+        );
+        return None;
+    };
+    if ratio == 1.0 {
+        section.drop_key("taper");
+        return Some(None);
+    }
+    let left = (full? as f64 / ratio).floor();
+    if left < 1.0 {
+        let what = "leaves a pod no cable to the cores";
+        field.problem(what, format!("give at most {}", full?));
+        return None;
+    }
+    Some(Some(left as u32))
 }
 
 fn read_rail(fabric: &mut Section<'_>, places: &mut Places) -> Option<TopologySpec> {

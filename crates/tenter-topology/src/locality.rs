@@ -213,6 +213,7 @@ mod tests {
                 pods: 2,
                 cores_per_agg: 1,
                 links_per_agg_core: 1,
+                links_per_pod: None,
                 rate: Rate::from_gbps(400),
                 delay: Time::from_ns(300),
             }),

@@ -46,6 +46,9 @@ pub struct CoreTier {
     pub cores_per_agg: u32,
     /// Parallel cables between an aggregation switch and each core of its group.
     pub links_per_agg_core: u32,
+    /// Cables from each pod to the cores that are left of these, dealt out evenly over its
+    /// aggregation switches and core by core; `None` for all. Cores without any are left out.
+    pub links_per_pod: Option<u32>,
     /// Line rate of the links to the cores.
     pub rate: Rate,
     /// Propagation delay of the links to the cores.
@@ -89,6 +92,7 @@ impl FatTree {
                 pods: k,
                 cores_per_agg,
                 links_per_agg_core: 1,
+                links_per_pod: None,
                 rate,
                 delay,
             }),
@@ -113,16 +117,41 @@ impl FatTree {
             }
         }
         if let Some(tier) = &self.core {
+            let firsts = self.first_cores(tier);
             for agg in 0..numbers.cores - numbers.aggs {
                 let group = agg % self.aggs_per_pod;
-                for core in 0..tier.cores_per_agg {
-                    let core = numbers.cores + group * tier.cores_per_agg + core;
-                    let agg = numbers.aggs + agg;
-                    wiring.connect(agg, core, tier.links_per_agg_core, tier.rate, tier.delay);
+                let (mut left, each) = (self.links_up(tier, group), tier.links_per_agg_core);
+                let mut core = numbers.cores + firsts[group as usize];
+                while left > 0 {
+                    let links = left.min(each);
+                    wiring.connect(numbers.aggs + agg, core, links, tier.rate, tier.delay);
+                    (left, core) = (left - links, core + 1);
                 }
             }
         }
         wiring.finish()
+    }
+
+    /// Cables from an aggregation switch of a group to the cores.
+    fn links_up(&self, tier: &CoreTier, group: u32) -> u32 {
+        let full = tier.cores_per_agg.saturating_mul(tier.links_per_agg_core);
+        let Some(of_pod) = tier.links_per_pod else {
+            return full;
+        };
+        let dealt = of_pod / self.aggs_per_pod + u32::from(group < of_pod % self.aggs_per_pod);
+        dealt.min(full)
+    }
+
+    /// The number of the first core of each group among the cores, and of all of them.
+    fn first_cores(&self, tier: &CoreTier) -> Vec<u32> {
+        let cores = (0..self.aggs_per_pod)
+            .map(|group| self.links_up(tier, group).div_ceil(tier.links_per_agg_core));
+        let mut sums = vec![0];
+        sums.extend(cores.scan(0, |sum, cores| {
+            *sum += cores;
+            Some(*sum)
+        }));
+        sums
     }
 
     fn pods(&self) -> u32 {
@@ -143,6 +172,7 @@ impl FatTree {
                 ("pods", core.pods),
                 ("cores_per_agg", core.cores_per_agg),
                 ("links_per_agg_core", core.links_per_agg_core),
+                ("links_per_pod", core.links_per_pod.unwrap_or(1)),
             ])?;
             check_rates(&[("core rate", core.rate)])?;
             core_cables = product(&[
@@ -188,8 +218,8 @@ impl FatTree {
             };
             wiring.switch(name, 1);
         }
-        let cores_per_agg = self.core.as_ref().map_or(0, |core| core.cores_per_agg);
-        for core in 0..self.aggs_per_pod * cores_per_agg {
+        let cores = self.core.as_ref().map(|core| self.first_cores(core));
+        for core in 0..cores.and_then(|sums| sums.last().copied()).unwrap_or(0) {
             wiring.switch(format!("core{core}"), 2);
         }
         Numbers {

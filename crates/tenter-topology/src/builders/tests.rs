@@ -304,6 +304,28 @@ fn fat_tree_oversubscribed_on_each_tier() {
     assert_eq!(peers(&topology, "spine1"), ["leaf0", "leaf1"]);
 }
 
+#[test]
+fn a_tapered_tree_loses_cores_first() {
+    let mut tree = FatTree::k_ary(4, gbps(100), Time::ZERO).unwrap();
+    let mut tapered = |links: u32| {
+        tree.core.as_mut().unwrap().links_per_pod = Some(links);
+        TopologySpec::FatTree(tree.clone()).build().unwrap()
+    };
+    // Four pods of two aggregation switches, each with two cores above it.
+    let all = tapered(4);
+    let whole = FatTree::k_ary(4, gbps(100), Time::ZERO).unwrap();
+    assert_eq!(all, TopologySpec::FatTree(whole).build().unwrap());
+    let three = tapered(3);
+    assert_eq!((three.switches(), three.cables.len()), (8 + 8 + 3, 48 - 4));
+    assert_eq!(peers(&three, "pod2/agg0")[2..], ["core0", "core1"]);
+    assert_eq!(peers(&three, "pod2/agg1")[2..], ["core2"]);
+    assert_eq!(three.tiers()[2].down_bps, 12 * 100_000_000_000);
+    // The second aggregation switch of each pod then serves its pod alone.
+    let one = tapered(1);
+    assert_eq!(peers(&one, "core0").len(), 4);
+    assert_eq!(peers(&one, "pod3/agg1"), ["leaf6", "leaf7"]);
+}
+
 fn node(name: &str, tier: Option<u8>) -> ExplicitNode {
     let kind = tier.map_or(NodeKind::Host, |tier| NodeKind::Switch { tier });
     ExplicitNode {
@@ -488,7 +510,7 @@ proptest! {
         (tree.aggs_per_pod, tree.links_per_leaf_agg) = (aggs, links);
         let (rate, delay) = (gbps(100), Time::ZERO);
         let links_per_agg_core = core_links;
-        tree.core = Some(CoreTier { pods, cores_per_agg: cores, links_per_agg_core, rate, delay });
+        tree.core = Some(CoreTier { pods, cores_per_agg: cores, links_per_agg_core, links_per_pod: None, rate, delay });
         let three = TopologySpec::FatTree(tree).build().unwrap();
         let cables = pods * (leaves * (hosts + aggs * links) + aggs * cores * core_links);
         let switches = pods * (leaves + aggs) + aggs * cores;

@@ -22,6 +22,7 @@ fn tree() -> FatTree {
             pods: 2,
             cores_per_agg: 1,
             links_per_agg_core: 1,
+            links_per_pod: None,
             rate,
             delay: Time::from_ns(200),
         }),

@@ -205,6 +205,7 @@ fn any_fat_tree() -> impl Strategy<Value = TopologySpec> {
                 pods,
                 cores_per_agg,
                 links_per_agg_core,
+                links_per_pod: None,
                 rate: RATE,
                 delay: DELAY,
             }),
