@@ -67,7 +67,10 @@ pub fn bill(plan: &Plan) -> Bill {
     let whole: Option<u64> = each.map(|watts| watts.map(u64::from)).sum();
     Bill {
         nics: nics(plan),
-        switches: switch_lines(plan),
+        switches: switch_lines(plan)
+            .into_iter()
+            .chain(optical_lines(plan))
+            .collect(),
         cables: cable_lines(plan),
         switch_chips_watts: whole,
         watts_per_nic: whole.map(|whole| whole as f64 / topology.hosts as f64),
@@ -110,6 +113,26 @@ fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
     alike.into_iter().map(line).collect()
 }
 
+/// Optical circuit switches, by the number of ports that are used.
+fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
+    let topology = &plan.topology;
+    let mut alike: BTreeMap<(u64, Rate), u64> = BTreeMap::new();
+    for switch in topology.optics.switches() {
+        let Some(first) = switch.ports.first() else {
+            continue;
+        };
+        let rate = topology.cable(first.device.node, first.device.port).rate;
+        let ports = switch.ports.len() as u64;
+        *alike.entry((ports, rate)).or_insert(0) += 1;
+    }
+    alike.into_iter().map(|((ports, rate), count)| SwitchLine {
+        tier: "optical circuit".to_owned(),
+        count,
+        device_percent: None,
+        ports: vec![(ports, gbps(rate))],
+    })
+}
+
 /// The share of a device that some ports take: each the part that is the reciprocal of how many of
 /// the next listed rate there are. Ports faster than all that are listed do not fit at all.
 fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
@@ -126,10 +149,14 @@ fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
 
 fn cable_lines(plan: &Plan) -> Vec<CableLine> {
     let topology = &plan.topology;
-    let mut alike: BTreeMap<(Option<u8>, u8, Rate, Time), u64> = BTreeMap::new();
+    // A fibre leads to an optical switch, which is of no tier.
+    let mut alike: BTreeMap<(Option<u8>, Option<u8>, Rate, Time), u64> = BTreeMap::new();
     for cable in &topology.cables {
         let [a, b] = cable.ends.map(|end| topology.tier(end.node));
-        let key = (a.min(b), a.max(b).unwrap_or(0), cable.rate, cable.delay);
+        let key = match topology.optics.place(cable.ends[0]) {
+            None => (a.min(b), a.max(b), cable.rate, cable.delay),
+            Some(place) => (a, None, cable.rate, topology.optics.port(place).fibre),
+        };
         *alike.entry(key).or_insert(0) += 1;
     }
     let line = |((lower, upper, rate, delay), count): (_, u64)| {
@@ -137,9 +164,13 @@ fn cable_lines(plan: &Plan) -> Vec<CableLine> {
             None => "NIC".to_owned(),
             Some(tier) => tier_name(topology, tier),
         };
+        let upper = match upper {
+            None => "optical circuit switch".to_owned(),
+            Some(tier) => tier_name(topology, tier),
+        };
         let delay_ns = Time::as_ns(delay);
         CableLine {
-            between: format!("{lower} - {}", tier_name(topology, upper)),
+            between: format!("{lower} - {upper}"),
             count,
             rate_gbps: gbps(rate),
             delay_ns,

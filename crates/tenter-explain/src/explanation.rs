@@ -7,6 +7,7 @@ use tenter_workload::WorkloadError;
 
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
+use crate::circuits::{CircuitFacts, circuit_facts};
 use crate::cost::{Cost, cost};
 use crate::credit::{CreditFacts, credit_facts};
 use crate::fabric::{FabricFacts, fabric_facts};
@@ -38,6 +39,9 @@ pub struct Explanation {
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<CreditFacts>,
+    /// Optical circuit switches, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
     /// What the collectives would take if nothing ever waited.
@@ -78,6 +82,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         tier_switches: tier_facts(plan),
         scheduled: scheduled_facts(plan, &routing),
         credit: credit_facts(plan),
+        circuits: circuit_facts(plan),
         pcie: pcie_facts(plan),
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,

@@ -116,7 +116,10 @@ fn tiers(topology: &Topology) -> Vec<TierFacts> {
 fn pairs(topology: &Topology) -> Vec<PairFacts> {
     let mut cables: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut found: BTreeMap<(u8, u8), PairFacts> = BTreeMap::new();
-    let between = topology.cables.iter().filter_map(|cable| {
+    // A circuit is two fibres, of which one is taken; a dark port leads to itself.
+    let once = topology.cables.iter();
+    let once = once.filter(|cable| cable.ends[0] < cable.ends[1]);
+    let between = once.filter_map(|cable| {
         let nodes = cable.ends.map(|end| end.node);
         let tiers = [topology.tier(nodes[0])?, topology.tier(nodes[1])?];
         Some((nodes, tiers, cable.rate.bits_per_second() as f64 / 1e9))

@@ -4,6 +4,7 @@
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
+//!        ─▶ circuits  what optical switches join, and what changes when
 //!        ─▶ scheduled  memory, credits and speed-up of a scheduled fabric
 //!        ─▶ host_memory  PCIe, and NICs that it slows down
 //!        ─▶ ideal    the closed form of every collective and size
@@ -20,6 +21,7 @@
 
 mod bill;
 mod buffers;
+mod circuits;
 mod cost;
 mod credit;
 mod explanation;
@@ -40,6 +42,7 @@ pub use bill::{Bill, CableLine, SwitchLine, bill};
 pub use buffers::{
     ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
 };
+pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
 pub use cost::{Cost, MemoryParts};
 pub use credit::CreditFacts;
 pub use explanation::{ExplainError, Explanation, explain};

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, ClassFacts, Cost, CreditFacts, Explanation, FabricFacts, JobFacts, PathClass, PcieFacts,
-    ScheduledFacts, SwitchFacts, SwitchLine,
+    Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, Explanation, FabricFacts, JobFacts,
+    OpticalPortFacts, PathClass, PcieFacts, ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -37,6 +37,9 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     }
     if let Some(pcie) = &explanation.pcie {
         write_pcie(pcie, out)?;
+    }
+    if let Some(circuits) = &explanation.circuits {
+        write_circuits(circuits, out)?;
     }
     for job in &explanation.jobs {
         write_job(job, out)?;
@@ -105,6 +108,66 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// So many ports of optical switches are shown, and so many changes.
+const OPTICAL_ROWS: usize = 32;
+
+fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "\ncircuits: {} with {} each at most, {} ns through one; changes {} us dark, {}",
+        counted(circuits.optical_switches, "optical switch"),
+        counted(circuits.ports_max, "port"),
+        whole(circuits.delay_ns),
+        microseconds(circuits.reconfiguration_ns),
+        if circuits.on_change == "drain" {
+            "drained before"
+        } else {
+            "what is under way is lost"
+        },
+    )?;
+    let mut table = TextTable::new(vec![
+        TextColumn::name("switch"),
+        TextColumn::number("port", ""),
+        TextColumn::name("of"),
+        TextColumn::number("joined with", ""),
+        TextColumn::name("of"),
+    ]);
+    // Each circuit once, by its lower port.
+    let once = |port: &&OpticalPortFacts| port.peer.is_none_or(|peer| port.port < peer);
+    for port in circuits.ports.iter().filter(once).take(OPTICAL_ROWS) {
+        table.push(vec![
+            port.switch.clone(),
+            port.port.to_string(),
+            port.device.clone(),
+            port.peer
+                .map_or_else(|| "dark".to_owned(), |peer| peer.to_string()),
+            port.peer_device.clone().unwrap_or_default(),
+        ]);
+    }
+    write!(out, "{table}")?;
+    write_more(circuits.ports.iter().filter(once).count(), out)?;
+    for change in circuits.changes.iter().take(OPTICAL_ROWS) {
+        let pairs = change.pairs.iter().map(|(a, b)| format!("{a} - {b}"));
+        let dark = change.dark.iter().map(|port| format!("{port} dark"));
+        let circuits: Vec<String> = pairs.chain(dark).collect();
+        writeln!(
+            out,
+            "  at {} us {}: {}",
+            microseconds(change.at_ns),
+            change.switch,
+            circuits.join(", ")
+        )?;
+    }
+    write_more(circuits.changes.len(), out)
+}
+
+fn write_more(count: usize, out: &mut String) -> fmt::Result {
+    match count.saturating_sub(OPTICAL_ROWS) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more (--format json)"),
+    }
 }
 
 fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {

@@ -25,9 +25,9 @@ const CIRCUITS: KeyTable = KeyTable {
     keys: &[
         key(
             "radix",
-            "even count",
+            "count",
             Default("16"),
-            "The most ports of an optical switch",
+            "The most ports of an optical switch, an even number",
         )
         .from("16 × 16 silicon photonic switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)"),
         key(
@@ -100,7 +100,7 @@ const REWIRING: KeyTable = KeyTable {
         ),
         key(
             "pairs",
-            "list of pairs of ports",
+            "list",
             Default("[]"),
             "Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; whoever was joined with one of them is dark unless it is in a pair too",
         ),

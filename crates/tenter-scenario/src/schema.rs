@@ -20,7 +20,8 @@ use tenter_workload::collective::CollectiveKind;
 use crate::groups;
 use crate::keys::KeyTable;
 use crate::{
-    addresses, classes, collectives, congestion, endpoint, entropy, explicit_fabric, fabric,
+    addresses, circuits, classes, collectives, congestion, endpoint, entropy, explicit_fabric,
+    fabric,
 };
 use crate::{
     faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, source_flow_control,
@@ -43,6 +44,7 @@ pub fn schema() -> String {
         "load_balancing": load_balancing(),
         "switching": switching(),
         "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
+        "circuits": optical(),
     });
     format!("{document:#}\n")
 }
@@ -85,6 +87,7 @@ fn fabric() -> Value {
                 "source_flow_control",
                 json!({"$ref": "#/$defs/source_flow_control"}),
             )
+            .with("circuits", json!({"$ref": "#/$defs/circuits"}))
     };
     one_of([
         kind("single-switch", single_switch).schema(),
@@ -101,6 +104,17 @@ fn fabric() -> Value {
             .with("routes", Object::of(&[route]).schema())
             .schema(),
     ])
+}
+
+fn optical() -> Value {
+    let [own, change, rewiring] = circuits::TABLES;
+    let pair = list(&json!({"type": "integer", "minimum": 0}));
+    let rewiring = Object::of(&[rewiring]).with("pairs", pair).schema();
+    let change = Object::of(&[change]).with("circuits", rewiring.clone());
+    Object::of(&[own])
+        .with("initial", rewiring)
+        .with("changes", change.schema())
+        .schema()
 }
 
 fn load_balancing() -> Value {

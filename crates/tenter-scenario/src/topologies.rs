@@ -177,7 +177,7 @@ const CORE: KeyTable = KeyTable {
         ),
         key(
             "taper",
-            "ratio, 1 or more",
+            "decimal, 1 or more",
             Default("1"),
             "How many times fewer cables each pod has to the cores than these counts make; cores without any are left out",
         ),

@@ -82,7 +82,7 @@ fn alternative(part: &str, least: &str, inner: Option<&Value>) -> Option<Vec<Val
         "mapping" | "a range" => inner?.clone(),
         "list" => list(inner?),
         "list of sizes" => list(&json!({"$ref": "#/$defs/size"})),
-        "list of leaves" => list(&integer(0)),
+        "list of leaves" | "list of ports" => list(&integer(0)),
         "a list of hosts" | "a list of ports" => list(&json!({"type": ["string", "integer"]})),
         "…" | "decimal" => json!({"type": ["number", "string"]}),
         "0 to 1" => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
