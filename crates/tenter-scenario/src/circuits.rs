@@ -1,5 +1,7 @@
 //! `fabric.circuits`: optical circuit switches, and when their circuits change.
 
+use std::collections::BTreeSet;
+
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_topology::{OpticalSpec, OpticalTier, Rewiring, Topology, TopologyError, TopologySpec};
 use tenter_units::Time;
@@ -217,13 +219,14 @@ fn read_ports(field: &Field<'_>) -> Option<Vec<u16>> {
 
 fn read_pairs(field: &Field<'_>) -> Option<Vec<(u16, u16)>> {
     let pairs = field.items()?;
-    let pair = |pair: &Field<'_>| match read_ports(pair)?.as_slice() {
-        &[a, b] => Some((a, b)),
-        _ => {
+    let pair = |pair: &Field<'_>| {
+        let ports = read_ports(pair)?;
+        let &[a, b] = ports.as_slice() else {
             let what = "is no pair of ports";
             pair.problem(what, "write two numbers: `[0, 1]`".to_owned());
-            None
-        }
+            return None;
+        };
+        Some((a, b))
     };
     pairs.iter().map(pair).collect()
 }
@@ -254,6 +257,7 @@ impl CircuitDraft<'_> {
         changes.sort_by_key(|(at, _)| *at);
         let mut later = topology.clone();
         for (_, circuits) in &changes {
+            refuse_twice(circuits)?;
             rewire(&mut later, circuits, problems)?;
             self.check_reach(&later, circuits, problems)?;
         }
@@ -332,6 +336,18 @@ fn rewire(topology: &mut Topology, circuits: &Circuits<'_>, problems: &Problems)
         }
     }
     complete.then_some(())
+}
+
+/// A change names each optical switch once: it moves once.
+fn refuse_twice(circuits: &Circuits<'_>) -> Option<()> {
+    let mut seen = BTreeSet::new();
+    let again = circuits.iter().find(|(of, _)| !seen.insert(of.switch));
+    let Some((of, field)) = again else {
+        return Some(());
+    };
+    let what = format!("names switch {} a second time in one change", of.switch);
+    field.problem(&what, "put all its pairs into one entry".to_owned());
+    None
 }
 
 fn report(field: &Field<'_>, error: &TopologyError, problems: &Problems) {

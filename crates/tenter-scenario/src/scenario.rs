@@ -6,6 +6,7 @@ use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 use tenter_workload::Job;
 
+use crate::circuits::CircuitDraft;
 use crate::congestion;
 use crate::decode::{Read, Section};
 use crate::diagnostics::Problems;
@@ -18,7 +19,7 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
-use crate::plan::{Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
 use crate::queue_changes::{self, QueueChangesDraft};
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
@@ -301,29 +302,20 @@ impl Draft<'_> {
     ) -> Option<Plan> {
         let fabric = self.fabric?;
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
-        let (topology_spec, places) = fabric.topology?;
-        let optical = fabric.circuits?;
-        let (topology, circuits) = match &optical {
-            None => (build(&topology_spec, &places, problems)?, None),
-            Some(draft) => {
-                let (topology, circuits) = draft.bind(&topology_spec, problems)?;
-                (topology, Some(circuits))
-            }
-        };
+        let (described, optical) = (fabric.topology?, fabric.circuits?);
+        let (topology, circuits) = build(&described, optical.as_ref(), problems)?;
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
-        let endpoint = self.endpoint.as_ref();
-        let balancing = fabric.load_balancing.as_ref();
+        let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let seed = self.seed.unwrap_or(0);
-        let nic = endpoint.map(|endpoint| &endpoint.nic);
-        let jobs = jobs::bind(self.jobs, &names, (seed, nic), effective);
+        let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
+        let jobs = jobs::bind(self.jobs, &names, of_nic, effective);
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impaired = self
-            .impairments
-            .and_then(|of| impairments::bind(&of, &topology));
+        let impaired = self.impairments.as_deref();
+        let impaired = impaired.and_then(|of| impairments::bind(of, &topology));
         let (addresses, endpoint) = (addresses?, self.endpoint?);
         let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
@@ -337,12 +329,9 @@ impl Draft<'_> {
         let (usual, tiers) = fabric.switches?;
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
-        if let Some(draft) = &optical {
-            draft.check(&switching.spec, &balancing);
-        }
         let switches = around.complete(usual, tiers, &balancing, effective);
         entropy::check_impairments(&around, impaired.as_deref());
-        let others = (&topology_spec, watchdog.is_some(), faults.as_ref());
+        let others = (&described.0, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let (switches, signals) = add_signals(&around, switches, (fabric.signals, &switching))?;
         let (limits, observe) = (self.limits?, self.observe?);
@@ -350,7 +339,7 @@ impl Draft<'_> {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
-            topology_spec,
+            topology_spec: described.0,
             switches,
             signals,
             queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
@@ -376,10 +365,19 @@ impl Draft<'_> {
     }
 }
 
-/// The fabric as a graph.
-fn build(spec: &TopologySpec, places: &Places, problems: &Problems) -> Read<Topology> {
+/// The fabric as a graph, and when its circuits change, if it has any.
+fn build(
+    (spec, places): &(TopologySpec, Places),
+    circuits: Option<&CircuitDraft<'_>>,
+    problems: &Problems,
+) -> Read<(Topology, Option<CircuitPlan>)> {
+    if let Some(circuits) = circuits {
+        let (topology, circuits) = circuits.bind(spec, problems)?;
+        return Some((topology, Some(circuits)));
+    }
     let built = spec.build();
-    built.map_err(|error| places.report(&error, problems)).ok()
+    let built = built.map_err(|error| places.report(&error, problems)).ok();
+    Some((built?, None))
 }
 
 /// Checks whether ranks reach each other, where all that decides it could be read.

@@ -459,7 +459,7 @@ fn read_taper(section: &mut Section<'_>, full: Option<u64>) -> Read<Option<u32>>
         );
         return None;
     };
-    if ratio == 1.0 {
+    if ratio <= 1.0 {
         section.drop_key("taper");
         return Some(None);
     }

@@ -185,7 +185,7 @@ impl Circuits {
             }
             OnChange::Lose => {
                 for of in moves {
-                    self.go_dark(driver, &of, now, |port, losses| Change::Down(port, losses))?;
+                    self.go_dark(driver, &of, now, Change::Down)?;
                     self.decide(now.saturating_add(convergence), Step::Forget(of.clone()));
                     self.decide(now.saturating_add(reconfiguration), Step::Light(of));
                 }

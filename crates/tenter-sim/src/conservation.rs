@@ -9,8 +9,8 @@ use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::{credit, scheduled};
 
-/// What a port has sent and another has not received, and what is not counted as lost: frames, frame
-/// bytes and MAC control frames. What is under way is in it.
+/// What a port has sent and another has not received, and what is not counted as lost: frames,
+/// frame bytes and MAC control frames. What is under way is in it.
 pub(crate) type Missing = [i128; 3];
 
 /// What is missing between two ports that are, or were, the ends of a link.

@@ -74,8 +74,8 @@ impl Context {
         delay.ps() + acts.ps()
     }
 
-    /// How long after a circuit has come up frames may be sent from one end of it, so that pauses of
-    /// the other end, which are said first, have acted before.
+    /// How long after a circuit has come up frames may be sent from one end of it, so that pauses
+    /// of the other end, which are said first, have acted before.
     pub(crate) fn circuit_guard(&self, from: CableEnd, to: CableEnd, delay: Time) -> u64 {
         if !self.may_send_control() {
             return 0;

@@ -58,7 +58,7 @@ impl Watcher for QueueLog {
             EventKind::Queued => *waiting += frame,
             // What was not queued passes, or is lost, while nothing waits.
             EventKind::Sent | EventKind::Lost | EventKind::Rerouted if *waiting > 0 => {
-                *waiting -= frame
+                *waiting -= frame;
             }
             _ => return,
         }

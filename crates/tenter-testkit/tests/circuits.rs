@@ -49,6 +49,62 @@ observe: {samples: false}
     plan
 }
 
+/// A first-and-only packet of 4,096 bytes and its preamble and gap, 4,174 + 20 bytes at 100 Gb/s.
+const FRAME_TIME: Time = Time::from_ps(4_194 * 80);
+
+/// Two leaves that two circuits of one optical switch join, which at some instant are crossed; one
+/// host sends twelve frames to the other. All cables and fibres are one frame time long.
+fn crossing(changes: &str) -> Plan {
+    let text = format!(
+        "
+fabric:
+  kind: leaf-spine
+  leaves: 2
+  hosts_per_leaf: 1
+  spines: 1
+  links_per_pair: 2
+  host_rate: 100Gbps
+  uplink_rate: 100Gbps
+  host_delay: {FRAME_TIME}
+  fabric_delay: {FRAME_TIME}
+  switch: {{forwarding: store-and-forward, pipeline_latency: 0ns, queue_capacity: none}}
+  circuits: {{radix: 4, delay: 0ns, reconfiguration: 10us, changes: {changes}}}
+endpoint:
+  nic: {{mtu: 4096, message_size: 4096B}}
+jobs:
+  - collectives: [{{collective: incast, root: 1, size: {}B}}]
+observe: {{samples: false}}
+",
+        2 * 12 * 4_096
+    );
+    match load(&text, "crossing.yaml", Format::Yaml, &[], None) {
+        Ok(loaded) => loaded.plan,
+        Err(errors) => panic!("{}", errors.render()),
+    }
+}
+
+/// Frames start at the first leaf at 2, 3, … 13 frame times. At 5 the change is announced, before
+/// the fourth: three are under way, of which the last arrives one frame time and two fibres after
+/// it started. The bound for that is the same from the announcement on, and a picosecond for
+/// fractions. Then it is dark for 10 us, and the fourth frame starts.
+#[test]
+fn a_drained_change_costs_the_drain_and_the_dark() {
+    let at = FRAME_TIME * 5;
+    let change = format!("[{{at: {at}, circuits: [{{switch: 0, pairs: [[0, 3], [1, 2]]}}]}}]");
+    let (still, crossed) = (crossing("[]"), crossing(&change));
+    for engine in Engine::all(1) {
+        let ended = |plan: &Plan| {
+            let trial = engine.run(plan).expect("the scenario runs");
+            let totals = &trial.outcome.summary.totals;
+            assert_eq!(totals.lost_frames + totals.retransmitted_frames, 0);
+            let collective = &trial.outcome.collectives[0];
+            collective.completion_time.expect("the job is done")
+        };
+        let more = FRAME_TIME * 3 + Time::from_ps(1) + Time::from_us(10);
+        assert_eq!(ended(&crossed), ended(&still) + more, "{engine}");
+    }
+}
+
 fn run(on_change: OnChange) -> (Plan, Trial) {
     let plan = plan(on_change);
     let [_, windowed, ..] = Engine::all(1);

@@ -61,8 +61,8 @@ pub struct Optics {
     places: BTreeMap<CableEnd, OpticalPlace>,
 }
 
-/// New circuits of one optical switch. Whoever is in a circuit with one of its ports loses it; ports
-/// that are not concerned keep theirs.
+/// New circuits of one optical switch. Whoever is in a circuit with one of its ports loses it;
+/// ports that are not concerned keep theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewiring {
     /// The optical switch, by its number.
@@ -209,8 +209,8 @@ impl Topology {
         cable.delay = delay;
     }
 
-    /// Checks that a rewiring names ports that there are, none of them twice, and joins no two ports
-    /// of one electrical switch.
+    /// Checks that a rewiring names ports that there are, none of them twice, and joins no two
+    /// ports of one electrical switch.
     ///
     /// # Errors
     /// [`TopologyError::Circuit`] with the first that is wrong.
@@ -241,10 +241,10 @@ impl Topology {
             return wrong(format!("has no port {port}; its ports are 0 to {last}"));
         }
         ports.sort_unstable();
-        if let Some(twice) = ports.windows(2).find(|pair| pair[0] == pair[1]) {
+        let mut neighbours = ports.iter().zip(ports.iter().skip(1));
+        if let Some((twice, _)) = neighbours.find(|(one, other)| one == other) {
             return wrong(format!(
-                "is given port {} twice; a port is in one circuit at most",
-                twice[0]
+                "is given port {twice} twice; a port is in one circuit at most"
             ));
         }
         for &(a, b) in &rewiring.pairs {

@@ -16,8 +16,8 @@ impl Port {
         self.queues[queue].iter().count()
     }
 
-    /// Takes the first frame out of a queue at `now`, to which the port has been brought, so that it
-    /// is routed anew.
+    /// Takes the first frame out of a queue at `now`, to which the port has been brought, to be
+    /// routed anew.
     pub(crate) fn take_back(
         &mut self,
         number: usize,

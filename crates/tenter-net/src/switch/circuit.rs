@@ -1,9 +1,9 @@
 //! A switch some of whose links are circuits of optical switches.
 //!
 //! A port whose circuit is to change is first *held*: it starts no frame any more, and what waits
-//! there is routed anew. When the last frame has arrived it is *darkened*. Later it is *joined* with
-//! another port. Pauses that the switch has asked for last while the port is dark, for what they
-//! were asked for may still be in its buffer; the new peer is told of them before it may send.
+//! there is routed anew. When the last frame has arrived it is *darkened*. Later it is *joined*
+//! with another port. Pauses that the switch has asked for last while the port is dark, for what
+//! they were asked for may still be in its buffer; the new peer is told of them before it may send.
 
 use tenter_topology::Routing;
 
@@ -54,8 +54,8 @@ impl Switch {
         self.ports[usize::from(number)].darken(now, under_way);
     }
 
-    /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames follow
-    /// `guard` later, when those of the other end have acted.
+    /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames
+    /// follow `guard` later, when those of the other end have acted.
     pub fn join<M: Medium>(
         &mut self,
         number: u16,

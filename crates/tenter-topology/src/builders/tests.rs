@@ -510,7 +510,9 @@ proptest! {
         (tree.aggs_per_pod, tree.links_per_leaf_agg) = (aggs, links);
         let (rate, delay) = (gbps(100), Time::ZERO);
         let links_per_agg_core = core_links;
-        tree.core = Some(CoreTier { pods, cores_per_agg: cores, links_per_agg_core, links_per_pod: None, rate, delay });
+        let (cores_per_agg, links_per_pod) = (cores, None);
+        let tier = CoreTier { pods, cores_per_agg, links_per_agg_core, links_per_pod, rate, delay };
+        tree.core = Some(tier);
         let three = TopologySpec::FatTree(tree).build().unwrap();
         let cables = pods * (leaves * (hosts + aggs * links) + aggs * cores * core_links);
         let switches = pods * (leaves + aggs) + aggs * cores;

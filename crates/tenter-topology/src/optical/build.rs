@@ -79,8 +79,8 @@ impl OpticalSpec {
         Ok(topology)
     }
 
-    /// Puts an optical switch into cables, with the circuits that leave them what they are: port `i`
-    /// is at the lower end of cable `i`, and joined with the one at its upper end.
+    /// Puts an optical switch into cables, with the circuits that leave them what they are: port
+    /// `i` is at the lower end of cable `i`, and joined with the one at its upper end.
     fn insert(&self, topology: &mut Topology, switch: u32, cables: &[u32]) {
         let halves = |cable: &Cable| {
             let lower = Time::from_ps(cable.delay.ps() / 2);
