@@ -10,7 +10,7 @@ use std::time::Instant;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
 use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes};
 use tenter_scenario::Loaded;
-use tenter_sim::{Interference, Options, Outcome, Simulation};
+use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
 use tenter_study::{
     Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Trial, Variant, select,
 };
@@ -161,25 +161,20 @@ impl Runner<'_> {
         let options = Options {
             threads: self.arguments.threads,
         };
-        let simulation = Simulation::new(&loaded.plan, options);
-        let mut simulation = simulation.map_err(|error| failed(&error))?;
-        let set_up_s = started.elapsed().as_secs_f64();
         let mut records = Records {
             folder: self.folder(study, variant, loaded)?,
             flows: study.needs_flows().then(Vec::new),
         };
-        let running = Instant::now();
         let mut sink = Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title);
         let outcome = match loaded.plan.queue_changes {
-            None => simulation.run(&mut sink),
-            Some(_) => tenter_sim::run(&loaded.plan, options, &mut sink),
+            None => simulate(Simulation::new(&loaded.plan, options), started, &mut sink),
+            Some(_) => {
+                let recording = Simulation::recording(&loaded.plan, options);
+                simulate(recording, started, &mut sink)
+            }
         };
         drop(sink);
         let mut outcome = outcome.map_err(|error| failed(&error))?;
-        let engine = &mut outcome.summary.engine;
-        engine.set_up_s = set_up_s;
-        engine.wall_s = running.elapsed().as_secs_f64();
-        engine.peak_rss_bytes = peak_rss_bytes();
         if loaded.plan.baseline && !self.interrupted.load(Ordering::Relaxed) {
             let (plan, interrupted) = (&loaded.plan, &self.interrupted);
             let rows = run_some(
@@ -215,6 +210,23 @@ impl Runner<'_> {
             .map(Some)
             .map_err(|error| Failure::input(error.to_string()))
     }
+}
+
+/// Runs a simulation that was set up since `started`, and notes how long both took.
+fn simulate<D: Driver>(
+    built: Result<Simulation<D>, SimulationError>,
+    started: Instant,
+    sink: &mut impl Sink,
+) -> Result<Outcome, SimulationError> {
+    let mut simulation = built?;
+    let set_up_s = started.elapsed().as_secs_f64();
+    let running = Instant::now();
+    let mut outcome = simulation.run(sink)?;
+    let engine = &mut outcome.summary.engine;
+    engine.set_up_s = set_up_s;
+    engine.wall_s = running.elapsed().as_secs_f64();
+    engine.peak_rss_bytes = peak_rss_bytes();
+    Ok(outcome)
 }
 
 /// What a reader of the comparison must know of a trial.

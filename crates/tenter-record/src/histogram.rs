@@ -1,5 +1,7 @@
 //! Percentiles of any number of values in bounded memory.
 
+use crate::percentile::rank;
+
 /// How many values fell where: a cell is never wider than 1/1,024 of its values.
 ///
 /// A cell holds the values that agree in their eleven leading binary digits; smaller ones have a
@@ -70,8 +72,7 @@ impl Histogram {
     /// The percentile by nearest rank, in hundredths of a percent: at most 1/1,024 above the value
     /// itself, and never above the greatest. `None` where there are none.
     pub fn at(&self, per_myriad: u32) -> Option<u64> {
-        let share = u128::from(self.count) * u128::from(per_myriad.min(10_000));
-        let rank = (share.div_ceil(10_000) as u64).max(1);
+        let rank = rank(self.count, (u64::from(per_myriad), 10_000));
         let mut seen = 0;
         let cell = self.cells.iter().position(|&cell| {
             seen += cell;

@@ -28,7 +28,7 @@ pub use digest::Digest;
 pub use flow_sizes::FlowSizeRow;
 pub use histogram::Histogram;
 pub use interference::InterferenceRow;
-pub use percentile::{Distribution, nearest_rank};
+pub use percentile::{Distribution, nearest_rank, rank};
 pub use queue_changes::QueueChangeRow;
 pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,

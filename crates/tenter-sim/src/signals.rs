@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tenter_endpoint::{Nic, Reaction};
 use tenter_net::{Cause, Headers, Packet, Sender, SignalMode, SignalWiring, Switch};
 use tenter_record::{Digest, ReactionRow, SignalRow};
+use tenter_scenario::unloaded;
 use tenter_units::Time;
 
 use crate::build::Context;
@@ -64,19 +65,22 @@ impl Context {
     /// From the first bit of a frame at a host to its last at another, on a path that takes the
     /// first choice everywhere and that nobody else uses.
     fn frame_time(&self, from: u32, to: u32, frame_bytes: u32) -> Time {
-        let wire_bytes = frame_bytes + tenter_net::WIRE_OVERHEAD_BYTES;
         let first = tenter_topology::CableEnd {
             node: from,
             port: 0,
         };
         let rest = self.routing.path(&self.topology, from, to);
         let ends = std::iter::once(first).chain(rest);
-        ends.fold(Time::ZERO, |time, end| {
-            let (latency, whole) = self.link(end.node, end.port);
+        let links = ends.map(|end| {
+            let (latency, stores) = self.link(end.node, end.port);
             let rate = self.topology.cable(end.node, end.port).rate;
-            let wire = rate.serialisation(0).of(wire_bytes, 0).0;
-            time + latency + if whole { wire } else { Time::ZERO }
-        })
+            unloaded::Link {
+                rate,
+                latency,
+                stores,
+            }
+        });
+        unloaded::frame_time(&links.collect::<Vec<_>>(), frame_bytes)
     }
 
     /// From the first bit of a full packet to the last of its acknowledgement, while nothing else

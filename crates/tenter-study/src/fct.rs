@@ -1,5 +1,6 @@
 //! What is read of flow completion times.
 
+use tenter_record::rank;
 use tenter_units::Time;
 
 use crate::trial::Trial;
@@ -31,7 +32,7 @@ pub(crate) fn percentile_ms<'a>(
                 .map(|(_, time)| *time),
         );
     }
-    let rank = (times.len() as u64 * millionths).div_ceil(WHOLE).max(1) as usize;
+    let rank = rank(times.len() as u64, (millionths, WHOLE)) as usize;
     if times.len() < rank {
         return None;
     }

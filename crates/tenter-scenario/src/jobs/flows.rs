@@ -10,24 +10,30 @@ use crate::decode::{Field, Section};
 use crate::diagnostics::Location;
 use crate::hosts::{HostNames, HostRef};
 use crate::keys::Presence::{Default, Required};
-use crate::keys::{KeyTable, key};
+use crate::keys::{Key, KeyTable, key};
 use crate::tree::{Node, Value};
+
+/// Who sends, of a flow or of pairs of a workload.
+pub(super) const FROM: Key = key(
+    "from",
+    "number, name, or a list of hosts",
+    Required,
+    "The host that sends; of several, each",
+);
+
+/// Who receives.
+pub(super) const TO: Key = key(
+    "to",
+    "number, name, or a list of hosts",
+    Required,
+    "The host that receives; of several, each from each, but none from itself",
+);
 
 pub(super) const FLOW: KeyTable = KeyTable {
     title: "`jobs[].flows[]`",
     keys: &[
-        key(
-            "from",
-            "number, name, or a list of hosts",
-            Required,
-            "The host that sends; of several, each",
-        ),
-        key(
-            "to",
-            "number, name, or a list of hosts",
-            Required,
-            "The host that receives; of several, each from each, but none from itself",
-        ),
+        FROM,
+        TO,
         key(
             "rate",
             "rate or `none`",

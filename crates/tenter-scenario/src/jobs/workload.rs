@@ -13,7 +13,7 @@ use tenter_workload::flow_workload::{
 };
 use tenter_workload::{CollectiveRun, Compute, Job};
 
-use super::flows::{Hosts, expand, hosts};
+use super::flows::{FROM, Hosts, TO, expand, hosts};
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
@@ -87,18 +87,8 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
 pub(super) const PAIR: KeyTable = KeyTable {
     title: "`jobs[].workload.pairs[]`",
     keys: &[
-        key(
-            "from",
-            "number, name, or a list of hosts",
-            Required,
-            "The host that sends; of several, each",
-        ),
-        key(
-            "to",
-            "number, name, or a list of hosts",
-            Required,
-            "The host that receives; of several, each from each, but none from itself",
-        ),
+        FROM,
+        TO,
         key(
             "parallel",
             "count",
