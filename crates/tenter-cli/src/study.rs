@@ -166,12 +166,11 @@ impl Runner<'_> {
             flows: study.needs_flows().then(Vec::new),
         };
         let mut sink = Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title);
-        let outcome = match loaded.plan.queue_changes {
-            None => simulate(Simulation::new(&loaded.plan, options), started, &mut sink),
-            Some(_) => {
-                let recording = Simulation::recording(&loaded.plan, options);
-                simulate(recording, started, &mut sink)
-            }
+        let outcome = if loaded.plan.queue_changes.is_none() {
+            simulate(Simulation::new(&loaded.plan, options), started, &mut sink)
+        } else {
+            let recording = Simulation::recording(&loaded.plan, options);
+            simulate(recording, started, &mut sink)
         };
         drop(sink);
         let mut outcome = outcome.map_err(|error| failed(&error))?;
