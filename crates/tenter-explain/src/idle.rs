@@ -222,6 +222,7 @@ impl<'a> Facts<'a> {
             || nic.clock_offset_max_ppm > 0
             || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
             || runs.clone().any(draws_flows)
+            || runs.clone().any(draws_pattern)
             || self.plan.switches.any_class(marks)
     }
 }
@@ -230,6 +231,12 @@ impl<'a> Facts<'a> {
 fn draws_flows(run: &CollectiveRun) -> bool {
     let flows = run.kind.flow_workload();
     flows.is_some_and(|flows| flows.is_open() || flows.sizes.points().len() > 1)
+}
+
+/// Whether neighbours or volumes of an application are random.
+fn draws_pattern(run: &CollectiveRun) -> bool {
+    let pattern = run.kind.pattern();
+    pattern.is_some_and(|pattern| pattern.kind().draws())
 }
 
 fn of_job(job: &Job, key: &str, one_queue: bool) -> Option<&'static str> {

@@ -292,7 +292,8 @@ fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read
     (read(), node)
 }
 
-fn read_compute(section: &mut Section<'_>) -> Option<Compute> {
+/// What is computed before a collective or a step.
+pub(crate) fn read_compute(section: &mut Section<'_>) -> Option<Compute> {
     let mean = section.time("compute", Time::ZERO..=COMPUTE_MAX);
     let field = section.take("compute_spread")?;
     let spread = field.quantity("a time", &(Time::ZERO..=COMPUTE_MAX))?;

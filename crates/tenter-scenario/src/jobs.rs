@@ -2,6 +2,7 @@
 
 mod bind;
 mod flows;
+mod pattern;
 mod workload;
 
 use tenter_units::Time;
@@ -17,6 +18,7 @@ use crate::keys::{KeyTable, key};
 use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
 use crate::tree::{Node, Value};
 use flows::FlowDraft;
+use pattern::PatternDraft;
 use workload::WorkloadDraft;
 
 pub(crate) use bind::bind;
@@ -53,7 +55,7 @@ const JOB: KeyTable = KeyTable {
         key(
             "collectives",
             "list",
-            Depends("this, `flows` or `workload`"),
+            Depends("this, `flows`, `workload` or `pattern`"),
             "What it runs, one after the other with a barrier in between",
         ),
         key(
@@ -67,6 +69,12 @@ const JOB: KeyTable = KeyTable {
             "mapping",
             Depends("this or `collectives`"),
             "Flows with sizes by a law, so many at a time between two hosts; its ranks are the hosts named there",
+        ),
+        key(
+            "pattern",
+            "mapping",
+            Depends("this or `collectives`"),
+            "Steps of a parallel application: computing, then messages between neighbours and sums over ranks",
         ),
         key(
             "background",
@@ -106,13 +114,16 @@ const JOB: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] = [
+pub(crate) const TABLES: [&KeyTable; 6] = [
     &JOB,
     &flows::FLOW,
     &workload::WORKLOAD,
     &workload::PAIR,
     &workload::POINT,
+    &pattern::PATTERN,
 ];
+
+pub(crate) use pattern::KINDS as PATTERNS;
 
 /// More jobs than a scheduler has on one fabric.
 const JOBS_MAX: usize = 10_000;
@@ -135,6 +146,7 @@ pub(crate) struct JobDraft {
     entries: Vec<Entry>,
     flows: Vec<FlowDraft>,
     workload: Option<WorkloadDraft>,
+    pattern: Option<PatternDraft>,
 }
 
 /// Which hosts a job takes where it does not list them.
@@ -188,7 +200,9 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let spread = read_spread(&mut section, ranks.as_ref());
     let background = section.boolean("background");
     let is_load = background == Some(true);
-    let (collectives, flows) = if has_workload {
+    let of_job = (seed, name.as_deref().unwrap_or_default());
+    let (has_pattern, pattern) = read_pattern(&mut section, of_job, is_load);
+    let (collectives, flows) = if has_workload || has_pattern {
         (Some(Collectives::default()), Some(Vec::new()))
     } else {
         read_work(&mut section, seed, is_load)
@@ -201,11 +215,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     if endless {
         flows::leave_out(&mut section);
     }
-    if has_workload {
-        workload::leave_out(&mut section);
-    } else {
-        section.drop_key("workload");
-    }
+    leave_out(&mut section, has_workload, has_pattern);
     let node = section.finish();
     let read = || {
         let Collectives { entries, sequence } = collectives?;
@@ -231,6 +241,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             entries,
             flows: flows?,
             workload: workload?,
+            pattern: pattern?,
         })
     };
     let draft = read();
@@ -238,6 +249,20 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
         check_last_start(&draft.job, field);
     }
     (draft, node)
+}
+
+/// Leaves out of the effective configuration what the job does not have.
+fn leave_out(section: &mut Section<'_>, has_workload: bool, has_pattern: bool) {
+    if has_workload {
+        workload::leave_out(section);
+    } else {
+        section.drop_key("workload");
+    }
+    if has_pattern {
+        pattern::leave_out(section);
+    } else {
+        section.drop_key("pattern");
+    }
 }
 
 /// How many QPs there are, their class, and what they are shared by.
@@ -291,6 +316,24 @@ fn read_workload(section: &mut Section<'_>, seed: u64) -> (bool, Read<Option<Wor
     (true, draft.map(Some))
 }
 
+/// Whether the job is an application, and that.
+fn read_pattern(
+    section: &mut Section<'_>,
+    of_job: (u64, &str),
+    background: bool,
+) -> (bool, Read<Option<PatternDraft>>) {
+    if !section.has("pattern") {
+        return (false, Some(None));
+    }
+    pattern::refuse_keys(section);
+    let Some(field) = section.take("pattern") else {
+        return (true, None);
+    };
+    let (draft, node) = pattern::read(field, of_job, background);
+    section.put("pattern", node);
+    (true, draft.map(Some))
+}
+
 /// What the job runs: collectives, or streams.
 fn read_work(
     section: &mut Section<'_>,
@@ -309,7 +352,7 @@ fn read_work(
         None => {
             let help = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
             section.problem(
-                "lacks `collectives`, `flows` or `workload`",
+                "lacks `collectives`, `flows`, `workload` or `pattern`",
                 help.to_owned(),
             );
             (None, None)
@@ -335,17 +378,21 @@ fn read_rounds(section: &mut Section<'_>, background: bool) -> (Option<u32>, Opt
     (Some(1), Some(0))
 }
 
-/// Refuses a job whose last collective could not start in time even if none took any.
-fn check_last_start(job: &Job, gap: &Field<'_>) {
-    let Some(turns) = job.turns() else {
-        return;
-    };
+/// How many collectives a job has whose last one could not start in time even if none took any.
+fn starts_too_late(job: &Job) -> Option<u64> {
+    let turns = job.turns()?;
     let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
     let compute = job.sequence.iter().map(|run| run.compute);
     let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));
     let rounds = u128::from(job.warm_up) + u128::from(job.iterations);
     let computing = compute.sum::<u128>() * rounds;
-    if u128::from(job.start.ps()) + gaps + computing > u128::from(SIMULATED_MAX.ps()) {
+    let last = u128::from(job.start.ps()) + gaps + computing;
+    (last > u128::from(SIMULATED_MAX.ps())).then_some(turns)
+}
+
+/// Refuses a job whose last collective could not start in time even if none took any.
+fn check_last_start(job: &Job, gap: &Field<'_>) {
+    if let Some(turns) = starts_too_late(job) {
         let what = format!(
             "is {}, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
             gap.node.describe()

@@ -3,6 +3,7 @@
 
 use tenter_endpoint::MessageCut;
 use tenter_workload::collective::CollectiveKind;
+use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::{Job, QueuePairScope, Schedule, WorkloadError, split};
 
 /// A collective puts fewer packets than this on each queue pair. Sequence numbers have 32 bits and
@@ -30,12 +31,13 @@ pub(crate) fn crowd(
     cut: MessageCut,
 ) -> Result<Option<Crowd>, WorkloadError> {
     // No rank sends another more than its buffer twice and a byte per rank, nor more than two
-    // transfers per rank and one per chunk where chunks have a length (a test of the collectives
-    // says so); each has at most two packets that are not full.
+    // transfers per rank and one per chunk where chunks have a length, or one per phase of a step
+    // (tests of the collectives say so); each has at most two packets that are not full.
     let most = split::share(2 * size_bytes + u64::from(ranks), job.queue_pairs, 0);
     let chunk_bytes = kind.chunk_bytes();
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
-    let transfers = 2 * u64::from(ranks) + chunks;
+    let phases = kind.pattern().map_or(0, PatternSchedule::phases) as u64;
+    let transfers = 2 * u64::from(ranks) + chunks + phases;
     if cut
         .packets(most)
         .saturating_add(transfers.saturating_mul(2))

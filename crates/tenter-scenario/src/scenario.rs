@@ -181,6 +181,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(congestion::TABLES)
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
+        .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
         .chain(groups::TABLES)
         .chain(faults::TABLES)

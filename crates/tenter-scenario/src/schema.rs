@@ -220,7 +220,8 @@ fn impairment() -> Value {
 }
 
 fn job() -> Value {
-    let [own, flow, workload, pair, point] = jobs::TABLES;
+    let [own, flow, workload, pair, point, pattern] = jobs::TABLES;
+    let of_kind = |(name, table)| Object::of(&[pattern, table]).fixed("kind", name).schema();
     let workload = Object::of(&[workload])
         .with("pairs", Object::of(&[pair]).schema())
         .with("points", Object::of(&[point]).schema());
@@ -229,6 +230,7 @@ fn job() -> Value {
         .with("collectives", one_of(collectives))
         .with("flows", Object::of(&[flow]).schema())
         .with("workload", workload.schema())
+        .with("pattern", one_of(jobs::PATTERNS.map(of_kind)))
         .schema()
 }
 

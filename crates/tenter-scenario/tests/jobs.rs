@@ -209,7 +209,7 @@ fn flows_name_their_hosts() {
     );
     refused(
         "  - {name: idle}",
-        "lacks `collectives`, `flows` or `workload`",
+        "lacks `collectives`, `flows`, `workload` or `pattern`",
     );
 }
 

@@ -10,6 +10,7 @@ mod faults;
 mod flow_control;
 mod hosts;
 mod jobs;
+mod pattern;
 mod scheduled;
 mod signals;
 mod tiers;
@@ -492,6 +493,28 @@ mod tests {
         "DCQCN",
     ];
 
+    const SELDOM: [&str; 9] = [
+        "TIMELY",
+        "Swift",
+        "HPCC",
+        "rates",
+        "storms",
+        "drops",
+        "reordering",
+        "scheduled cells",
+        "scheduled packets",
+    ];
+
+    const PATTERNS: [&str; 7] = [
+        "pattern (mini-dft)",
+        "pattern (milc)",
+        "pattern (nekbone)",
+        "pattern (amg)",
+        "pattern (amr)",
+        "pattern (gtc)",
+        "pattern (database-pod)",
+    ];
+
     const WITH_CREDIT: [&str; 2] = ["credit and links that fail", "credit and slow NICs"];
 
     #[test]
@@ -543,18 +566,11 @@ mod tests {
         for what in kinds.iter().chain(&OTHERS) {
             at_least(what, 15);
         }
-        for what in [
-            "TIMELY",
-            "Swift",
-            "HPCC",
-            "rates",
-            "storms",
-            "drops",
-            "reordering",
-            "scheduled cells",
-            "scheduled packets",
-        ] {
+        for what in SELDOM {
             at_least(what, 5);
+        }
+        for what in PATTERNS {
+            at_least(what, 2);
         }
         let seldom = HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS);
         for what in seldom.chain(&CIRCUITS) {

@@ -38,6 +38,7 @@ use crate::collective::CollectiveKind;
 /// | scatter, parallel | (n−1)·c + L | the root's port sends n−1 blocks |
 /// | permutation; send-recv | c(S) + L | no port is shared |
 /// | flows | ∞ ([`Time::MAX`]) | they never end |
+/// | pattern | ≥ phase after phase | as its latest sender and its busiest port allow |
 ///
 /// With n between 2ᵏ and 2ᵏ⁺¹ the exchanges take place between 2ᵏ ranks; the others add c(S) + L
 /// before (reduce-scatter), c(S·(n−1)/n) + L after (all-gather), or c(S) + L both before and after
@@ -113,6 +114,7 @@ pub fn ideal_completion(
         CollectiveKind::FlowWorkload { workload } => workload
             .ideal_time(ranks, port_time)
             .saturating_add(latency),
+        CollectiveKind::Pattern { schedule } => schedule.ideal_time(port_time, latency),
     }
 }
 

@@ -34,6 +34,7 @@ pub mod flow_workload;
 mod full_mesh;
 mod job;
 pub mod pairs;
+pub mod pattern;
 pub mod placement;
 mod schedule;
 pub mod sizes;

@@ -44,11 +44,14 @@ impl JobDraft {
             Ranks::Hosts(list) => listed_hosts(list, names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,
         };
-        self.check_kinds(hosts.len() as u32, names);
-        if let Some(cut) = cut {
-            self.check_packets(hosts.len() as u32, cut, names);
-        }
         self.job.hosts = hosts;
+        if let Some(pattern) = self.pattern.take() {
+            self.entries = pattern.bind(names, &mut self.job)?;
+        }
+        self.check_kinds(self.job.ranks(), names);
+        if let Some(cut) = cut {
+            self.check_packets(self.job.ranks(), cut, names);
+        }
         Some(self.job)
     }
 

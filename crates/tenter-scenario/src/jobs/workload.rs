@@ -159,7 +159,10 @@ struct PairDraft {
 
 /// Refuses what a workload of flows does not have.
 pub(super) fn refuse_keys(section: &mut Section<'_>) {
-    for name in REFUSED.into_iter().chain(["collectives", "flows"]) {
+    for name in REFUSED
+        .into_iter()
+        .chain(["collectives", "flows", "pattern"])
+    {
         if section.has(name)
             && let Some(field) = section.take(name)
         {
@@ -171,7 +174,10 @@ pub(super) fn refuse_keys(section: &mut Section<'_>) {
 
 /// Leaves these out of the effective configuration.
 pub(super) fn leave_out(section: &mut Section<'_>) {
-    for name in REFUSED.into_iter().chain(["collectives", "flows"]) {
+    for name in REFUSED
+        .into_iter()
+        .chain(["collectives", "flows", "pattern"])
+    {
         section.drop_key(name);
     }
 }

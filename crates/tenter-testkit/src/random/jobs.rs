@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use super::draw::Draw;
-use super::workload;
+use super::{pattern, workload};
 
 /// How much the jobs may send.
 pub(super) struct Limits {
@@ -68,27 +68,38 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
             let (iterations, warm_up) = (turns.iterations, turns.warm_up);
             let _ = writeln!(text, "    iterations: {iterations}\n    warm_up: {warm_up}");
         }
-        let _ = writeln!(
-            text,
-            "    start: {}\n    gap: {}\n    queue_pairs: {queue_pairs}\n    queue_pair_scope: {}",
-            draw.seldom_time(50, 15_000),
-            draw.time(2_000, 12_000),
-            draw.pick(&["rank-pair", "chunk"]),
-        );
+        text.push_str(&times_and_pairs(draw, queue_pairs));
         // With draws of their own, so that all else is drawn as without workloads of flows.
         let mut own = Draw::new(share.rotate_left(40) ^ text.len() as u64 ^ hosts.len() as u64);
+        let packets = limits.packets / jobs;
         if !background && own.chance(12) {
             text.truncate(before);
             let _ = writeln!(text, "  - name: job{index}\n{class}    workload:");
-            text.push_str(&workload::write(
-                &mut own,
-                &hosts,
-                limits.packets / jobs,
-                limits,
-            ));
+            text.push_str(&workload::write(&mut own, &hosts, packets, limits));
+        } else if !background && own.chance(15) && !text[before..].contains("hierarchical") {
+            // That one is rare already.
+            let ranks = (hosts.len() as u64, queue_pairs);
+            if let Some(pattern) = pattern::write(&mut own, ranks, packets, limits) {
+                text.truncate(before);
+                let _ = writeln!(
+                    text,
+                    "  - name: job{index}\n{placement}{class}    pattern: {pattern}"
+                );
+                text.push_str(&times_and_pairs(&mut own, queue_pairs));
+            }
         }
     }
     text
+}
+
+/// When a job starts, its gap, and its queue pairs.
+fn times_and_pairs(draw: &mut Draw, queue_pairs: u64) -> String {
+    let (start, gap) = (draw.seldom_time(50, 15_000), draw.time(2_000, 12_000));
+    let scope = draw.pick(&["rank-pair", "chunk"]);
+    format!(
+        "    start: {start}\n    gap: {gap}\n    queue_pairs: {queue_pairs}\n    \
+         queue_pair_scope: {scope}\n"
+    )
 }
 
 /// One to four streams between some of the hosts, at a rate each or as fast as they can.

@@ -15,7 +15,7 @@ struct Kind {
     two_words: bool,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind {
         list: "LoadBalancing",
         page_prefix: "load-balancing",
@@ -39,6 +39,12 @@ const KINDS: [Kind; 5] = [
         page_prefix: "collective",
         folder: "crates/tenter-workload/src/collective/",
         two_words: true,
+    },
+    Kind {
+        list: "PatternKind",
+        page_prefix: "pattern",
+        folder: "crates/tenter-workload/src/pattern/",
+        two_words: false,
     },
     Kind {
         list: "TopologySpec",

@@ -26,6 +26,7 @@ mod grouped;
 mod hypercube;
 mod incast;
 mod one_each;
+pub(crate) mod pattern;
 mod permutation;
 mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
@@ -53,6 +54,7 @@ pub use all_reduce_hierarchical::ScaleUp;
 use flow_workload::{FlowSchedule, FlowWorkload};
 pub use flows::Flow;
 pub use grouped::Groups;
+use pattern::PatternSchedule;
 
 /// The bytes of a chunk where an algorithm passes on one chunk after the other and nothing else is
 /// said.
@@ -162,6 +164,11 @@ pub enum CollectiveKind {
     FlowWorkload {
         /// Who sends which flows to whom.
         workload: Arc<FlowWorkload>,
+    },
+    /// A step of a parallel application; no collective, and not listed among them.
+    Pattern {
+        /// Its transfers.
+        schedule: PatternSchedule,
     },
 }
 
@@ -305,8 +312,16 @@ impl CollectiveKind {
         }
     }
 
+    /// The step of an application, where it is one.
+    pub fn pattern(&self) -> Option<&PatternSchedule> {
+        match self {
+            CollectiveKind::Pattern { schedule } => Some(schedule),
+            _ => None,
+        }
+    }
+
     /// What is known of this algorithm, an entry of [`CollectiveKind::MEMBERS`] unless it is a
-    /// workload of flows.
+    /// workload of flows or a pattern.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {
             CollectiveKind::AllToAllParallel => &all_to_all_parallel::MEMBER,
@@ -341,6 +356,7 @@ impl CollectiveKind {
                 &flow_workload::OPEN_LOOP
             }
             CollectiveKind::FlowWorkload { .. } => &flow_workload::CLOSED_LOOP,
+            CollectiveKind::Pattern { schedule } => schedule.member(),
         }
     }
 
@@ -498,6 +514,13 @@ impl CollectiveKind {
         if let CollectiveKind::FlowWorkload { workload } = self {
             return Ok(Box::new(FlowSchedule::new(ranks, workload)));
         }
+        if let CollectiveKind::Pattern { schedule } = self {
+            let found = schedule.ranks();
+            if found != ranks {
+                return Err(WorkloadError::RanksDisagree { ranks, found });
+            }
+            return Ok(Box::new(schedule.clone()));
+        }
         self.of_all(ranks, size_bytes)
     }
 
@@ -563,9 +586,9 @@ impl CollectiveKind {
                 Box::new(permutation::schedule(ranks, size_bytes, seed))
             }
             CollectiveKind::Incast { root } => Box::new(incast::schedule(ranks, size_bytes, root)?),
-            CollectiveKind::Grouped { .. } | CollectiveKind::FlowWorkload { .. } => {
-                self.schedule(ranks, size_bytes)?
-            }
+            CollectiveKind::Grouped { .. }
+            | CollectiveKind::FlowWorkload { .. }
+            | CollectiveKind::Pattern { .. } => self.schedule(ranks, size_bytes)?,
             CollectiveKind::Flows { ref flows } => {
                 Box::new(flows::Flows::new(ranks, size_bytes, flows))
             }

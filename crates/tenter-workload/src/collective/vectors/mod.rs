@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::CollectiveKind;
 use crate::{QueuePairScope, Transfer, WorkloadError};
-use execute::{Memory, execute};
+pub(super) use execute::{Memory, execute};
 
 /// A vector of numbers per rank; one number stands for one chunk or block.
 type Vectors = Vec<Vec<u64>>;

@@ -1,0 +1,114 @@
+//! What a scenario says about patterns of parallel applications, and what is refused.
+
+use tenter_scenario::{Format, Loaded, load};
+
+fn scenario(job: &str) -> String {
+    format!("fabric: {{kind: single-switch, hosts: 24}}\njobs:\n  - {job}\n")
+}
+
+fn good(job: &str) -> Loaded {
+    let text = scenario(job);
+    load(&text, "x.yaml", Format::Yaml, &[], None)
+        .unwrap_or_else(|errors| panic!("{text}\n{}", errors.render()))
+}
+
+fn refused(job: &str, expected: &str) {
+    let text = scenario(job);
+    let errors = load(&text, "x.yaml", Format::Yaml, &[], None).expect_err(expected);
+    let said = errors.render();
+    assert_eq!(errors.problems().len(), 1, "{text}\n{said}");
+    assert!(said.contains(expected), "lacks {expected:?}\n{said}");
+}
+
+#[test]
+fn steps_are_iterations_unless_they_differ() {
+    let job = &good("{pattern: {kind: milc, steps: 7}, warm_up: 2}")
+        .plan
+        .jobs[0];
+    assert_eq!((job.sequence.len(), job.iterations), (1, 7));
+    assert_eq!(job.turns(), Some(9));
+    let job = &good("{pattern: {kind: amr, steps: 3}}").plan.jobs[0];
+    assert_eq!((job.sequence.len(), job.iterations), (3, 1));
+    assert_ne!(job.sequence[0].kind, job.sequence[1].kind);
+    let job = &good("{pattern: {kind: amr, steps: 3, regrid: 0}}")
+        .plan
+        .jobs[0];
+    assert_eq!((job.sequence.len(), job.iterations), (1, 3));
+}
+
+#[test]
+fn what_is_written_out_means_the_same_again() {
+    for kind in [
+        "mini-dft",
+        "milc",
+        "nekbone",
+        "amg",
+        "amr",
+        "gtc",
+        "database-pod",
+    ] {
+        let loaded = good(&format!("{{pattern: {{kind: {kind}}}}}"));
+        let again = load(&loaded.effective, "x.yaml", Format::Yaml, &[], None);
+        let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
+        assert_eq!(again.plan, loaded.plan, "{}", loaded.effective);
+        assert_eq!(again.effective, loaded.effective);
+    }
+}
+
+#[test]
+fn load_in_the_background_has_one_step() {
+    let text = scenario(
+        "{ranks: 2, collectives: [{collective: send-recv, size: 1MiB}]}\n  - {background: true, pattern: {kind: gtc}}",
+    );
+    let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
+    let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
+    assert_eq!(plan.jobs[1].turns(), None);
+    refused(
+        "{ranks: 2, collectives: [{collective: send-recv, size: 1MiB}]}\n  - {background: true, pattern: {kind: gtc, steps: 3}}",
+        "`jobs[1].pattern.steps` has no effect in the background",
+    );
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_remedy() {
+    refused("{pattern: {}}", "lacks `kind`");
+    refused("{pattern: {kind: mlic}}", "did you mean `milc`?");
+    refused("{pattern: {kind: milc, edge: 1KiB}}", "unknown key `edge`");
+    refused(
+        "{pattern: {kind: milc, grid: 4x4}}",
+        "write 4 sides, for example `4x4x4x4`, or `auto`",
+    );
+    refused(
+        "{pattern: {kind: nekbone, grid: 4x4x4}}",
+        "a grid of 4x4x4 is not for 24 ranks",
+    );
+    refused(
+        "{pattern: {kind: mini-dft, rows: 7}}",
+        "`rows` is 7, which does not divide 24 ranks",
+    );
+    refused("{pattern: {kind: amr, partners: 3}}", "give an even number");
+    refused(
+        "{pattern: {kind: amr, least: 2MiB, most: 1MiB}}",
+        "is less than `least`",
+    );
+    refused(
+        "{pattern: {kind: database-pod, rack: 24}}",
+        "24 ranks fill a single `rack` of 24",
+    );
+    refused(
+        "{pattern: {kind: gtc}, iterations: 3}",
+        "`jobs[0].iterations` has no effect beside `pattern`",
+    );
+    refused(
+        "{pattern: {kind: gtc}, collectives: [{collective: incast, size: 1MiB}]}",
+        "has no effect beside `pattern`",
+    );
+    refused(
+        "{pattern: {kind: gtc, steps: 1000000, compute: 100s}}",
+        "is beyond the longest simulation",
+    );
+    refused(
+        "{pattern: {kind: gtc, compute: 1us, compute_spread: 2us}}",
+        "no time is less than nothing",
+    );
+}

@@ -1,0 +1,81 @@
+//! Steps of parallel applications in place of collectives.
+
+use tenter_engine::Draws;
+use tenter_workload::Schedule;
+use tenter_workload::pattern::{
+    Amg, Amr, DatabasePod, Gtc, Milc, MiniDft, Nekbone, PatternKind, PatternSchedule,
+};
+
+use super::draw::Draw;
+use super::jobs::Limits;
+
+/// A pattern over so many ranks of about `packets` packets on all queue pairs, as a mapping; none
+/// where it would have more transfers than that.
+pub(super) fn write(
+    draw: &mut Draw,
+    (ranks, queue_pairs): (u64, u64),
+    packets: u64,
+    limits: &Limits,
+) -> Option<String> {
+    let draws = Draws::new(draw.below(1 << 32), "pattern", "test");
+    let rack = draw.within(1..=ranks.div_ceil(2)) as u32;
+    let (partners, transfers) = (2 * draw.within(1..=4), draw.within(1..=6));
+    let kinds = [
+        PatternKind::MiniDft(MiniDft::default()),
+        PatternKind::Milc(Milc::default()),
+        PatternKind::Nekbone(Nekbone::default()),
+        PatternKind::Amg(Amg {
+            points: 4,
+            least_points: 2,
+            ..Amg::default()
+        }),
+        PatternKind::Amr(Amr {
+            partners: partners as u32,
+            ..Amr::new(draws)
+        }),
+        PatternKind::Gtc(Gtc::default()),
+        PatternKind::DatabasePod(DatabasePod {
+            rack,
+            transfers: transfers as u32,
+            ..DatabasePod::new(draws)
+        }),
+    ];
+    let kind = &kinds[draw.below(kinds.len() as u64) as usize];
+    let schedule = PatternSchedule::new(kind.clone(), ranks as u32, 0).ok()?;
+    let steps = draw.within(1..=3);
+    // Draws of the scenario may make a few pairs more.
+    let count = 2 * u64::from(schedule.transfer_count()) * queue_pairs * steps;
+    if count > packets {
+        return None;
+    }
+    let most = (packets / count).clamp(1, 40) * limits.packet_bytes;
+    let mut size = || draw.within(1..=most);
+    let own = match kind {
+        PatternKind::MiniDft(_) => format!("block: {}B, reduce: {}B", size(), size()),
+        PatternKind::Milc(_) => format!("face: {}B, reduce: {}B", size(), size()),
+        PatternKind::Nekbone(_) => {
+            let [face, edge, corner] = [size(), size(), size()];
+            format!("face: {face}B, edge: {edge}B, corner: {corner}B")
+        }
+        PatternKind::Amg(_) => "points: 4, least_points: 2".to_owned(),
+        PatternKind::Amr(_) => {
+            let least = size();
+            let most = least + size();
+            format!("partners: {partners}, least: {least}B, most: {most}B, regrid: 0.5")
+        }
+        PatternKind::Gtc(_) => {
+            let [charge, field, particles] = [size(), size(), size()];
+            format!("charge: {charge}B, field: {field}B, particles: {particles}B")
+        }
+        PatternKind::DatabasePod(_) => {
+            format!(
+                "rack: {rack}, transfers: {transfers}, transfer: {}B",
+                size()
+            )
+        }
+    };
+    let (name, compute) = (kind.member().algorithm, draw.below(20_000));
+    Some(format!(
+        "{{kind: {name}, steps: {steps}, compute: {compute}ns, {own}}}"
+    ))
+}

@@ -1,0 +1,189 @@
+//! AMG: one cycle of algebraic multigrid, a three-dimensional stencil at several distances.
+//!
+//! Origin: the AMG benchmark of Lawrence Livermore National Laboratory (`BoomerAMG` of hypre). Each
+//! level halves the points of a rank along each edge. Once a rank would have fewer than it should
+//! keep, two ranks along each dimension hand theirs to one of them, and neighbours are twice as far
+//! away from then on. That ranks fall out at a threshold and that the stencil keeps 26 neighbours
+//! is assumed, as are the numbers of points and the time to compute.
+
+use super::grid::Grid;
+use super::reduce::{all_reduce, everybody};
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "amg",
+    summary: "a three-dimensional stencil down and up a hierarchy of distances",
+    model_page: "docs/models/pattern-amg.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// Bytes of a point.
+const POINT_BYTES: u64 = 8;
+
+/// A V-cycle on a box, and two dot products.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amg {
+    /// Ranks along each of three dimensions; empty for as even as may be.
+    pub grid: Vec<u32>,
+    /// Points along an edge of a rank's block on the finest level.
+    pub points: u32,
+    /// The least that a rank keeps.
+    pub least_points: u32,
+    /// Bytes of an all-reduce.
+    pub reduce_bytes: u64,
+}
+
+impl Default for Amg {
+    fn default() -> Amg {
+        Amg {
+            grid: Vec::new(),
+            points: 64,
+            least_points: 16,
+            reduce_bytes: 8,
+        }
+    }
+}
+
+/// A level: how far neighbours are apart, and points along an edge of a rank's block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Level {
+    distance: u32,
+    points: u64,
+}
+
+impl Amg {
+    /// From the finest to the coarsest that more than one rank takes part in.
+    fn levels(&self, longest: u32) -> Vec<Level> {
+        let least = u64::from(self.least_points.max(1));
+        let finest = Level {
+            distance: 1,
+            points: u64::from(self.points.max(1)),
+        };
+        let coarser = |level: &Level| {
+            let next = if level.points / 2 >= least {
+                Level {
+                    points: level.points / 2,
+                    ..*level
+                }
+            } else {
+                Level {
+                    distance: level.distance * 2,
+                    ..*level
+                }
+            };
+            // The ranks that take part are those at multiples of the distance.
+            (next.distance < longest).then_some(next)
+        };
+        std::iter::successors(Some(finest), coarser).collect()
+    }
+
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let grid = Grid::new("amg", (ranks, 3), &self.grid, false)?;
+        let levels = self.levels(grid.longest());
+        let mut down = Vec::new();
+        let mut last = levels[0];
+        for &level in &levels {
+            if level.distance > last.distance {
+                down.push(handed_over(&grid, level));
+            }
+            let face = level.points * level.points * POINT_BYTES;
+            let edge = level.points * POINT_BYTES;
+            down.push(grid.halo(level.distance, &[face, edge, POINT_BYTES]));
+            last = level;
+        }
+        // Back up: what was handed over is given back, and each level is smoothed once more.
+        let back = |matrix: &CommunicationMatrix| {
+            CommunicationMatrix::of(ranks, matrix.iter().map(|(a, b, n)| (b, a, n)).collect())
+        };
+        let up: Vec<_> = down.iter().rev().skip(1).map(back).collect();
+        let mut phases = down;
+        phases.extend(up);
+        for _ in 0..2 {
+            phases.extend(all_reduce(ranks, &everybody(ranks), self.reduce_bytes));
+        }
+        Ok(phases)
+    }
+}
+
+/// What ranks that fall out before a level hand to the one that goes on: their points on it, an
+/// eighth of the block that this one then has.
+fn handed_over(grid: &Grid, level: Level) -> CommunicationMatrix {
+    let half = level.distance / 2;
+    let bytes = level.points.pow(3).div_ceil(8) * POINT_BYTES;
+    let mut sends = Vec::new();
+    for rank in 0..grid.ranks() {
+        let own = grid.coordinates(rank);
+        if own.iter().all(|place| place.is_multiple_of(half)) {
+            let goes_on: Vec<u32> = own
+                .iter()
+                .map(|c| c / level.distance * level.distance)
+                .collect();
+            sends.push((rank, grid.rank(&goes_on), bytes));
+        }
+    }
+    CommunicationMatrix::of(grid.ranks(), sends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_by_hand() {
+        let level = |distance, points| Level { distance, points };
+        // 64, 32 and 16 points; then every second rank, and every fourth of eight.
+        assert_eq!(
+            Amg::default().levels(8),
+            [
+                level(1, 64),
+                level(1, 32),
+                level(1, 16),
+                level(2, 16),
+                level(4, 16)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cycle_of_64_ranks_is_the_closed_form() {
+        let phases = Amg::default().phases(64).unwrap();
+        // Three levels, handing over, one more level; the same back but for the coarsest; two dot
+        // products of six exchanges.
+        assert_eq!(phases.len(), 5 + 4 + 12);
+        // 4×4×4: 144 pairs behind a face, 108 behind an edge twice, 27 behind a corner four times.
+        let halo = |points: u64| 2 * (144 * points * points + 216 * points + 108) * 8;
+        assert_eq!(phases[0].total(), halo(64));
+        assert_eq!(phases[1].total(), halo(32));
+        assert_eq!(phases[2].total(), halo(16));
+        // 56 ranks hand over 16³/8 points of 8 bytes to the 8 others.
+        assert_eq!(phases[3].total(), 56 * 512 * 8);
+        // 2×2×2: 12 faces, 6 · 2 edges, 4 corners.
+        assert_eq!(phases[4].total(), 2 * (12 * 256 + 12 * 16 + 4) * 8);
+        let peers: Vec<u32> = phases[4].row(0).iter().map(|(dst, _)| *dst).collect();
+        assert_eq!(
+            peers,
+            [2, 8, 10, 32, 34, 40]
+                .into_iter()
+                .chain([42])
+                .collect::<Vec<u32>>()
+        );
+        let totals: Vec<u64> = phases[..9].iter().map(CommunicationMatrix::total).collect();
+        assert!(totals.iter().eq(totals.iter().rev()), "{totals:?}");
+        assert!(CommunicationMatrix::sum(&phases).is_symmetric());
+    }
+
+    #[test]
+    fn any_number_of_ranks_has_a_cycle() {
+        for ranks in 2..70 {
+            let phases = Amg::default().phases(ranks).unwrap();
+            assert!(
+                phases.iter().all(|phase| phase.pairs() > 0),
+                "{ranks} ranks"
+            );
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! AMR: adaptive mesh refinement, irregular partners with volumes of a heavy tail, which change as
+//! the mesh does.
+//!
+//! Origin: block-structured refinement with blocks dealt out along a space-filling curve, as in
+//! `AMReX` (`BoxLib`) and Chombo. No published matrix is reproduced. Partners are drawn near along
+//! the curve, half as likely at twice the distance; volumes by a Pareto law of shape 1, the
+//! heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each step a
+//! share of the pairs is drawn anew. All of these are assumed.
+
+use tenter_engine::Draws;
+
+use super::CommunicationMatrix;
+use super::reduce::{all_reduce, everybody};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "amr",
+    summary: "irregular neighbours with volumes of a heavy tail, which change between steps",
+    model_page: "docs/models/pattern-amr.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// An irregular mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amr {
+    /// Pairs that each rank is part of, on average: even, at least 2.
+    pub partners: u32,
+    /// The least that a pair exchanges each way.
+    pub least_bytes: u64,
+    /// The most.
+    pub most_bytes: u64,
+    /// The share of pairs that is drawn anew before each step but the first, out of 2⁶⁴.
+    pub regrid: u64,
+    /// Bytes of the all-reduce that agrees on the time step.
+    pub reduce_bytes: u64,
+    /// Where partners and volumes come from.
+    pub draws: Draws,
+}
+
+impl Amr {
+    /// With parameters at their defaults.
+    pub fn new(draws: Draws) -> Amr {
+        Amr {
+            partners: 12,
+            least_bytes: 16 << 10,
+            most_bytes: 4 << 20,
+            regrid: u64::MAX / 4 + 1,
+            reduce_bytes: 8,
+            draws,
+        }
+    }
+
+    pub(super) fn phases(&self, ranks: u32, step: u32) -> Vec<CommunicationMatrix> {
+        let slots = (self.partners / 2).max(1);
+        let mut sends = Vec::new();
+        for rank in 0..ranks {
+            for slot in 0..slots {
+                let own = self.draws.of(u64::from(rank) << 32 | u64::from(slot));
+                let anew = |at: &u32| own.at(u64::from(*at)) < self.regrid;
+                let epoch = (1..=step).filter(anew).count() as u64;
+                let pair = own.of(u64::MAX - epoch);
+                let other = (rank + distance(pair, ranks)) % ranks;
+                let bytes = self.volume(pair.at(2));
+                sends.extend([(rank, other, bytes), (other, rank, bytes)]);
+            }
+        }
+        let mut phases = vec![CommunicationMatrix::of(ranks, sends)];
+        phases.extend(all_reduce(ranks, &everybody(ranks), self.reduce_bytes));
+        phases
+    }
+
+    /// The volume of a draw that is uniform over all 64-bit values: more than x with a probability
+    /// of least/x.
+    fn volume(&self, draw: u64) -> u64 {
+        let law = (u128::from(self.least_bytes) << 64) / (u128::from(draw) + 1);
+        u64::try_from(law).unwrap_or(u64::MAX).min(self.most_bytes)
+    }
+}
+
+/// How far along the curve a partner is, at most half round: each doubling equally likely, and each
+/// distance within.
+fn distance(pair: Draws, ranks: u32) -> u32 {
+    let most = (ranks / 2).max(1);
+    let octave = pair.below(0, u64::from(most.ilog2()) + 1) as u32;
+    let first = 1 << octave;
+    let end = (2 * first).min(most + 1);
+    first + pair.below(1, u64::from(end - first)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amr() -> Amr {
+        Amr::new(Draws::new(1, "amr", "test"))
+    }
+
+    #[test]
+    fn pairs_are_symmetric_and_as_many_as_asked_for() {
+        for step in [0, 3] {
+            let phases = amr().phases(256, step);
+            assert_eq!(phases.len(), 1 + 8);
+            assert!(phases[0].is_symmetric());
+            // 256 · 6 draws both ways; those that hit a pair again are added up.
+            let pairs = phases[0].pairs();
+            assert!(pairs <= 256 * 12 && pairs > 256 * 9, "{pairs}");
+            let bytes = |(_, _, bytes)| bytes;
+            assert!(phases[0].iter().map(bytes).min() >= Some(16 << 10));
+        }
+    }
+
+    #[test]
+    fn volumes_have_the_tail_of_the_law() {
+        let amr = amr();
+        assert_eq!(amr.volume(u64::MAX), 16 << 10);
+        // One in 256 is cut off at 256 times the least, and half are less than twice the least.
+        assert_eq!(amr.volume(u64::MAX / 2), 32 << 10);
+        assert_eq!(amr.volume(u64::MAX / 256), 4 << 20);
+        assert_eq!(amr.volume(0), 4 << 20);
+    }
+
+    #[test]
+    fn near_partners_are_likelier() {
+        let draws = Draws::new(1, "distance", "test");
+        let mut octaves = [0; 8];
+        for number in 0..8_000 {
+            octaves[distance(draws.of(number), 256).ilog2() as usize] += 1;
+        }
+        // 128 is alone in the last of eight doublings: 1,000 each, give or take five times 30.
+        assert!(
+            octaves.iter().all(|count| (850..1_150).contains(count)),
+            "{octaves:?}"
+        );
+        assert_eq!(distance(draws, 2), 1);
+        assert_eq!(distance(draws, 3), 1);
+    }
+
+    #[test]
+    fn a_quarter_of_the_pairs_changes_between_steps() {
+        let amr = amr();
+        let [before, after] = [4, 5].map(|step| amr.phases(512, step).swap_remove(0));
+        let kept = before
+            .iter()
+            .filter(|&(a, b, bytes)| after.bytes(a, b) == bytes)
+            .count();
+        let share = kept as f64 / before.pairs() as f64;
+        assert!((0.68..0.80).contains(&share), "{share}");
+        assert_eq!(before, amr.phases(512, 4)[0], "the same again");
+    }
+}

@@ -1,0 +1,144 @@
+//! Database pod: many-to-many between the machines of racks, some of which have most of the load.
+//!
+//! Origin: the rack-level matrices of production data centres, such as those of A. Roy and others,
+//! "Inside the Social Network's (Datacenter) Network" (SIGCOMM 2015), whose databases talk mostly
+//! to other racks. The matrix itself is not published. Racks have loads by Zipf's law, what a rack
+//! sends and receives is in proportion to its load, and within racks nothing is sent; numbers and
+//! sizes are assumed.
+
+use tenter_engine::Draws;
+
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "database-pod",
+    summary: "many-to-many between racks with loads by Zipf's law",
+    model_page: "docs/models/pattern-database-pod.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// The weight of the rack with the greatest load; the n-th has an n-th of it.
+const WEIGHT: u64 = 1 << 32;
+
+/// Racks of databases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabasePod {
+    /// Ranks of a rack; those of one follow each other. The last may be smaller.
+    pub rack: u32,
+    /// Transfers that a rank sends in a step, on average over all racks.
+    pub transfers: u32,
+    /// Bytes of each.
+    pub transfer_bytes: u64,
+    /// Where loads and destinations come from.
+    pub draws: Draws,
+}
+
+impl DatabasePod {
+    /// With parameters at their defaults.
+    pub fn new(draws: Draws) -> DatabasePod {
+        DatabasePod {
+            rack: 16,
+            transfers: 32,
+            transfer_bytes: 64 << 10,
+            draws,
+        }
+    }
+
+    /// The weight of each rack: a random order of W, W/2, W/3 and so on.
+    fn weights(&self, racks: u32) -> Vec<u64> {
+        let mut order: Vec<u64> = (0..u64::from(racks)).collect();
+        let draws = self.draws.of(u64::MAX);
+        order.sort_by_key(|&rack| (draws.at(rack), rack));
+        let mut weights = vec![0; racks as usize];
+        for (place, rack) in (1..).zip(order) {
+            weights[rack as usize] = WEIGHT / place;
+        }
+        weights
+    }
+
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let racks = ranks.div_ceil(self.rack.max(1));
+        if racks < 2 {
+            return Err(PatternError::OneRack {
+                ranks,
+                rack: self.rack,
+            });
+        }
+        let weights = self.weights(racks);
+        let sum: u64 = weights.iter().sum();
+        let mut sends = Vec::new();
+        for src in 0..ranks {
+            let home = src / self.rack;
+            let own = self.draws.of(u64::from(src));
+            let count = self.sent_by(weights[home as usize], sum, racks);
+            for number in 0..count {
+                let draw = own.of(number);
+                // Among all racks but its own, each as likely as its weight says.
+                let mut along = draw.below(0, sum - weights[home as usize]);
+                let mut others = (0..racks).filter(|&rack| rack != home);
+                let rack = others.find(|&rack| {
+                    let weight = weights[rack as usize];
+                    let here = along < weight;
+                    along = along.saturating_sub(weight);
+                    here
+                });
+                let rack = rack.expect("what is drawn is less than all weights together");
+                let first = rack * self.rack;
+                let size = self.rack.min(ranks - first);
+                let dst = first + draw.below(1, u64::from(size)) as u32;
+                sends.push((src, dst, self.transfer_bytes));
+            }
+        }
+        Ok(vec![CommunicationMatrix::of(ranks, sends)])
+    }
+
+    /// How many transfers a rank sends, of a rack with such a weight.
+    fn sent_by(&self, weight: u64, sum: u64, racks: u32) -> u64 {
+        let mean = u128::from(self.transfers) * u128::from(racks);
+        ((mean * u128::from(weight) / u128::from(sum)) as u64).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn racks_send_and_receive_by_their_loads() {
+        let pod = DatabasePod::new(Draws::new(1, "pod", "test"));
+        let matrix = pod.phases(256).unwrap().swap_remove(0);
+        let weights = pod.weights(16);
+        let sum: u64 = weights.iter().sum();
+        let between = matrix.between(16, |rank| rank / 16);
+        let mut total = 0;
+        for (rack, &weight) in weights.iter().enumerate() {
+            // Nothing stays within a rack, and what leaves it is the closed form: 32 · 16 racks in
+            // proportion to weights, for each of 16 ranks.
+            assert_eq!(between[rack * 16 + rack], 0);
+            let sent: u64 = between[rack * 16..(rack + 1) * 16].iter().sum();
+            let each = (512 * u128::from(weight) / u128::from(sum)) as u64;
+            assert_eq!(sent, 16 * each.max(1) * (64 << 10));
+            total += sent;
+        }
+        assert_eq!(matrix.total(), total);
+        // The rack of the greatest load receives most.
+        let received = |rack: usize| (0..16).map(|from| between[from * 16 + rack]).sum::<u64>();
+        let hottest = (0..16).max_by_key(|&rack| weights[rack]);
+        assert_eq!(hottest, (0..16).max_by_key(|&rack| received(rack)));
+    }
+
+    #[test]
+    fn a_single_rack_is_refused() {
+        let pod = DatabasePod::new(Draws::new(1, "pod", "test"));
+        assert_eq!(
+            pod.phases(16).unwrap_err().to_string(),
+            "database-pod: 16 ranks fill a single `rack` of 16, and racks send to each other; give \
+             more ranks or smaller racks"
+        );
+        assert!(pod.phases(17).is_ok());
+    }
+}

@@ -1,0 +1,196 @@
+//! Cartesian grids of ranks, as `MPI_Dims_create` and `MPI_Cart_create` lay them out.
+
+use super::{CommunicationMatrix, PatternError};
+
+/// Ranks on a grid, row by row: the last coordinate changes fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grid {
+    sizes: Vec<u32>,
+    /// Whether the first and the last of a row are neighbours.
+    periodic: bool,
+}
+
+impl Grid {
+    /// Of the sizes asked for, or else as even as the number of ranks allows, the longest side
+    /// first.
+    pub(super) fn new(
+        pattern: &'static str,
+        (ranks, dimensions): (u32, usize),
+        asked: &[u32],
+        periodic: bool,
+    ) -> Result<Grid, PatternError> {
+        let sizes = if asked.is_empty() {
+            even(ranks, dimensions)
+        } else {
+            asked.to_vec()
+        };
+        let product = sizes
+            .iter()
+            .try_fold(1_u32, |all, &size| all.checked_mul(size));
+        if sizes.len() != dimensions || product != Some(ranks) {
+            return Err(PatternError::GridNotFull {
+                pattern,
+                ranks,
+                grid: word(&sizes),
+                even: word(&even(ranks, dimensions)),
+            });
+        }
+        Ok(Grid { sizes, periodic })
+    }
+
+    pub(super) fn ranks(&self) -> u32 {
+        self.sizes.iter().product()
+    }
+
+    /// The longest side.
+    pub(super) fn longest(&self) -> u32 {
+        self.sizes.iter().copied().max().unwrap_or(1)
+    }
+
+    pub(super) fn coordinates(&self, rank: u32) -> Vec<u32> {
+        let mut rest = rank;
+        let mut found: Vec<u32> = self
+            .sizes
+            .iter()
+            .rev()
+            .map(|size| {
+                let own = rest % size;
+                rest /= size;
+                own
+            })
+            .collect();
+        found.reverse();
+        found
+    }
+
+    pub(super) fn rank(&self, coordinates: &[u32]) -> u32 {
+        let places = self.sizes.iter().zip(coordinates);
+        places.fold(0, |rank, (size, own)| rank * size + own)
+    }
+
+    /// The rank so many places away in each dimension; none outside of a grid that ends.
+    fn away(&self, coordinates: &[u32], offsets: &[i64]) -> Option<u32> {
+        let places = self.sizes.iter().zip(coordinates).zip(offsets);
+        let moved = places.map(|((&size, &own), offset)| {
+            let place = i64::from(own) + offset;
+            let inside = (0..i64::from(size)).contains(&place);
+            (inside || self.periodic).then(|| place.rem_euclid(i64::from(size)) as u32)
+        });
+        Some(self.rank(&moved.collect::<Option<Vec<u32>>>()?))
+    }
+
+    /// What ranks whose coordinates are all multiples of `distance` send to the nearest others of
+    /// them: `bytes[k]` to those that differ in k + 1 dimensions. Neighbours that coincide get the
+    /// bytes of both.
+    pub(super) fn halo(&self, distance: u32, bytes: &[u64]) -> CommunicationMatrix {
+        let mut sends = Vec::new();
+        let dimensions = self.sizes.len() as u32;
+        for src in 0..self.ranks() {
+            let own = self.coordinates(src);
+            if own.iter().any(|place| !place.is_multiple_of(distance)) {
+                continue;
+            }
+            // Each direction is a number to the base of three.
+            for direction in 0..3_u32.pow(dimensions) {
+                let digit = |place: u32| i64::from(direction / 3_u32.pow(place) % 3) - 1;
+                let offsets: Vec<i64> = (0..dimensions).map(digit).collect();
+                let differing = offsets.iter().filter(|offset| **offset != 0).count();
+                if differing == 0 || differing > bytes.len() {
+                    continue;
+                }
+                let offsets: Vec<i64> = offsets.iter().map(|o| o * i64::from(distance)).collect();
+                if let Some(dst) = self.away(&own, &offsets) {
+                    sends.push((src, dst, bytes[differing - 1]));
+                }
+            }
+        }
+        CommunicationMatrix::of(self.ranks(), sends)
+    }
+}
+
+/// The sides of a grid in words: `4x4x2`.
+fn word(sizes: &[u32]) -> String {
+    let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
+    words.join("x")
+}
+
+/// So many sides, descending, whose product is the number of ranks and which differ least.
+pub(super) fn even(ranks: u32, dimensions: usize) -> Vec<u32> {
+    /// Goes through all descending sides; the first found of those with the least difference stays.
+    fn search(rest: u32, left: usize, sides: &mut Vec<u32>, best: &mut Vec<u32>) {
+        let most = sides.last().copied().unwrap_or(u32::MAX);
+        if left == 1 {
+            if rest > most {
+                return;
+            }
+            sides.push(rest);
+            let spread = |of: &[u32]| of.first().zip(of.last()).map(|(a, b)| a - b);
+            if best.is_empty() || spread(sides) < spread(best) {
+                best.clone_from(sides);
+            }
+            sides.pop();
+            return;
+        }
+        for side in (1..=rest.min(most)).filter(|side| rest.is_multiple_of(*side)) {
+            sides.push(side);
+            search(rest / side, left - 1, sides, best);
+            sides.pop();
+        }
+    }
+    let (mut sides, mut best) = (Vec::new(), Vec::new());
+    search(ranks.max(1), dimensions, &mut sides, &mut best);
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_as_even_as_they_can_be() {
+        assert_eq!(even(64, 3), [4, 4, 4]);
+        assert_eq!(even(64, 4), [4, 4, 2, 2]);
+        assert_eq!(even(1_024, 3), [16, 8, 8]);
+        assert_eq!(even(4_096, 4), [8, 8, 8, 8]);
+        assert_eq!(even(12, 2), [4, 3]);
+        assert_eq!(even(7, 3), [7, 1, 1]);
+    }
+
+    #[test]
+    fn the_last_coordinate_changes_fastest() {
+        let grid = Grid::new("test", (24, 3), &[4, 3, 2], false).unwrap();
+        assert_eq!(grid.coordinates(23), [3, 2, 1]);
+        assert_eq!(grid.coordinates(1), [0, 0, 1]);
+        assert!((0..24).all(|rank| grid.rank(&grid.coordinates(rank)) == rank));
+    }
+
+    #[test]
+    fn grids_that_do_not_fit_are_refused() {
+        let refused = Grid::new("milc", (24, 3), &[4, 4, 2], true).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "milc: a grid of 4x4x2 is not for 24 ranks; give sides whose product is that, such as \
+             4x3x2"
+        );
+    }
+
+    #[test]
+    fn halos_by_hand() {
+        // A row of three: its ends meet only in a ring.
+        let row = Grid::new("test", (3, 1), &[], false).unwrap();
+        assert_eq!(row.halo(1, &[5]).pairs(), 4);
+        let ring = Grid::new("test", (3, 1), &[], true).unwrap();
+        assert_eq!(ring.halo(1, &[5]).pairs(), 6);
+        // Of two, the neighbours on both sides are the same.
+        let pair = Grid::new("test", (2, 1), &[], true).unwrap();
+        assert_eq!(pair.halo(1, &[5]).row(0), [(1, 10)]);
+        // Two by two: faces along both sides and an edge across; 0 is (0, 0) and 3 is (1, 1).
+        let square = Grid::new("test", (4, 2), &[], false).unwrap();
+        assert_eq!(square.halo(1, &[7, 2]).row(0), [(1, 7), (2, 7), (3, 2)]);
+        // In a row of five, every other one.
+        let row = Grid::new("test", (5, 1), &[], false).unwrap();
+        let far = row.halo(2, &[1]);
+        assert_eq!(far.row(2), [(0, 1), (4, 1)]);
+        assert_eq!(far.pairs(), 4);
+    }
+}

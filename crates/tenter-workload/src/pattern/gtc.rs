@@ -1,0 +1,130 @@
+//! GTC: particles in a torus, cut into domains along one ring.
+//!
+//! Origin: the Gyrokinetic Toroidal Code. Domains follow each other round the torus, and particles
+//! of a domain are shared by several ranks. A step adds up the charge within each domain, exchanges
+//! the field at its two borders, and shifts the particles that have left it to the domains beside
+//! it. At most 64 domains is the code's own usual number; sizes and the time to compute are
+//! assumed.
+
+use super::reduce::all_reduce;
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "gtc",
+    summary: "shifts round a ring of domains, and sums within each domain",
+    model_page: "docs/models/pattern-gtc.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// More domains damp what is simulated.
+const USUAL_DOMAINS: u32 = 64;
+
+/// A ring of toroidal domains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gtc {
+    /// How many domains there are; 0 for the greatest divisor of the ranks up to 64. Ranks of a
+    /// domain follow each other.
+    pub domains: u32,
+    /// Bytes of the charge that a domain adds up.
+    pub charge_bytes: u64,
+    /// Bytes of the field to the same rank of each domain beside.
+    pub field_bytes: u64,
+    /// Bytes of particles to the same rank of each domain beside.
+    pub particle_bytes: u64,
+}
+
+impl Default for Gtc {
+    fn default() -> Gtc {
+        Gtc {
+            domains: 0,
+            charge_bytes: 256 << 10,
+            field_bytes: 64 << 10,
+            particle_bytes: 1 << 20,
+        }
+    }
+}
+
+impl Gtc {
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let usual = || {
+            (1..=USUAL_DOMAINS.min(ranks))
+                .rev()
+                .find(|d| ranks.is_multiple_of(*d))
+        };
+        let domains = match self.domains {
+            0 => usual().unwrap_or(1),
+            domains => domains,
+        };
+        if !ranks.is_multiple_of(domains) {
+            return Err(PatternError::NotDivided {
+                pattern: "gtc",
+                ranks,
+                key: "domains",
+                given: domains,
+            });
+        }
+        let members = ranks / domains;
+        let groups: Vec<Vec<u32>> = (0..domains)
+            .map(|domain| (domain * members..(domain + 1) * members).collect())
+            .collect();
+        let beside = |bytes: u64| {
+            let of = |rank: u32| {
+                [members, ranks - members].map(|away| (rank, (rank + away) % ranks, bytes))
+            };
+            CommunicationMatrix::of(ranks, (0..ranks).flat_map(of).collect())
+        };
+        let mut phases = all_reduce(ranks, &groups, self.charge_bytes);
+        phases.extend([beside(self.field_bytes), beside(self.particle_bytes)]);
+        phases.retain(|phase| phase.pairs() > 0);
+        Ok(phases)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_of_domains_and_the_closed_form() {
+        let gtc = Gtc {
+            domains: 8,
+            ..Gtc::default()
+        };
+        let phases = gtc.phases(32).unwrap();
+        // Four ranks halve twice and double twice.
+        assert_eq!(phases.len(), 4 + 2);
+        let sums: u64 = phases[..4].iter().map(CommunicationMatrix::total).sum();
+        assert_eq!(sums, 8 * 2 * 3 * (256 << 10));
+        assert!(
+            phases[..4]
+                .iter()
+                .flat_map(CommunicationMatrix::iter)
+                .all(|(a, b, _)| a / 4 == b / 4)
+        );
+        let shift = &phases[5];
+        assert_eq!(shift.row(1), [(5, 1 << 20), (29, 1 << 20)]);
+        assert!(shift.is_symmetric());
+        assert_eq!(shift.total(), 32 * 2 * (1 << 20));
+    }
+
+    #[test]
+    fn the_usual_number_of_domains() {
+        // 64 of 64 ranks, alone in their domains; 60 of 120, in pairs; a prime is one domain.
+        let members = |ranks| {
+            let phases = Gtc::default().phases(ranks).unwrap();
+            phases.last().unwrap().row(0)[0].0
+        };
+        assert_eq!((members(64), members(120)), (1, 2));
+        assert_eq!(Gtc::default().phases(67).unwrap().len(), 2 * 6 + 2);
+        let two = Gtc {
+            domains: 2,
+            ..Gtc::default()
+        };
+        // The domains on both sides are the same.
+        assert_eq!(two.phases(2).unwrap()[1].row(0), [(1, 2 << 20)]);
+    }
+}

@@ -1,0 +1,129 @@
+//! `MiniDFT`: plane-wave density functional theory, whose time goes into three-dimensional Fourier
+//! transforms.
+//!
+//! Origin: the `MiniDFT` mini-app of NERSC, taken from Quantum ESPRESSO. Ranks are rows and columns
+//! of pencils; a transform exchanges within each row, then within each column, the inverse one the
+//! other way round, and then all ranks add up a result. The block is that of a grid of 128³ complex
+//! numbers on 64 ranks: 128³ · 16 / 64 / 8 = 65,536 bytes. The all-reduce and the time to compute
+//! are assumed.
+
+use super::grid::even;
+use super::reduce::{all_reduce, everybody};
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "mini-dft",
+    summary: "all-to-alls in rows and columns of ranks, and an all-reduce",
+    model_page: "docs/models/pattern-mini-dft.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// A three-dimensional Fourier transform over pencils, and back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MiniDft {
+    /// How many rows there are; 0 for the most even number. Ranks of a row follow each other.
+    pub rows: u32,
+    /// Bytes from a rank to each other of its row, and of its column.
+    pub block_bytes: u64,
+    /// Bytes of the all-reduce.
+    pub reduce_bytes: u64,
+}
+
+impl Default for MiniDft {
+    fn default() -> MiniDft {
+        MiniDft {
+            rows: 0,
+            block_bytes: 64 << 10,
+            reduce_bytes: 8 << 10,
+        }
+    }
+}
+
+impl MiniDft {
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        // The shorter side, so that more of an exchange is between ranks that follow each other.
+        let rows = match self.rows {
+            0 => even(ranks, 2)[1],
+            rows => rows,
+        };
+        if !ranks.is_multiple_of(rows) {
+            return Err(PatternError::NotDivided {
+                pattern: "mini-dft",
+                ranks,
+                key: "rows",
+                given: rows,
+            });
+        }
+        let columns = ranks / rows;
+        let row = |rank: u32| rank / columns;
+        let column = |rank: u32| rank % columns;
+        let in_rows = |src| (0..columns).map(move |other| row(src) * columns + other);
+        let in_columns = |src| (0..rows).map(move |other| other * columns + column(src));
+        let exchange = |peers: &dyn Fn(u32) -> Vec<u32>| {
+            let of = |src| {
+                peers(src)
+                    .into_iter()
+                    .map(move |dst| (src, dst, self.block_bytes))
+            };
+            CommunicationMatrix::of(ranks, (0..ranks).flat_map(of).collect())
+        };
+        let rows = exchange(&|src| in_rows(src).collect());
+        let columns = exchange(&|src| in_columns(src).collect());
+        let mut phases = vec![rows.clone(), columns.clone(), columns, rows];
+        // A single row or column has nobody to exchange with.
+        phases.retain(|phase| phase.pairs() > 0);
+        phases.extend(all_reduce(ranks, &everybody(ranks), self.reduce_bytes));
+        Ok(phases)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_columns_and_the_closed_form() {
+        let dft = MiniDft {
+            rows: 4,
+            block_bytes: 1_000,
+            reduce_bytes: 8,
+        };
+        let phases = dft.phases(24).unwrap();
+        // 24 ranks: 16 exchange four times, and 8 more before and after.
+        assert_eq!(phases.len(), 4 + 6);
+        assert_eq!(phases[0], phases[3]);
+        assert_eq!(phases[1], phases[2]);
+        assert_eq!(phases[0].total(), 24 * 5 * 1_000);
+        assert_eq!(phases[1].total(), 24 * 3 * 1_000);
+        let peers: Vec<u32> = phases[0].row(7).iter().map(|(dst, _)| *dst).collect();
+        assert_eq!(peers, [6, 8, 9, 10, 11]);
+        let peers: Vec<u32> = phases[1].row(7).iter().map(|(dst, _)| *dst).collect();
+        assert_eq!(peers, [1, 13, 19]);
+        let all = CommunicationMatrix::sum(&phases[..4]);
+        assert!(all.is_symmetric());
+        assert_eq!(all.total(), 2 * 24 * (5 + 3) * 1_000);
+    }
+
+    #[test]
+    fn a_prime_number_of_ranks_is_one_row() {
+        let phases = MiniDft::default().phases(5).unwrap();
+        assert_eq!(phases[0].pairs(), 20);
+        assert_eq!(phases[0], phases[1]);
+    }
+
+    #[test]
+    fn rows_divide_the_ranks() {
+        let dft = MiniDft {
+            rows: 5,
+            ..MiniDft::default()
+        };
+        assert_eq!(
+            dft.phases(24).unwrap_err().to_string(),
+            "mini-dft: `rows` is 5, which does not divide 24 ranks; give a divisor of that number"
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Communication patterns of parallel applications: one file per member, listed in [`PatternKind`].
+//!
+//! ```text
+//!   PatternKind ─phases(ranks, step)─▶ a matrix for each phase ─PatternSchedule─▶ transfers
+//! ```
+//!
+//! A step of an application computes and then communicates in phases. A phase is a
+//! [`CommunicationMatrix`]; a rank goes on to the next one when all that the phase has for it has
+//! arrived. What several members share is a file of its own and no member (`grid`, `matrix`,
+//! `reduce`).
+
+mod amg;
+mod amr;
+mod database_pod;
+mod grid;
+mod gtc;
+mod matrix;
+mod milc;
+mod mini_dft;
+mod nekbone;
+mod reduce;
+
+use crate::collective::CollectiveMember;
+
+pub use crate::collective::pattern::PatternSchedule;
+pub use amg::Amg;
+pub use amr::Amr;
+pub use database_pod::DatabasePod;
+pub use gtc::Gtc;
+pub use matrix::CommunicationMatrix;
+pub use milc::Milc;
+pub use mini_dft::MiniDft;
+pub use nekbone::Nekbone;
+
+/// Every pattern there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternKind {
+    /// All-to-alls in rows and columns of ranks, and an all-reduce: Fourier transforms.
+    MiniDft(MiniDft),
+    /// A four-dimensional stencil and dot products: lattice quantum chromodynamics.
+    Milc(Milc),
+    /// A three-dimensional stencil of up to 26 neighbours and dot products: spectral elements.
+    Nekbone(Nekbone),
+    /// A three-dimensional stencil at several distances: algebraic multigrid.
+    Amg(Amg),
+    /// Irregular neighbours that change between steps: adaptive mesh refinement.
+    Amr(Amr),
+    /// Shifts round a ring of domains: particles in a torus.
+    Gtc(Gtc),
+    /// Many-to-many between racks of different loads: databases.
+    DatabasePod(DatabasePod),
+}
+
+impl PatternKind {
+    /// What is known of it without running it.
+    pub fn member(&self) -> &'static CollectiveMember {
+        match self {
+            PatternKind::MiniDft(_) => &mini_dft::MEMBER,
+            PatternKind::Milc(_) => &milc::MEMBER,
+            PatternKind::Nekbone(_) => &nekbone::MEMBER,
+            PatternKind::Amg(_) => &amg::MEMBER,
+            PatternKind::Amr(_) => &amr::MEMBER,
+            PatternKind::Gtc(_) => &gtc::MEMBER,
+            PatternKind::DatabasePod(_) => &database_pod::MEMBER,
+        }
+    }
+
+    /// Whether its steps differ.
+    pub fn changes(&self) -> bool {
+        matches!(self, PatternKind::Amr(amr) if amr.regrid > 0)
+    }
+
+    /// Whether it depends on random draws.
+    pub fn draws(&self) -> bool {
+        matches!(self, PatternKind::Amr(_) | PatternKind::DatabasePod(_))
+    }
+
+    /// The phases of a step over so many ranks, none of them empty; steps count from 0.
+    ///
+    /// # Errors
+    /// A number of ranks that does not suit the pattern or its parameters, or more pairs than a
+    /// matrix may have.
+    pub fn phases(&self, ranks: u32, step: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let pattern = self.member().algorithm;
+        if ranks < 2 {
+            return Err(PatternError::TooFewRanks { pattern, ranks });
+        }
+        if self.pairs_at_most(ranks) > CommunicationMatrix::ENTRIES_MAX as u64 {
+            return Err(PatternError::TooManyPairs { pattern, ranks });
+        }
+        match self {
+            PatternKind::MiniDft(own) => own.phases(ranks),
+            PatternKind::Milc(own) => own.phases(ranks),
+            PatternKind::Nekbone(own) => own.phases(ranks),
+            PatternKind::Amg(own) => own.phases(ranks),
+            PatternKind::Amr(own) => Ok(own.phases(ranks, step)),
+            PatternKind::Gtc(own) => own.phases(ranks),
+            PatternKind::DatabasePod(own) => own.phases(ranks),
+        }
+    }
+
+    /// An upper limit of what one phase sends, before anything is built.
+    fn pairs_at_most(&self, ranks: u32) -> u64 {
+        let ranks = u64::from(ranks);
+        let each = match self {
+            PatternKind::MiniDft(own) => {
+                let rows = u64::from(own.rows);
+                // A number of ranks without a divisor is one row.
+                let longer = if rows == 0 {
+                    ranks
+                } else {
+                    rows.max(ranks / rows)
+                };
+                let even = u64::from(grid::even(ranks as u32, 2)[0]);
+                if rows == 0 { even } else { longer }
+            }
+            PatternKind::Milc(_) | PatternKind::Gtc(_) => 8,
+            PatternKind::Nekbone(_) | PatternKind::Amg(_) => 26,
+            PatternKind::Amr(own) => u64::from(own.partners.max(2)),
+            // The rack of the greatest load has at most as many times the mean as there are racks.
+            PatternKind::DatabasePod(own) => u64::from(own.transfers) + 1,
+        };
+        ranks.saturating_mul(each)
+    }
+}
+
+/// Why a pattern cannot be run as it was asked for.
+///
+/// Each message names the pattern, the value at fault and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// Fewer than two ranks.
+    #[error("{pattern}: {ranks} rank(s) have nobody to send to; bind at least 2 ranks")]
+    TooFewRanks {
+        /// The pattern.
+        pattern: &'static str,
+        /// How many ranks there are.
+        ranks: u32,
+    },
+    /// More pairs than are stored.
+    #[error(
+        "{pattern}: {ranks} ranks make more than {} pairs of one phase, which is what a table \
+         holds; use fewer ranks, or fewer partners of each",
+        CommunicationMatrix::ENTRIES_MAX
+    )]
+    TooManyPairs {
+        /// The pattern.
+        pattern: &'static str,
+        /// How many ranks there are.
+        ranks: u32,
+    },
+    /// Sides of a grid that do not make the number of ranks.
+    #[error(
+        "{pattern}: a grid of {grid} is not for {ranks} ranks; give sides whose product is that, \
+         such as {even}"
+    )]
+    GridNotFull {
+        /// The pattern.
+        pattern: &'static str,
+        /// How many ranks there are.
+        ranks: u32,
+        /// The sides asked for.
+        grid: String,
+        /// Sides that would do.
+        even: String,
+    },
+    /// A count that does not divide the ranks.
+    #[error(
+        "{pattern}: `{key}` is {given}, which does not divide {ranks} ranks; give a divisor of \
+         that number"
+    )]
+    NotDivided {
+        /// The pattern.
+        pattern: &'static str,
+        /// How many ranks there are.
+        ranks: u32,
+        /// The parameter.
+        key: &'static str,
+        /// Its value.
+        given: u32,
+    },
+    /// All ranks in one rack.
+    #[error(
+        "database-pod: {ranks} ranks fill a single `rack` of {rack}, and racks send to each other; \
+         give more ranks or smaller racks"
+    )]
+    OneRack {
+        /// How many ranks there are.
+        ranks: u32,
+        /// Ranks of a rack.
+        rack: u32,
+    },
+}

@@ -1,0 +1,90 @@
+//! Nekbone: spectral elements on a box of ranks, solved by conjugate gradients.
+//!
+//! Origin: the Nekbone mini-app of Argonne National Laboratory. An iteration of its solver (`cg.f`)
+//! has a dot product, the operator with its gather-scatter over what elements share at faces, edges
+//! and corners, and two more dot products. Sizes are those of 8³ elements of order nine in each
+//! rank: 73 points along an edge, 73² on a face, 8 bytes each. The time to compute is assumed.
+
+use super::grid::Grid;
+use super::reduce::{all_reduce, everybody};
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "nekbone",
+    summary: "a three-dimensional stencil of up to 26 neighbours and three dot products",
+    model_page: "docs/models/pattern-nekbone.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// A three-dimensional stencil in a box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nekbone {
+    /// Ranks along each of three dimensions; empty for as even as may be.
+    pub grid: Vec<u32>,
+    /// Bytes to a neighbour behind a face.
+    pub face_bytes: u64,
+    /// Bytes to a neighbour behind an edge.
+    pub edge_bytes: u64,
+    /// Bytes to a neighbour behind a corner.
+    pub corner_bytes: u64,
+    /// Bytes of an all-reduce.
+    pub reduce_bytes: u64,
+}
+
+impl Default for Nekbone {
+    fn default() -> Nekbone {
+        Nekbone {
+            grid: Vec::new(),
+            face_bytes: 73 * 73 * 8,
+            edge_bytes: 73 * 8,
+            corner_bytes: 8,
+            reduce_bytes: 8,
+        }
+    }
+}
+
+impl Nekbone {
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let grid = Grid::new("nekbone", (ranks, 3), &self.grid, false)?;
+        let dot = all_reduce(ranks, &everybody(ranks), self.reduce_bytes);
+        let mut phases = dot.clone();
+        phases.push(grid.halo(1, &[self.face_bytes, self.edge_bytes, self.corner_bytes]));
+        phases.extend(dot.clone());
+        phases.extend(dot);
+        Ok(phases)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_and_totals_are_the_closed_form() {
+        let (x, y, z) = (5, 4, 3);
+        let nekbone = Nekbone {
+            grid: vec![x, y, z],
+            ..Nekbone::default()
+        };
+        let ranks = x * y * z;
+        let phases = nekbone.phases(ranks).unwrap();
+        // 60 ranks: 32 exchange five times, and 28 more before and after.
+        assert_eq!(phases.len(), 3 * 7 + 1);
+        let halo = &phases[7];
+        assert!(halo.is_symmetric());
+        // Rank (2, 1, 1) has all 26; a corner of the box has 7.
+        assert_eq!(halo.row((2 * y + 1) * z + 1).len(), 26);
+        assert_eq!(halo.row(0).len(), 7);
+        // Pairs of ranks behind a face, an edge and a corner, both ways.
+        let faces = (x - 1) * y * z + x * (y - 1) * z + x * y * (z - 1);
+        let edges = (x - 1) * (y - 1) * z + (x - 1) * y * (z - 1) + x * (y - 1) * (z - 1);
+        let corners = (x - 1) * (y - 1) * (z - 1);
+        let total =
+            2 * u64::from(faces) * 42_632 + 4 * u64::from(edges) * 584 + 8 * u64::from(corners) * 8;
+        assert_eq!(halo.total(), total);
+    }
+}

@@ -1,0 +1,53 @@
+//! The drawings on the pages of patterns are those of their matrices, over 64 ranks.
+//!
+//! With `UPDATE_EXPECTED=1` in the environment they are written instead of compared; review the
+//! diff.
+
+use std::fs;
+use std::path::Path;
+
+use tenter_engine::Draws;
+use tenter_workload::pattern::{
+    Amg, Amr, DatabasePod, Gtc, Milc, MiniDft, Nekbone, PatternKind, PatternSchedule,
+};
+
+const BEGIN: &str = "<!-- matrix: drawn by pattern_pages.rs -->\n\n```text\n";
+const END: &str = "```\n\n<!-- end of matrix -->";
+
+#[test]
+fn every_page_has_the_drawing_of_its_matrix() {
+    let draws = Draws::new(1, "job0", "pattern");
+    let domains = 16;
+    let patterns = [
+        PatternKind::MiniDft(MiniDft::default()),
+        PatternKind::Milc(Milc::default()),
+        PatternKind::Nekbone(Nekbone::default()),
+        PatternKind::Amg(Amg::default()),
+        PatternKind::Amr(Amr::new(draws)),
+        PatternKind::Gtc(Gtc {
+            domains,
+            ..Gtc::default()
+        }),
+        PatternKind::DatabasePod(DatabasePod {
+            rack: 8,
+            ..DatabasePod::new(draws)
+        }),
+    ];
+    for kind in patterns {
+        let member = kind.member();
+        let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(member.model_page);
+        let text = fs::read_to_string(&page).expect("every pattern has its page");
+        let (before, rest) = text.split_once(BEGIN).expect("it has a drawing");
+        let (drawing, after) = rest.split_once(END).expect("which ends");
+        let schedule = PatternSchedule::new(kind, 64, 0).expect("64 ranks suit all");
+        let expected = schedule.matrix().heat_map(64);
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            let text = format!("{before}{BEGIN}{expected}{END}{after}");
+            fs::write(&page, text).expect("the repository can be written");
+        } else {
+            assert_eq!(drawing, expected, "{}", member.model_page);
+        }
+    }
+}
