@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, Preset, load, text_of};
+use tenter_scenario::{Format, Loaded, MAX_SOURCE_BYTES, Preset, load_beside, text_of};
 
 use crate::arguments::Scenario;
 use crate::failure::{Failure, say};
@@ -27,9 +27,35 @@ impl Source {
     /// Overrides and resolves it.
     pub(crate) fn load(&self, overrides: &[String], seed: Option<u64>) -> Result<Loaded, Failure> {
         let format = Format::of_name(&self.name);
-        load(&self.text, &self.name, format, overrides, seed)
+        let files = |name: &str| beside(Path::new(&self.name), name);
+        load_beside(&self.text, &self.name, format, overrides, seed, &files)
             .map_err(|problems| Failure::input(problems.render()))
     }
+}
+
+/// The longest file that a scenario names, in bytes.
+const MAX_FILE_BYTES: u64 = 512 << 20;
+
+/// The text of a file that a scenario names, its path counting from the scenario's folder; or what
+/// to do where it cannot be read.
+fn beside(scenario: &Path, name: &str) -> Result<String, String> {
+    let path = scenario.with_file_name(name);
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = File::open(&path)?;
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error| {
+        let shown = path.display();
+        format!("{error}: `{shown}`; paths count from the folder of the scenario")
+    })?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!(
+            "it has more than {MAX_FILE_BYTES} bytes; add sends up"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| "save it with UTF-8 encoding".to_owned())
 }
 
 /// Reads, overrides and resolves a scenario; prints its warnings.

@@ -6,9 +6,12 @@
 //!                          ▼
 //!   fragment of a scenario, each line with its origin, and a warning for each field not read
 //! ```
+//!
+//! Communication matrices come from files that a scenario names; they are written out in it.
 
 mod config_db;
 mod fragment;
+pub(crate) mod matrix;
 mod sonic;
 
 pub use fragment::Fragment;

@@ -13,7 +13,7 @@
 //!   have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.
-//! - No file, clock or environment is read here.
+//! - No file, clock or environment is read here; files that a scenario names are handed in.
 //!
 //! ```
 //! use tenter_scenario::{Format, load};
@@ -45,6 +45,7 @@ mod entropy;
 mod explicit_fabric;
 mod fabric;
 mod faults;
+mod files;
 mod given;
 mod groups;
 mod hosts;
@@ -78,8 +79,9 @@ mod yaml;
 
 pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
+pub use files::Files;
 pub use import::{Fragment, import_sonic};
-pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_laid, text_of};
+pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, text_of};
 pub use plan::{
     CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
     LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, WINDOW_MAX,

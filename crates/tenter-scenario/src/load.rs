@@ -1,6 +1,7 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
 use crate::diagnostics::{Diagnostics, Problems, Source};
+use crate::files::{self, Files};
 use crate::plan::Plan;
 use crate::tree::{Node, Value};
 use crate::{emit, given, overrides, scenario, toml, yaml};
@@ -88,12 +89,30 @@ pub fn load(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    let nothing = Laid {
-        source_name: "",
-        text: "",
-    };
-    load_laid(text, source_name, format, nothing, overrides, seed)
+    load_laid(text, source_name, format, NOTHING_LAID, overrides, seed)
 }
+
+/// As [`load`], with the files that the scenario names, which `files` reads; without it none can
+/// be.
+///
+/// # Errors
+/// Every problem of the text, the overrides and the files, together.
+pub fn load_beside(
+    text: &str,
+    source_name: &str,
+    format: Format,
+    overrides: &[String],
+    seed: Option<u64>,
+    files: &Files<'_>,
+) -> Result<Loaded, Diagnostics> {
+    let source = (text, source_name, format);
+    load_all(source, NOTHING_LAID, (overrides, seed), files)
+}
+
+const NOTHING_LAID: Laid<'static> = Laid {
+    source_name: "",
+    text: "",
+};
 
 /// As [`load`], with the keys of `laid` in place of the scenario's own; overrides come after them.
 ///
@@ -106,6 +125,17 @@ pub fn load_laid(
     laid: Laid<'_>,
     overrides: &[String],
     seed: Option<u64>,
+) -> Result<Loaded, Diagnostics> {
+    let no_files = |_: &str| Err("write the matrix out as `sends`".to_owned());
+    let source = (text, source_name, format);
+    load_all(source, laid, (overrides, seed), &no_files)
+}
+
+fn load_all(
+    (text, source_name, format): (&str, &str, Format),
+    laid: Laid<'_>,
+    (overrides, seed): (&[String], Option<u64>),
+    files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
     let sources = sources(text, source_name, laid, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
@@ -131,6 +161,7 @@ pub fn load_laid(
         overrides::apply(&mut root, change, source, &problems);
     }
     let given = given::paths(&root);
+    files::write_out(&mut root, files, &problems);
     let (plan, effective) = scenario::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {

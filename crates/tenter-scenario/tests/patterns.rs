@@ -1,6 +1,6 @@
 //! What a scenario says about patterns of parallel applications, and what is refused.
 
-use tenter_scenario::{Format, Loaded, load};
+use tenter_scenario::{Diagnostics, Format, Loaded, load, load_beside};
 
 fn scenario(job: &str) -> String {
     format!("fabric: {{kind: single-switch, hosts: 24}}\njobs:\n  - {job}\n")
@@ -110,5 +110,67 @@ fn mistakes_have_a_place_and_a_remedy() {
     refused(
         "{pattern: {kind: gtc, compute: 1us, compute_spread: 2us}}",
         "no time is less than nothing",
+    );
+}
+
+#[test]
+fn matrices_are_written_out_or_come_from_files() {
+    let read = |job: &str| -> Result<Loaded, Diagnostics> {
+        let files = |name: &str| match name {
+            "two.csv" => Ok("0,10\n20,0\n".to_owned()),
+            "bad.csv" => Ok("0,10\n20,x\n".to_owned()),
+            _ => Err("check the path".to_owned()),
+        };
+        load_beside(&scenario(job), "x.yaml", Format::Yaml, &[], None, &files)
+    };
+    let of_file = read("{pattern: {kind: matrix, file: two.csv}}");
+    let of_file = of_file.unwrap_or_else(|errors| panic!("{errors}"));
+    let written = good("{pattern: {kind: matrix, sends: 0 1 10; 1 0 20}}");
+    assert_eq!(of_file.plan, written.plan);
+    // What is written out needs no file.
+    let again = load(&of_file.effective, "x.yaml", Format::Yaml, &[], None);
+    let again = again.unwrap_or_else(|errors| panic!("{errors}\n{}", of_file.effective));
+    assert_eq!(again.plan, of_file.plan);
+    let refused = |job: &str, expected: [&str; 2]| {
+        let errors = read(job).expect_err(expected[0]);
+        let said = errors.render();
+        assert_eq!(errors.problems().len(), 1, "{said}");
+        assert!(expected.iter().all(|what| said.contains(what)), "{said}");
+    };
+    refused(
+        "{pattern: {kind: matrix, file: bad.csv}}",
+        [
+            "the file `bad.csv`, line 2: `x` is no number of bytes",
+            "write a whole number",
+        ],
+    );
+    refused(
+        "{pattern: {kind: matrix, file: none.csv}}",
+        ["cannot read the file `none.csv`", "check the path"],
+    );
+    refused(
+        "{pattern: {kind: matrix, file: two.csv, sends: 0 1 1}}",
+        ["has a `file` and `sends`", "leave one of them out"],
+    );
+}
+
+#[test]
+fn matrices_that_make_no_sense_are_refused() {
+    refused("{pattern: {kind: matrix}}", "lacks `file` or `sends`");
+    refused(
+        "{pattern: {kind: matrix, file: two.csv}}",
+        "write the matrix out as `sends`",
+    );
+    refused(
+        "{pattern: {kind: matrix, sends: 0 1 1; 0 x 1}}",
+        "send 2: `x` is no rank",
+    );
+    refused(
+        "{pattern: {kind: matrix, sends: 0 24 1}}",
+        "it has 25 rows, and the job 24 ranks",
+    );
+    refused(
+        "{pattern: {kind: matrix, sends: 0 0 1}}",
+        "it sends nothing",
     );
 }

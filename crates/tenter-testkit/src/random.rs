@@ -505,7 +505,7 @@ mod tests {
         "scheduled packets",
     ];
 
-    const PATTERNS: [&str; 7] = [
+    const PATTERNS: [&str; 8] = [
         "pattern (mini-dft)",
         "pattern (milc)",
         "pattern (nekbone)",
@@ -513,6 +513,7 @@ mod tests {
         "pattern (amr)",
         "pattern (gtc)",
         "pattern (database-pod)",
+        "pattern (matrix)",
     ];
 
     const WITH_CREDIT: [&str; 2] = ["credit and links that fail", "credit and slow NICs"];

@@ -10,6 +10,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod jobs;
+mod patterns;
 mod pauses;
 mod report;
 mod run;

@@ -1,9 +1,12 @@
 //! The `pattern` of a job: steps of a parallel application.
 
+use std::sync::Arc;
+
 use tenter_engine::Draws;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::pattern::{
-    Amg, Amr, DatabasePod, Gtc, Milc, MiniDft, Nekbone, PatternKind, PatternSchedule,
+    Amg, Amr, CommunicationMatrix, DatabasePod, Gtc, Matrix, Milc, MiniDft, Nekbone, PatternKind,
+    PatternSchedule,
 };
 use tenter_workload::{CollectiveRun, Compute, Job};
 
@@ -12,6 +15,7 @@ use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
+use crate::import::matrix;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{Key, KeyTable, key};
 use crate::tree::Node;
@@ -21,7 +25,7 @@ pub(super) const PATTERN: KeyTable = KeyTable {
     keys: &[
         key(
             "kind",
-            "`mini-dft`, `milc`, `nekbone`, `amg`, `amr`, `gtc` or `database-pod`",
+            "`mini-dft`, `milc`, `nekbone`, `amg`, `amr`, `gtc`, `database-pod` or `matrix`",
             Required,
             "Which application; the keys that it has beside these are below",
         ),
@@ -244,8 +248,27 @@ const DATABASE_POD: KeyTable = KeyTable {
     ],
 };
 
+const MATRIX: KeyTable = KeyTable {
+    title: "`jobs[].pattern` with `kind: matrix`",
+    keys: &[
+        compute("0ns"),
+        key(
+            "file",
+            "text",
+            Depends("this or `sends`"),
+            "A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the scenario",
+        ),
+        key(
+            "sends",
+            "text",
+            Depends("this or `file`"),
+            "Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`",
+        ),
+    ],
+};
+
 /// The kinds and their tables, for the schema.
-pub(crate) const KINDS: [(&str, &KeyTable); 7] = [
+pub(crate) const KINDS: [(&str, &KeyTable); 8] = [
     ("mini-dft", &MINI_DFT),
     ("milc", &MILC),
     ("nekbone", &NEKBONE),
@@ -253,6 +276,7 @@ pub(crate) const KINDS: [(&str, &KeyTable); 7] = [
     ("amr", &AMR),
     ("gtc", &GTC),
     ("database-pod", &DATABASE_POD),
+    ("matrix", &MATRIX),
 ];
 
 /// Keys of a job that its pattern says instead.
@@ -359,16 +383,7 @@ fn read_steps(section: &mut Section<'_>, changes: bool, background: bool) -> Opt
 fn read_kind(section: &mut Section<'_>, name: &str, draws: Draws) -> Option<PatternKind> {
     let size = |section: &mut Section<'_>, key| section.take(key)?.size(&(1..=SIZE_MAX));
     Some(match name {
-        "mini-dft" => {
-            let rows = read_auto(section, "rows");
-            let block = size(section, "block");
-            let reduce = size(section, "reduce");
-            PatternKind::MiniDft(MiniDft {
-                rows: rows?,
-                block_bytes: block?,
-                reduce_bytes: reduce?,
-            })
-        }
+        "mini-dft" => read_mini_dft(section)?,
         "milc" => {
             let (grid, reduce) = (read_grid(section, 4), size(section, "reduce"));
             let face = size(section, "face");
@@ -413,6 +428,7 @@ fn read_kind(section: &mut Section<'_>, name: &str, draws: Draws) -> Option<Patt
                 particle_bytes: particles?,
             })
         }
+        "matrix" => read_matrix(section)?,
         _ => {
             let rack = section.integer("rack", 1..=COUNT_MAX);
             let transfers = section.integer("transfers", 1..=COUNT_MAX);
@@ -425,6 +441,37 @@ fn read_kind(section: &mut Section<'_>, name: &str, draws: Draws) -> Option<Patt
             })
         }
     })
+}
+
+fn read_mini_dft(section: &mut Section<'_>) -> Option<PatternKind> {
+    let rows = read_auto(section, "rows");
+    let size = |section: &mut Section<'_>, key| section.take(key)?.size(&(1..=SIZE_MAX));
+    let [block, reduce] = ["block", "reduce"].map(|key| size(section, key));
+    Some(PatternKind::MiniDft(MiniDft {
+        rows: rows?,
+        block_bytes: block?,
+        reduce_bytes: reduce?,
+    }))
+}
+
+/// A matrix that is written out; a file has been by now.
+fn read_matrix(section: &mut Section<'_>) -> Option<PatternKind> {
+    section.drop_key("file");
+    let Some(field) = section.take("sends") else {
+        let help = "add `file: demand.csv`, or `sends: 0 1 65536; 1 0 65536`";
+        section.problem("lacks `file` or `sends`", help.to_owned());
+        return None;
+    };
+    match matrix::of_word(field.word().unwrap_or_default()) {
+        Ok(found) => Some(PatternKind::Matrix(Matrix {
+            matrix: Arc::new(CommunicationMatrix::of(found.ranks, found.sends)),
+        })),
+        Err(error) => {
+            let what = format!("cannot be read: send {}: {}", error.line, error.what);
+            field.problem(&what, error.remedy);
+            None
+        }
+    }
 }
 
 fn read_amr(section: &mut Section<'_>, draws: Draws) -> Option<PatternKind> {

@@ -7,7 +7,7 @@ use super::*;
 use crate::diagnostics::Problems;
 use crate::scenario::all_tables;
 use crate::tree::{self, Node};
-use crate::{Format, load, yaml};
+use crate::{Format, load, load_beside, yaml};
 
 fn document() -> Value {
     serde_json::from_str(&schema()).expect("the schema is JSON")
@@ -178,7 +178,11 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
             continue;
         }
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
-        let loaded = load(&text, "", Format::Yaml, &[], None).expect("it loads");
+        let files = |name: &str| {
+            let beside = fs::read_to_string(path.with_file_name(name));
+            beside.map_err(|error| error.to_string())
+        };
+        let loaded = load_beside(&text, "", Format::Yaml, &[], None, &files).expect("it loads");
         let found = complaints(&validator, &loaded.effective);
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
     }

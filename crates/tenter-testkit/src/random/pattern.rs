@@ -1,9 +1,12 @@
 //! Steps of parallel applications in place of collectives.
 
+use std::sync::Arc;
+
 use tenter_engine::Draws;
 use tenter_workload::Schedule;
 use tenter_workload::pattern::{
-    Amg, Amr, DatabasePod, Gtc, Milc, MiniDft, Nekbone, PatternKind, PatternSchedule,
+    Amg, Amr, CommunicationMatrix, DatabasePod, Gtc, Matrix, Milc, MiniDft, Nekbone, PatternKind,
+    PatternSchedule,
 };
 
 use super::draw::Draw;
@@ -39,6 +42,9 @@ pub(super) fn write(
             transfers: transfers as u32,
             ..DatabasePod::new(draws)
         }),
+        PatternKind::Matrix(Matrix {
+            matrix: Arc::new(chosen_pairs(draws, ranks as u32)),
+        }),
     ];
     let kind = &kinds[draw.below(kinds.len() as u64) as usize];
     let schedule = PatternSchedule::new(kind.clone(), ranks as u32, 0).ok()?;
@@ -68,14 +74,32 @@ pub(super) fn write(
             format!("charge: {charge}B, field: {field}B, particles: {particles}B")
         }
         PatternKind::DatabasePod(_) => {
-            format!(
-                "rack: {rack}, transfers: {transfers}, transfer: {}B",
-                size()
-            )
+            let size = size();
+            format!("rack: {rack}, transfers: {transfers}, transfer: {size}B")
         }
+        PatternKind::Matrix(own) => sends(&own.matrix, &mut size),
     };
     let (name, compute) = (kind.member().algorithm, draw.below(20_000));
     Some(format!(
         "{{kind: {name}, steps: {steps}, compute: {compute}ns, {own}}}"
     ))
+}
+
+/// A matrix written out, each pair with a size of its own.
+fn sends(matrix: &CommunicationMatrix, size: &mut impl FnMut() -> u64) -> String {
+    let sends = matrix
+        .iter()
+        .map(|(src, dst, _)| format!("{src} {dst} {}", size()));
+    format!("sends: {}", sends.collect::<Vec<_>>().join("; "))
+}
+
+/// One to eight pairs, of which a rank may have none.
+fn chosen_pairs(draws: Draws, ranks: u32) -> CommunicationMatrix {
+    let pair = |number: u64| {
+        let src = draws.below(2 * number, u64::from(ranks)) as u32;
+        let away = 1 + draws.below(2 * number + 1, u64::from(ranks) - 1) as u32;
+        (src, (src + away) % ranks, 1)
+    };
+    let count = 1 + draws.below(u64::MAX, 8);
+    CommunicationMatrix::of(ranks, (0..count).map(pair).collect())
 }

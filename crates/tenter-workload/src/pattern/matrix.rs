@@ -1,139 +1,43 @@
-//! Communication matrices: bytes from each rank to each other, stored where there are any.
+//! A matrix: bytes from each rank to each other, as somebody measured or made them.
+//!
+//! Origin: whatever the matrix is from. All of it is sent at once in each step; the time to compute
+//! is nothing unless it is given.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
-/// Bytes per ordered pair of ranks; nobody sends to itself.
-///
-/// Entries are stored, 16 bytes each, by source and then by destination. An entry may have 0 bytes:
-/// a message that only says that its sender has come so far.
+use super::{CommunicationMatrix, PatternError};
+use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+
+pub(super) static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "pattern",
+    algorithm: "matrix",
+    summary: "a communication matrix of one's own",
+    model_page: "docs/models/pattern-matrix.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+    default: CollectiveKind::AllToAllParallel,
+};
+
+/// A given matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommunicationMatrix {
-    /// Where the entries of a rank begin, and at the end how many there are.
-    first: Vec<u32>,
-    /// Destination and bytes, ascending by destination within each rank.
-    entries: Vec<(u32, u64)>,
+pub struct Matrix {
+    /// Bytes per pair.
+    pub matrix: Arc<CommunicationMatrix>,
 }
 
-impl CommunicationMatrix {
-    /// The most entries of one matrix; a table of them takes a quarter of a gibibyte.
-    pub const ENTRIES_MAX: usize = 1 << 24;
-
-    /// From (source, destination, bytes) in any order, of ranks below `ranks`. Bytes of the same
-    /// pair are added up, and what a rank sends to itself is left out.
-    ///
-    /// # Panics
-    /// When a rank is out of range, which is the caller's mistake.
-    pub fn of(ranks: u32, mut sends: Vec<(u32, u32, u64)>) -> CommunicationMatrix {
-        sends.retain(|(src, dst, _)| src != dst);
-        sends.sort_unstable();
-        sends.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2 = kept.2.saturating_add(next.2);
-            }
-            same
-        });
-        let mut first = vec![0; ranks as usize + 1];
-        for (src, dst, _) in &sends {
-            assert!(*dst < ranks, "destinations are ranks");
-            first[*src as usize + 1] += 1;
+impl Matrix {
+    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+        let rows = self.matrix.ranks();
+        if ranks < rows {
+            return Err(PatternError::LargerMatrix { ranks, rows });
         }
-        for rank in 0..ranks as usize {
-            first[rank + 1] += first[rank];
+        if self.matrix.pairs() == 0 {
+            return Err(PatternError::EmptyMatrix);
         }
-        let entries = sends.into_iter().map(|(_, dst, bytes)| (dst, bytes));
-        CommunicationMatrix {
-            first,
-            entries: entries.collect(),
-        }
-    }
-
-    /// The sum of several over as many ranks; nothing over no ranks where there are none.
-    pub fn sum<'a>(matrices: impl IntoIterator<Item = &'a Self>) -> CommunicationMatrix {
-        let mut ranks = 0;
-        let mut sends = Vec::new();
-        for matrix in matrices {
-            ranks = ranks.max(matrix.ranks());
-            sends.extend(matrix.iter());
-        }
-        CommunicationMatrix::of(ranks, sends)
-    }
-
-    /// How many ranks it is over.
-    pub fn ranks(&self) -> u32 {
-        self.first.len() as u32 - 1
-    }
-
-    /// How many ordered pairs have an entry.
-    pub fn pairs(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// What a rank sends: destinations, ascending, and bytes.
-    pub fn row(&self, rank: u32) -> &[(u32, u64)] {
-        let [begin, end] = [0, 1].map(|next| self.first[rank as usize + next] as usize);
-        &self.entries[begin..end]
-    }
-
-    /// All entries by source and destination.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u64)> {
-        let of_rank = |src| self.row(src).iter().map(move |&(dst, b)| (src, dst, b));
-        (0..self.ranks()).flat_map(of_rank)
-    }
-
-    /// Bytes from one rank to another.
-    pub fn bytes(&self, src: u32, dst: u32) -> u64 {
-        let row = self.row(src);
-        let found = row.binary_search_by_key(&dst, |(dst, _)| *dst);
-        found.map_or(0, |place| row[place].1)
-    }
-
-    /// All bytes.
-    pub fn total(&self) -> u64 {
-        let bytes = self.entries.iter().map(|(_, bytes)| *bytes);
-        bytes.fold(0, u64::saturating_add)
-    }
-
-    /// Whether each pair sends as much one way as the other.
-    pub fn is_symmetric(&self) -> bool {
-        self.iter()
-            .all(|(src, dst, bytes)| self.bytes(dst, src) == bytes)
-    }
-
-    /// The same between groups of ranks, of which there are `groups`: entry `a · groups + b` is
-    /// what ranks of group a send to those of group b, the same group included.
-    pub fn between(&self, groups: u32, group_of: impl Fn(u32) -> u32) -> Vec<u64> {
-        let mut between = vec![0_u64; groups as usize * groups as usize];
-        for (src, dst, bytes) in self.iter() {
-            let place = group_of(src) * groups + group_of(dst);
-            let cell = &mut between[place as usize];
-            *cell = cell.saturating_add(bytes);
-        }
-        between
-    }
-
-    /// A drawing of at most `cells` rows and columns, one line for each row, sources downwards and
-    /// destinations to the right: the darker a cell, the more bytes, `@` being the most, and a dot
-    /// none. A step of darkness is a factor of four.
-    pub fn heat_map(&self, cells: u32) -> String {
-        const SHADES: [char; 8] = ['\'', '-', ':', '=', '+', '*', '%', '@'];
-        let cells = cells.min(self.ranks()).max(1);
-        let ranks = u64::from(self.ranks()).max(1);
-        let cell_of = |rank: u32| (u64::from(rank) * u64::from(cells) / ranks) as u32;
-        let between = self.between(cells, cell_of);
-        let most = between.iter().copied().max().unwrap_or(0);
-        let shade = |bytes: u64| match bytes {
-            0 => '.',
-            _ => SHADES[SHADES.len() - 1 - ((most / bytes).ilog2() as usize / 2).min(7)],
-        };
-        let mut drawing = String::new();
-        for row in between.chunks(cells as usize) {
-            for &bytes in row {
-                let _ = write!(drawing, "{}", shade(bytes));
-            }
-            drawing.push('\n');
-        }
-        drawing
+        Ok(vec![CommunicationMatrix::of(
+            ranks,
+            self.matrix.iter().collect(),
+        )])
     }
 }
 
@@ -142,26 +46,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_sorted_added_up_and_never_to_oneself() {
-        let sends = vec![(2, 0, 5), (0, 1, 1), (1, 1, 9), (0, 2, 3), (0, 1, 6)];
-        let matrix = CommunicationMatrix::of(3, sends);
-        assert_eq!(matrix.row(0), [(1, 7), (2, 3)]);
-        assert_eq!(matrix.row(1), []);
-        assert_eq!((matrix.bytes(2, 0), matrix.bytes(1, 0)), (5, 0));
-        assert_eq!((matrix.total(), matrix.pairs()), (15, 3));
-        assert!(!matrix.is_symmetric());
-        let back = CommunicationMatrix::of(3, matrix.iter().map(|(a, b, c)| (b, a, c)).collect());
-        let both = CommunicationMatrix::sum([&matrix, &back]);
-        assert!(both.is_symmetric());
-        assert_eq!(both.bytes(0, 2), 8);
-    }
-
-    #[test]
-    fn groups_and_drawings() {
-        let matrix = CommunicationMatrix::of(4, vec![(0, 1, 64), (0, 2, 16), (3, 0, 3)]);
-        assert_eq!(matrix.between(2, |rank| rank / 2), [64, 16, 3, 0]);
-        // 64 is the most; 16 a quarter of it; 3 a sixteenth and less than a quarter of that.
-        assert_eq!(matrix.heat_map(2), "@%\n*.\n");
-        assert_eq!(matrix.heat_map(99).lines().count(), 4);
+    fn a_matrix_is_one_phase_over_at_least_its_ranks() {
+        let of = |sends| Matrix {
+            matrix: Arc::new(CommunicationMatrix::of(3, sends)),
+        };
+        let matrix = of(vec![(0, 2, 5), (2, 1, 7)]);
+        let phases = matrix.phases(4).unwrap();
+        assert_eq!(phases.len(), 1);
+        assert_eq!((phases[0].ranks(), phases[0].total()), (4, 12));
+        assert_eq!(
+            matrix.phases(2).unwrap_err().to_string(),
+            "matrix: it has 3 rows, and the job 2 ranks; give the job at least as many ranks"
+        );
+        assert_eq!(of(Vec::new()).phases(3), Err(PatternError::EmptyMatrix));
     }
 }

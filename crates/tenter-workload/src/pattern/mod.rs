@@ -6,11 +6,12 @@
 //!
 //! A step of an application computes and then communicates in phases. A phase is a
 //! [`CommunicationMatrix`]; a rank goes on to the next one when all that the phase has for it has
-//! arrived. What several members share is a file of its own and no member (`grid`, `matrix`,
-//! `reduce`).
+//! arrived. What several members share is a file of its own and no member (`grid`,
+//! `communication_matrix`, `reduce`).
 
 mod amg;
 mod amr;
+mod communication_matrix;
 mod database_pod;
 mod grid;
 mod gtc;
@@ -25,9 +26,10 @@ use crate::collective::CollectiveMember;
 pub use crate::collective::pattern::PatternSchedule;
 pub use amg::Amg;
 pub use amr::Amr;
+pub use communication_matrix::CommunicationMatrix;
 pub use database_pod::DatabasePod;
 pub use gtc::Gtc;
-pub use matrix::CommunicationMatrix;
+pub use matrix::Matrix;
 pub use milc::Milc;
 pub use mini_dft::MiniDft;
 pub use nekbone::Nekbone;
@@ -49,6 +51,8 @@ pub enum PatternKind {
     Gtc(Gtc),
     /// Many-to-many between racks of different loads: databases.
     DatabasePod(DatabasePod),
+    /// Bytes from each rank to each other, as somebody measured or made them.
+    Matrix(Matrix),
 }
 
 impl PatternKind {
@@ -62,6 +66,7 @@ impl PatternKind {
             PatternKind::Amr(_) => &amr::MEMBER,
             PatternKind::Gtc(_) => &gtc::MEMBER,
             PatternKind::DatabasePod(_) => &database_pod::MEMBER,
+            PatternKind::Matrix(_) => &matrix::MEMBER,
         }
     }
 
@@ -96,6 +101,7 @@ impl PatternKind {
             PatternKind::Amr(own) => Ok(own.phases(ranks, step)),
             PatternKind::Gtc(own) => own.phases(ranks),
             PatternKind::DatabasePod(own) => own.phases(ranks),
+            PatternKind::Matrix(own) => own.phases(ranks),
         }
     }
 
@@ -103,6 +109,7 @@ impl PatternKind {
     fn pairs_at_most(&self, ranks: u32) -> u64 {
         let ranks = u64::from(ranks);
         let each = match self {
+            PatternKind::Matrix(own) => return own.matrix.pairs() as u64,
             PatternKind::MiniDft(own) => {
                 let rows = u64::from(own.rows);
                 // A number of ranks without a divisor is one row.
@@ -179,6 +186,19 @@ pub enum PatternError {
         /// Its value.
         given: u32,
     },
+    /// A matrix of more ranks than the job has.
+    #[error(
+        "matrix: it has {rows} rows, and the job {ranks} ranks; give the job at least as many ranks"
+    )]
+    LargerMatrix {
+        /// How many ranks the job has.
+        ranks: u32,
+        /// How many the matrix has.
+        rows: u32,
+    },
+    /// A matrix without bytes.
+    #[error("matrix: it sends nothing; give at least one pair of different ranks its bytes")]
+    EmptyMatrix,
     /// All ranks in one rack.
     #[error(
         "database-pod: {ranks} ranks fill a single `rack` of {rack}, and racks send to each other; \
