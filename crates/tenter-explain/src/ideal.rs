@@ -24,6 +24,14 @@ pub struct JobFacts {
     pub ranks: u32,
     /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other.
     pub hosts: Vec<String>,
+    /// Leaves that its hosts span.
+    pub leaves: u32,
+    /// The fewest leaves that could hold as many.
+    pub fewest_leaves: u32,
+    /// Pods that its hosts span: what stays connected without the highest tier.
+    pub pods: u32,
+    /// The fewest pods that could hold as many.
+    pub fewest_pods: u32,
     /// How often its list of collectives is run, warm-up included.
     pub rounds: u64,
     /// Whether it is load for the others; it then runs its list as often as it can.
@@ -72,7 +80,16 @@ pub(crate) fn job_facts(
         CollectiveKind::Flows { flows } => flows.len() as u64,
         _ => 0,
     });
+    let topology = &plan.topology;
+    let (leaves, pods) = (
+        topology.leaf_span(&job.hosts),
+        topology.pod_span(&job.hosts),
+    );
     Ok(JobFacts {
+        leaves: leaves.groups,
+        fewest_leaves: leaves.fewest,
+        pods: pods.groups,
+        fewest_pods: pods.fewest,
         name: job.name.clone(),
         ranks: job.ranks(),
         hosts: stretches(&job.hosts),

@@ -181,6 +181,10 @@ rows! {
         /// Whether the job is load for the others: it is not judged, and cut off when they have
         /// ended.
         background: bool => "background", "";
+        /// Leaves that its hosts span, over the fewest that could hold as many.
+        leaf_fragmentation: Option<f64> => "leaf_fragmentation", "";
+        /// The same of pods: what stays connected without the highest tier.
+        pod_fragmentation: Option<f64> => "pod_fragmentation", "";
         /// Instant at which the job started.
         start: Time => "start_ns", "ns";
         /// Instant at which its last collective was done; missing when the trial ended before.

@@ -59,9 +59,10 @@ mod tests {
             complete: true,
             ..JobRow::default()
         };
-        let expected = "job,job_name,ranks,background,start_ns,end_ns,jct_ns,compute_ns,\
+        let expected = "job,job_name,ranks,background,\
+                        leaf_fragmentation,pod_fragmentation,start_ns,end_ns,jct_ns,compute_ns,\
                         exposed_communication_ns,ideal_ratio,rx_bytes,rx_gbps,complete,failure\n\
-                        1,\"a, \"\"b\"\"\",4,false,1.5,,2,0,,,0,,true,\n";
+                        1,\"a, \"\"b\"\"\",4,false,,,1.5,,2,0,,,0,,true,\n";
         assert_eq!(csv(&[job], &Names::default()), expected);
     }
 }

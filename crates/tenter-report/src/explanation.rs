@@ -388,6 +388,19 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         hosts(&job.hosts),
         rounds(job),
     )?;
+    let spans = [
+        ("leaves", job.leaves, job.fewest_leaves),
+        ("pods", job.pods, job.fewest_pods),
+    ];
+    for (what, groups, fewest) in spans {
+        if groups > fewest {
+            let factor = f64::from(groups) / f64::from(fewest.max(1));
+            writeln!(
+                out,
+                "  spans {groups} {what} where {fewest} would do: fragmentation {factor:.2}"
+            )?;
+        }
+    }
     if job.compute_ns > 0.0 {
         let ms = job.compute_ns / 1e6;
         writeln!(out, "  computes {ms:.3} ms in each round of the list")?;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use tenter_record::{
-    CollectiveRow, EngineStats, InterferenceRow, JobSummary, Names, Summary, Totals,
+    CollectiveRow, EngineStats, InterferenceRow, JobRow, JobSummary, Names, Summary, Totals,
 };
 use tenter_units::Time;
 
@@ -115,6 +115,23 @@ impl TrialReport<'_> {
     }
 }
 
+/// How far apart the hosts of a job are, where they could be closer together.
+fn write_fragmentation(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
+    let (leaves, pods) = (row.leaf_fragmentation, row.pod_fragmentation);
+    match (leaves, pods) {
+        (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => {
+            writeln!(
+                out,
+                "fragmentation {leaves:.2} over leaves, {pods:.2} over pods"
+            )
+        }
+        (Some(leaves), _) if leaves > 1.0 => {
+            writeln!(out, "fragmentation {leaves:.2} over leaves")
+        }
+        _ => Ok(()),
+    }
+}
+
 fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     let row = &job.job;
     write!(
@@ -133,6 +150,7 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     if let Some(failure) = &row.failure {
         writeln!(out, "failed: {failure}")?;
     }
+    write_fragmentation(row, out)?;
     if let Some(exposed) = row.exposed
         && !row.compute.is_zero()
     {

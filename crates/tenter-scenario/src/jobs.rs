@@ -35,9 +35,9 @@ const JOB: KeyTable = KeyTable {
         ),
         key(
             "placement",
-            "`packed`, `random`, `random-groups` or `round-robin`",
+            "`packed`, `random`, `random-groups`, `random-leaves` or `round-robin`",
             Default("packed"),
-            "Which hosts `all` and a count take, and in which order: the first ones, any at random, groups of hosts at random, or one below each leaf in turn",
+            "Which hosts `all` and a count take, and in which order: the first ones, any at random, groups of hosts or whole leaves at random, or one below each leaf in turn",
         ),
         key(
             "group_size",
@@ -446,6 +446,7 @@ fn read_spread(section: &mut Section<'_>, ranks: Option<&Ranks>) -> Option<Sprea
         ("packed", Placement::Packed),
         ("random", Placement::Random),
         ("random-groups", Placement::RandomGroups(GROUP_SIZE)),
+        ("random-leaves", Placement::RandomLeaves),
         ("round-robin", Placement::RoundRobin),
     ];
     let mut placement = section.choice("placement", &choices);

@@ -106,7 +106,7 @@ fn what_chooses_nothing_is_refused() {
     );
     refused(
         "  - {ranks: 4, placement: spiral, RING}",
-        "choose from packed, random, random-groups, round-robin",
+        "choose from packed, random, random-groups, random-leaves, round-robin",
     );
 }
 

@@ -409,7 +409,8 @@ fn job_row<D: Driver>(
     (index, collectives): (usize, &[CollectiveRow]),
     trial: &Trial<'_>,
 ) -> JobRow {
-    let plan = &driver.fabric(0).context().jobs[index];
+    let context = driver.fabric(0).context();
+    let (plan, topology) = (&context.jobs[index], &context.topology);
     let job = &plan.job;
     let failure = trial.stalls[index].clone();
     let turns = job.turns();
@@ -429,6 +430,8 @@ fn job_row<D: Driver>(
         name: job.name.clone(),
         ranks: job.ranks(),
         background: job.background,
+        leaf_fragmentation: Some(topology.leaf_span(&job.hosts).factor()),
+        pod_fragmentation: Some(topology.pod_span(&job.hosts).factor()),
         start: job.start,
         end,
         jct,

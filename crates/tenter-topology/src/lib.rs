@@ -37,7 +37,9 @@
 mod builders;
 mod capacity;
 mod check;
+pub mod circuits;
 mod error;
+mod fragmentation;
 mod locality;
 mod optical;
 mod routing;
@@ -52,6 +54,7 @@ pub use builders::{
 };
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
+pub use fragmentation::Span;
 pub use optical::{
     OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics, Rewiring,
 };

@@ -16,6 +16,8 @@ pub enum Placement {
     /// As [`Placement::Random`], for as many ranks in a row as a group of hosts has: hosts are
     /// grouped by so many that follow each other in the fabric, as the NICs of one server.
     RandomGroups(u32),
+    /// As [`Placement::RandomGroups`], for the hosts of a leaf: whole leaves at random.
+    RandomLeaves,
     /// One rank below each leaf in turn.
     RoundRobin,
 }
@@ -40,6 +42,13 @@ impl Placement {
             Placement::RandomGroups(size) => {
                 let groups = free.chunk_by(|a, b| a / size == b / size);
                 shuffled(groups.map(<[u32]>::to_vec).collect(), below)
+            }
+            Placement::RandomLeaves => {
+                let mut leaves: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+                for &host in free {
+                    leaves.entry(leaf_of(host)).or_default().push(host);
+                }
+                shuffled(leaves.into_values().collect(), below)
             }
             Placement::RoundRobin => in_turn(free, leaf_of),
         };
@@ -237,6 +246,8 @@ mod tests {
             placed(Placement::RandomGroups(3), 5, &[0, 1, 2, 4, 5]),
             [4, 5, 0, 1, 2]
         );
+        // The leaf of hosts 4 to 7, then the other one.
+        assert_eq!(placed(Placement::RandomLeaves, 6, &all), [4, 5, 6, 7, 0, 1]);
         assert_eq!(placed(Placement::RoundRobin, 5, &all), [0, 4, 1, 5, 2]);
         assert_eq!(
             placed(Placement::RoundRobin, 4, &[0, 1, 2, 7]),
@@ -256,6 +267,7 @@ mod tests {
                 Placement::Packed,
                 Placement::Random,
                 Placement::RandomGroups(size),
+                Placement::RandomLeaves,
                 Placement::RoundRobin,
             ];
             for policy in policies {

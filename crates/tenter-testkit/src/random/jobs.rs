@@ -146,6 +146,7 @@ fn placement(draw: &mut Draw, hosts: &[u64], all: u64) -> String {
     let policy = match draw.below(4) {
         0 => "packed".to_owned(),
         1 => "random".to_owned(),
+        2 if group.is_multiple_of(2) => "random-leaves".to_owned(),
         2 => "round-robin".to_owned(),
         _ => format!("random-groups\n    group_size: {group}"),
     };

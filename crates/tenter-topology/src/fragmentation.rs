@@ -1,0 +1,144 @@
+//! How scattered hosts are: the leaves and pods they span, over the fewest possible.
+//!
+//! Source: the metric of "Bandwidth Steering in HPC Using Silicon Nanophotonics" (SC19) for jobs on
+//! Cori: observed number of groups that an application spans, divided by the smallest possible one.
+
+use std::collections::BTreeMap;
+
+use crate::Topology;
+
+/// How many groups some hosts span, and how few could hold as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Groups with at least one of the hosts.
+    pub groups: u32,
+    /// The least number of groups of the fabric with as many hosts in all.
+    pub fewest: u32,
+}
+
+impl Span {
+    /// The fragmentation factor: 1 where hosts are as close together as they can be.
+    pub fn factor(self) -> f64 {
+        f64::from(self.groups) / f64::from(self.fewest.max(1))
+    }
+}
+
+impl Topology {
+    /// The leaves that hosts hang on.
+    pub fn leaf_span(&self, hosts: &[u32]) -> Span {
+        let leaf = |host: u32| self.neighbour(host, 0).node;
+        span((0..self.hosts as u32).map(leaf).collect(), hosts)
+    }
+
+    /// The pods that hosts are in: what stays connected without the highest tier. In a leaf-spine
+    /// fabric these are the leaves.
+    pub fn pod_span(&self, hosts: &[u32]) -> Span {
+        span(self.pods(), hosts)
+    }
+
+    /// The pod of each host, counted from 0.
+    pub fn pods(&self) -> Vec<u32> {
+        let top = self.top_tier();
+        let is_top = |node: u32| top > Some(0) && self.tier(node) == top;
+        let mut pod_of = vec![None; self.nodes.len()];
+        let mut pods = 0;
+        for first in self.switch_nodes().filter(|switch| !is_top(*switch)) {
+            if pod_of[first as usize].is_some() {
+                continue;
+            }
+            pod_of[first as usize] = Some(pods);
+            let mut open = vec![first];
+            while let Some(switch) = open.pop() {
+                for peer in self.neighbours(switch).map(|peer| peer.node) {
+                    if !is_top(peer) && pod_of[peer as usize].is_none() {
+                        pod_of[peer as usize] = Some(pods);
+                        // Nothing passes through a host.
+                        if !self.is_host(peer) {
+                            open.push(peer);
+                        }
+                    }
+                }
+            }
+            pods += 1;
+        }
+        // Hosts at a switch of the highest tier, if any, are a pod of their own.
+        let pods = |pod: &Option<u32>| pod.unwrap_or(pods);
+        pod_of[..self.hosts].iter().map(pods).collect()
+    }
+}
+
+/// What some hosts span, where each host of the fabric is in a group.
+fn span(group_of: Vec<u32>, hosts: &[u32]) -> Span {
+    let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+    for &group in &group_of {
+        *sizes.entry(group).or_default() += 1;
+    }
+    let mut used: Vec<u32> = hosts.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    let wanted = used.len();
+    let mut groups: Vec<u32> = used.iter().map(|&host| group_of[host as usize]).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut largest: Vec<usize> = sizes.into_values().collect();
+    largest.sort_unstable_by(|a, b| b.cmp(a));
+    let mut held = 0;
+    let filled = largest.iter().take_while(|&&size| {
+        let more = held < wanted;
+        held += size;
+        more
+    });
+    Span {
+        fewest: filled.count() as u32,
+        groups: groups.len() as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::{Rate, Time};
+
+    use super::*;
+    use crate::{CoreTier, FatTree, TopologySpec};
+
+    /// Three pods of two leaves with four hosts each.
+    fn tree() -> Topology {
+        let rate = Rate::from_gbps(400);
+        let delay = Time::from_ns(10);
+        let spec = TopologySpec::FatTree(FatTree {
+            hosts_per_leaf: 4,
+            leaves_per_pod: 2,
+            aggs_per_pod: 2,
+            links_per_leaf_agg: 1,
+            host_rate: rate,
+            leaf_rate: rate,
+            host_delay: delay,
+            leaf_delay: delay,
+            core: Some(CoreTier {
+                pods: 3,
+                cores_per_agg: 2,
+                links_per_agg_core: 1,
+                rate,
+                delay,
+            }),
+        });
+        spec.build().expect("it can be built")
+    }
+
+    #[test]
+    fn spans_of_a_tree_by_hand() {
+        let tree = tree();
+        let spans = |hosts: &[u32]| {
+            let both = [tree.leaf_span(hosts), tree.pod_span(hosts)];
+            both.map(|span| (span.groups, span.fewest))
+        };
+        assert_eq!(tree.pods()[..9], [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(spans(&[0, 1, 2, 3]), [(1, 1), (1, 1)]);
+        // Five hosts need two leaves, which can be of one pod.
+        assert_eq!(spans(&[0, 1, 2, 3, 8]), [(2, 2), (2, 1)]);
+        assert_eq!(spans(&[0, 4, 8, 12, 16, 20]), [(6, 2), (3, 1)]);
+        assert_eq!(spans(&(0..24).collect::<Vec<_>>()), [(6, 6), (3, 3)]);
+        let factor = tree.leaf_span(&[0, 4, 8, 12, 16, 20]).factor();
+        assert!((factor - 3.0).abs() < 1e-12);
+    }
+}
