@@ -3,14 +3,16 @@
 use tenter_workload::pattern::CommunicationMatrix;
 
 use crate::diagnostics::{Location, Problems, quote};
-use crate::import::matrix;
+use crate::import::matrix::LineError;
+use crate::import::{matrix, size_law};
 use crate::tree::{Entry, Node, Value};
 
 /// Gives the text of a file whose path is as a scenario has it, or says what to do where it cannot
 /// be read. Relative paths count from the folder of the scenario.
 pub type Files<'f> = dyn Fn(&str) -> Result<String, String> + 'f;
 
-/// Replaces the `file` of every pattern that is a matrix by its `sends`.
+/// Replaces the `file` of every pattern that is a matrix by its `sends`, and the file that `points`
+/// of a workload names by the points in it.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems) {
     let Some(Node {
         value: Value::List(jobs),
@@ -20,36 +22,94 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
         return;
     };
     for job in jobs {
-        let Some(Value::Map(entries)) = job.entry_mut("pattern").map(|node| &mut node.value) else {
-            continue;
-        };
-        let is = |entry: &Entry, key: &str, word: &str| match &entry.node.value {
-            Value::Scalar { text, .. } => entry.key == key && (word.is_empty() || text == word),
-            _ => false,
-        };
-        let of_matrix = entries.iter().any(|entry| is(entry, "kind", "matrix"));
-        let named = entries.iter().position(|entry| is(entry, "file", ""));
-        let (true, Some(place)) = (of_matrix, named) else {
-            continue;
-        };
-        if entries.iter().any(|entry| entry.key == "sends") {
-            let message = "the pattern has a `file` and `sends`, which say the same".to_owned();
-            let help = "leave one of them out".to_owned();
-            problems.push(entries[place].node.at, message, Some(help));
-            entries.remove(place);
-            continue;
+        if let Some(pattern) = job.entry_mut("pattern") {
+            write_out_sends(pattern, files, problems);
         }
-        let entry = &mut entries[place];
-        if let Value::Scalar { text: name, .. } = &entry.node.value {
-            let word = read(name, entry.node.at, files, problems);
-            "sends".clone_into(&mut entry.key);
-            entry.node.value = Value::Scalar {
-                // Something that can be read, so that nothing is said of it beside.
-                text: word.unwrap_or_else(|| "0 1 1".to_owned()),
-                quoted: true,
-            };
+        let workload = job.entry_mut("workload");
+        if let Some(points) = workload.and_then(|workload| workload.entry_mut("points")) {
+            write_out_points(points, files, problems);
         }
     }
+}
+
+fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
+    let Value::Map(entries) = &mut pattern.value else {
+        return;
+    };
+    let is = |entry: &Entry, key: &str, word: &str| match &entry.node.value {
+        Value::Scalar { text, .. } => entry.key == key && (word.is_empty() || text == word),
+        _ => false,
+    };
+    let of_matrix = entries.iter().any(|entry| is(entry, "kind", "matrix"));
+    let named = entries.iter().position(|entry| is(entry, "file", ""));
+    let (true, Some(place)) = (of_matrix, named) else {
+        return;
+    };
+    if entries.iter().any(|entry| entry.key == "sends") {
+        let message = "the pattern has a `file` and `sends`, which say the same".to_owned();
+        let help = "leave one of them out".to_owned();
+        problems.push(entries[place].node.at, message, Some(help));
+        entries.remove(place);
+        return;
+    }
+    let entry = &mut entries[place];
+    if let Value::Scalar { text: name, .. } = &entry.node.value {
+        let word = read(name, entry.node.at, files, problems);
+        "sends".clone_into(&mut entry.key);
+        entry.node.value = Value::Scalar {
+            // Something that can be read, so that nothing is said of it beside.
+            text: word.unwrap_or_else(|| "0 1 1".to_owned()),
+            quoted: true,
+        };
+    }
+}
+
+/// A list of points is left as it is.
+fn write_out_points(points: &mut Node, files: &Files<'_>, problems: &Problems) {
+    let Value::Scalar { text: name, .. } = &points.value else {
+        return;
+    };
+    let at = points.at;
+    let found = text_of(name, at, files, problems).and_then(|text| {
+        let read = size_law::read(&text);
+        read.map_err(|error| tell(name, at, &error, problems)).ok()
+    });
+    // Something that can be read, so that nothing is said of it beside.
+    let found = found.unwrap_or_else(|| vec![(1, 1.0)]);
+    let point = |(size, share): (u64, f64)| {
+        let mut point = Node::mapping([
+            ("size", Node::plain(format!("{size}B"))),
+            ("cumulative", Node::plain(share.to_string())),
+        ]);
+        point.at = at;
+        point
+    };
+    points.value = Value::List(found.into_iter().map(point).collect());
+}
+
+/// The text of a file that a scenario names.
+fn text_of(
+    name: &str,
+    at: Option<Location>,
+    files: &Files<'_>,
+    problems: &Problems,
+) -> Option<String> {
+    let told = |remedy| {
+        let message = format!("cannot read the file {}", quote(name));
+        problems.push(at, message, Some(remedy));
+    };
+    files(name).map_err(told).ok()
+}
+
+/// Says what is wrong in a line of a file.
+fn tell(name: &str, at: Option<Location>, error: &LineError, problems: &Problems) {
+    let message = format!(
+        "the file {}, line {}: {}",
+        quote(name),
+        error.line,
+        error.what
+    );
+    problems.push(at, message, Some(error.remedy.clone()));
 }
 
 /// The sends of a file, those between the same ranks added up.
@@ -59,27 +119,14 @@ fn read(
     files: &Files<'_>,
     problems: &Problems,
 ) -> Option<String> {
-    let text = match files(name) {
-        Ok(text) => text,
-        Err(remedy) => {
-            let message = format!("cannot read the file {}", quote(name));
-            problems.push(at, message, Some(remedy));
-            return None;
-        }
-    };
+    let text = text_of(name, at, files, problems)?;
     match matrix::read(name, &text) {
         Ok(found) => {
             let sums = CommunicationMatrix::of(found.ranks, found.sends);
             Some(matrix::to_word(sums.iter()))
         }
         Err(error) => {
-            let message = format!(
-                "the file {}, line {}: {}",
-                quote(name),
-                error.line,
-                error.what
-            );
-            problems.push(at, message, Some(error.remedy));
+            tell(name, at, &error, problems);
             None
         }
     }

@@ -12,6 +12,7 @@
 mod config_db;
 mod fragment;
 pub(crate) mod matrix;
+pub(crate) mod size_law;
 mod sonic;
 
 pub use fragment::Fragment;

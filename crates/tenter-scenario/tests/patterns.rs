@@ -174,3 +174,51 @@ fn matrices_that_make_no_sense_are_refused() {
         "it sends nothing",
     );
 }
+
+#[test]
+fn a_law_of_flow_sizes_is_read_from_a_file() {
+    let job = |points: &str| {
+        format!(
+            "{{workload: {{points: {points}, between: lines, flows: 9, pairs: [{{from: 0, to: 1}}]}}}}"
+        )
+    };
+    let read = |points: &str| {
+        let files = |name: &str| match name {
+            "law.csv" => Ok("size_bytes,cumulative\n100,0.25\n4000,1\n".to_owned()),
+            "law.txt" => Ok("100 25\n4000 100\n".to_owned()),
+            "bad.csv" => Ok("100,0.25\n4000\n".to_owned()),
+            "down.csv" => Ok("100,0.25\n90,1\n".to_owned()),
+            _ => Err("check the path".to_owned()),
+        };
+        load_beside(
+            &scenario(&job(points)),
+            "x.yaml",
+            Format::Yaml,
+            &[],
+            None,
+            &files,
+        )
+    };
+    let list = "[{size: 100B, cumulative: 0.25}, {size: 4000B, cumulative: 1}]";
+    let written = good(&job(list));
+    for name in ["law.csv", "law.txt"] {
+        let of_file = read(name).unwrap_or_else(|errors| panic!("{name}: {}", errors.render()));
+        assert_eq!(of_file.plan, written.plan, "{name}");
+        assert_eq!(good_text(&of_file.effective).plan, written.plan, "{name}");
+    }
+    for (name, what) in [
+        (
+            "bad.csv",
+            "the file `bad.csv`, line 2: 1 words are not a size and a cumulative",
+        ),
+        ("down.csv", "point 2 of the law is below the one before it"),
+        ("none.csv", "cannot read the file `none.csv`"),
+    ] {
+        let said = read(name).expect_err(name).render();
+        assert!(said.contains(what), "{said}");
+    }
+}
+
+fn good_text(text: &str) -> Loaded {
+    load(text, "x.yaml", Format::Yaml, &[], None).unwrap_or_else(|errors| panic!("{errors}"))
+}

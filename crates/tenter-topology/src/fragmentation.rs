@@ -118,6 +118,7 @@ mod tests {
                 pods: 3,
                 cores_per_agg: 2,
                 links_per_agg_core: 1,
+                links_per_pod: None,
                 rate,
                 delay,
             }),

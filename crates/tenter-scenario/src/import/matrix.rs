@@ -19,7 +19,7 @@ const SENDS_MAX: usize = 1 << 24;
 
 /// What is wrong in which line of a file, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MatrixError {
+pub(crate) struct LineError {
     /// From 1.
     pub(crate) line: usize,
     pub(crate) what: String,
@@ -34,7 +34,7 @@ pub(crate) struct Sends {
     pub(crate) sends: Vec<(u32, u32, u64)>,
 }
 
-type Read<T> = Result<T, MatrixError>;
+type Read<T> = Result<T, LineError>;
 
 /// The matrix of a file of that name.
 ///
@@ -240,14 +240,21 @@ fn read_trace(text: &str) -> Read<Sends> {
 }
 
 /// The lines with something on them that do not begin as comments do, and their numbers.
-fn numbered<'t>(text: &'t str, comments: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> {
+pub(super) fn numbered<'t>(
+    text: &'t str,
+    comments: &'t [&'t str],
+) -> impl Iterator<Item = (usize, &'t str)> {
     let lines = (1..).zip(text.lines().map(str::trim));
     lines
         .filter(|(_, line)| !line.is_empty() && !comments.iter().any(|mark| line.starts_with(mark)))
 }
 
 /// So many words, with commas or spaces between them.
-fn fields<'t, const N: usize>(line: usize, text: &'t str, names: &str) -> Read<[&'t str; N]> {
+pub(super) fn fields<'t, const N: usize>(
+    line: usize,
+    text: &'t str,
+    names: &str,
+) -> Read<[&'t str; N]> {
     let words = text.split(|c: char| c == ',' || c.is_whitespace());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let count = words.len();
@@ -306,13 +313,13 @@ fn square(line: usize, rows: &str, columns: &str) -> Read<u32> {
     }
 }
 
-fn empty() -> MatrixError {
+fn empty() -> LineError {
     let what = "there is nothing in it".to_owned();
     error(1, what, "give at least one send")
 }
 
-fn error(line: usize, what: String, remedy: &str) -> MatrixError {
-    MatrixError {
+fn error(line: usize, what: String, remedy: &str) -> LineError {
+    LineError {
         line,
         what,
         remedy: remedy.to_owned(),

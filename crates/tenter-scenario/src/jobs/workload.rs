@@ -34,9 +34,9 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
         ),
         key(
             "points",
-            "list",
+            "list or text",
             Depends("this or `sizes`"),
-            "A law of your own by points of its cumulative distribution, both numbers ascending",
+            "A law of your own by points of its cumulative distribution, both numbers ascending; or a file of them, a size in bytes and a probability on each line",
         ),
         key(
             "between",

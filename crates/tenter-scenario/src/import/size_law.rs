@@ -1,0 +1,73 @@
+//! Laws of flow sizes from files: points of a cumulative distribution, one on each line.
+//!
+//! A line has a size in bytes and the share of flows that are no longer, with a comma or spaces
+//! between them; the files of HPCC's simulation have shares in percent, those of Homa's out of 1.
+//! Lines that begin with `#` or with a letter say what the others are.
+
+use super::matrix::{LineError, fields, numbered};
+
+/// The size, in bytes, and the cumulative probability of each point.
+///
+/// # Errors
+/// The first line that has no such numbers, or that there is none.
+pub(crate) fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
+    let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
+    let lines = numbered(text, &["#"]).filter(|(_, line)| !is_named(line));
+    let mut points = Vec::new();
+    for (number, line) in lines {
+        let [size, share] = fields::<2>(number, line, "a size and a cumulative probability")?;
+        let wrong = |what: &str, remedy: &str| LineError {
+            line: number,
+            what: what.to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        let size = size.parse::<u64>().map_err(|_| {
+            let what = format!("`{size}` is no size");
+            wrong(&what, "write whole bytes, without a unit")
+        })?;
+        let share = share.parse::<f64>().ok();
+        let share = share.filter(|share| (0.0..=100.0).contains(share));
+        let share = share.ok_or_else(|| {
+            let remedy = "write a number from 0 to 1, or in the whole file percent";
+            wrong("the cumulative probability is none", remedy)
+        })?;
+        points.push((size, share));
+    }
+    if points.last().is_some_and(|(_, last)| *last > 1.0) {
+        points.iter_mut().for_each(|(_, share)| *share /= 100.0);
+    }
+    if points.is_empty() {
+        return Err(LineError {
+            line: 1,
+            what: "there is nothing in it".to_owned(),
+            remedy: "give at least one point".to_owned(),
+        });
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_out_of_one_or_in_percent() {
+        let of_one = read("# Homa\nsize_bytes,cumulative_probability\n50,0\n53,0.25\n99,1\n");
+        assert_eq!(of_one, Ok(vec![(50, 0.0), (53, 0.25), (99, 1.0)]));
+        assert_eq!(
+            read("0 0\n53 25\n99 100\n"),
+            Ok(vec![(0, 0.0), (53, 0.25), (99, 1.0)])
+        );
+    }
+
+    #[test]
+    fn the_first_bad_line_is_named() {
+        let line = |text: &str| read(text).expect_err(text).line;
+        assert_eq!(line("1,0\n2;1\n"), 2);
+        assert_eq!(line("1,0\n\n2KB,1\n"), 3);
+        assert_eq!(line("1,0\n2,101\n"), 2);
+        assert_eq!(line("1,-1\n"), 1);
+        assert_eq!(line("1,nan\n"), 1);
+        assert_eq!(line("# nothing\n"), 1);
+    }
+}
