@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_scenario::{Device, Devices, Plan};
+use tenter_scenario::{Device, Plan};
 use tenter_units::{Rate, Time};
 
 use crate::fabric::tier_name;
+use crate::power::{PowerFacts, power_facts};
 
 /// What the fabric consists of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +22,9 @@ pub struct Bill {
     pub switch_chips_watts: Option<u64>,
     /// That power for each NIC.
     pub watts_per_nic: Option<f64>,
+    /// What switches and cables draw, where a power profile is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerFacts>,
     /// What nobody knows, in words.
     pub not_known: Vec<String>,
 }
@@ -74,7 +78,8 @@ pub fn bill(plan: &Plan) -> Bill {
         cables: cable_lines(plan),
         switch_chips_watts: whole,
         watts_per_nic: whole.map(|whole| whole as f64 / topology.hosts as f64),
-        not_known: not_known(&plan.devices),
+        power: plan.power.as_ref().map(|of| power_facts(plan, of)),
+        not_known: not_known(plan),
     }
 }
 
@@ -180,9 +185,9 @@ fn cable_lines(plan: &Plan) -> Vec<CableLine> {
     alike.into_iter().map(line).collect()
 }
 
-fn not_known(devices: &Devices) -> Vec<String> {
+fn not_known(plan: &Plan) -> Vec<String> {
     let mut open = Vec::new();
-    for device in devices.iter() {
+    for device in plan.devices.iter() {
         let Some(device) = device else {
             open.push(
                 "ports and power of the switches: no device is named; set `fabric.switch.profile`"
@@ -198,7 +203,11 @@ fn not_known(devices: &Devices) -> Vec<String> {
         }
     }
     open.dedup();
-    open.push("the power of NICs, cables, optics, fans and power supplies".to_owned());
+    let rest = match plan.power {
+        None => "the power of NICs, cables, optics, fans and power supplies",
+        Some(_) => "the power of NICs",
+    };
+    open.push(rest.to_owned());
     open
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use tenter_explain::{
     Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, Explanation, FabricFacts, JobFacts,
-    OpticalPortFacts, PathClass, PcieFacts, ScheduledFacts, SwitchFacts, SwitchLine,
+    OpticalPortFacts, PathClass, PcieFacts, PowerFacts, ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -498,6 +498,26 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
     )
 }
 
+fn write_power(power: &PowerFacts, out: &mut String) -> fmt::Result {
+    writeln!(
+        out,
+        "  static power by `{}`: switches {} W, their ports {} W, cable ends {} W; {} W in all",
+        power.profile,
+        whole(power.switches_watts),
+        whole(power.ports_watts),
+        whole(power.cable_ends_watts),
+        whole(power.static_watts),
+    )?;
+    writeln!(
+        out,
+        "  power for what all NICs send at line rate: static {:.3} W per Gb/s; dynamic {:.2} to {:.2} pJ per bit, {} W at most",
+        power.static_watts_per_gbps,
+        power.least_pj_per_bit,
+        power.most_pj_per_bit,
+        whole(power.dynamic_watts_at_most),
+    )
+}
+
 fn write_bill(bill: &Bill, out: &mut String) -> fmt::Result {
     writeln!(out, "\nbill of materials")?;
     for (gbps, nics) in &bill.nics {
@@ -524,6 +544,9 @@ fn write_bill(bill: &Bill, out: &mut String) -> fmt::Result {
             count(watts),
             whole(each)
         )?;
+    }
+    if let Some(power) = &bill.power {
+        write_power(power, out)?;
     }
     for open in &bill.not_known {
         writeln!(out, "  not known: {open}")?;

@@ -8,6 +8,7 @@ use crate::diagnostics::Location;
 use crate::keys::Presence::{Default, Depends, Required};
 use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
+use crate::power::{self, PowerProfile};
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
@@ -50,6 +51,7 @@ const FABRIC: KeyTable = KeyTable {
         ),
         circuits::KEY,
         source_flow_control::KEY,
+        power::KEY,
     ],
 };
 
@@ -66,6 +68,7 @@ pub(crate) struct Fabric<'p> {
     pub(crate) switching: Option<SwitchingDraft>,
     pub(crate) signals: Read<Option<SignalDraft>>,
     pub(crate) circuits: Read<Option<CircuitDraft<'p>>>,
+    pub(crate) power: Read<Option<PowerProfile>>,
 }
 
 /// Reads `fabric` out of the scenario.
@@ -91,6 +94,7 @@ pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     {
         circuits.check(&switching.spec, &balancing.spec);
     }
+    let power = power::read(&mut section);
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
@@ -99,6 +103,7 @@ pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
         switching,
         signals,
         circuits,
+        power,
     })
 }
 

@@ -59,6 +59,7 @@ mod load_balancing;
 mod overrides;
 mod pcie;
 mod plan;
+mod power;
 mod presets;
 mod profiles;
 mod queue_changes;
@@ -86,6 +87,7 @@ pub use plan::{
     CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
     LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, WINDOW_MAX,
 };
+pub use power::PowerProfile;
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

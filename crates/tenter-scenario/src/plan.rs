@@ -9,6 +9,8 @@ use tenter_units::{Rate, Time};
 use tenter_workload::Job;
 use tenter_workload::collective::ScaleUp;
 
+use crate::power::PowerProfile;
+
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
 /// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
 pub const SIMULATED_MAX: Time = Time::from_us(100 * 86_400 * 1_000_000);
@@ -46,6 +48,8 @@ pub struct Plan {
     pub signals: Option<SignalSpec>,
     /// The devices of the switches, where the scenario names them; changes no result.
     pub devices: Devices,
+    /// What the parts of the fabric draw, if that is counted; changes no result.
+    pub power: Option<PowerProfile>,
     /// The model of all NICs.
     pub nic: NicSpec,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.

@@ -347,6 +347,7 @@ impl Draft<'_> {
             scheduled: switching.spec.scheduled().cloned(),
             credit: switching.spec.credit(),
             devices,
+            power: fabric.power?,
             scale_up: endpoint.scale_up,
             nic: switching.spec.adapted(endpoint.complete(&balancing)),
             dma: dma?,

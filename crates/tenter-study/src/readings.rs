@@ -703,6 +703,7 @@ mod tests {
             cables: vec![cables("NIC - leaf", 16), cables("leaf - spine", 8)],
             switch_chips_watts: Some(3_000),
             watts_per_nic: None,
+            power: None,
             not_known: Vec::new(),
         };
         let of = |reading| of_bill(reading, &bill);

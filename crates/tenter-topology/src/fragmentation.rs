@@ -27,13 +27,14 @@ impl Topology {
     /// The leaves that hosts hang on.
     pub fn leaf_span(&self, hosts: &[u32]) -> Span {
         let leaf = |host: u32| self.neighbour(host, 0).node;
-        span((0..self.hosts as u32).map(leaf).collect(), hosts)
+        let leaves: Vec<u32> = (0..self.hosts as u32).map(leaf).collect();
+        span(&leaves, hosts)
     }
 
     /// The pods that hosts are in: what stays connected without the highest tier. In a leaf-spine
     /// fabric these are the leaves.
     pub fn pod_span(&self, hosts: &[u32]) -> Span {
-        span(self.pods(), hosts)
+        span(&self.pods(), hosts)
     }
 
     /// The pod of each host, counted from 0.
@@ -68,9 +69,9 @@ impl Topology {
 }
 
 /// What some hosts span, where each host of the fabric is in a group.
-fn span(group_of: Vec<u32>, hosts: &[u32]) -> Span {
+fn span(group_of: &[u32], hosts: &[u32]) -> Span {
     let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
-    for &group in &group_of {
+    for &group in group_of {
         *sizes.entry(group).or_default() += 1;
     }
     let mut used: Vec<u32> = hosts.to_vec();

@@ -1,0 +1,106 @@
+//! What a fabric draws, by a power profile.
+//!
+//! Static power is that of parts that exist, whatever passes them: switches, their ports with
+//! cables, and both ends of each cable. Dynamic power is energy per bit and element passed. The
+//! distinction, and power per unit throughput, are those of "Bandwidth Steering in HPC Using
+//! Silicon Nanophotonics" (SC19).
+
+use serde::Serialize;
+use tenter_scenario::{Plan, PowerProfile};
+
+/// What switches and cables draw.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PowerFacts {
+    /// The profile.
+    pub profile: String,
+    /// Switches without their ports.
+    pub switches_watts: f64,
+    /// Ports of switches with cables.
+    pub ports_watts: f64,
+    /// Both ends of all cables, those in NICs too.
+    pub cable_ends_watts: f64,
+    /// All of these.
+    pub static_watts: f64,
+    /// Static power over what all NICs together send at line rate.
+    pub static_watts_per_gbps: f64,
+    /// Energy of a bit on the shortest way between two hosts, through one switch.
+    pub least_pj_per_bit: f64,
+    /// The same on a way up to the highest tier and down again.
+    pub most_pj_per_bit: f64,
+    /// Dynamic power where all NICs send at line rate over the highest tier; a tapered fabric does
+    /// not carry as much.
+    pub dynamic_watts_at_most: f64,
+}
+
+/// What the fabric of a plan draws.
+pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
+    let topology = &plan.topology;
+    let watts = |count: usize, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
+    let nodes = topology.switch_nodes();
+    let ports: usize = nodes
+        .map(|switch| topology.nodes[switch as usize].ports.len())
+        .sum();
+    let switches_watts = watts(topology.switches(), profile.switch_base_mw);
+    let ports_watts = watts(ports, profile.switch_port_mw);
+    let cable_ends_watts = watts(2 * topology.cables.len(), profile.cable_end_mw);
+    let static_watts = switches_watts + ports_watts + cable_ends_watts;
+    let hosts = 0..topology.hosts as u32;
+    let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
+    let bits_per_second: f64 = rates.sum();
+    let picojoules = |switches: u64| {
+        let bit = switches * profile.switch_bit_fj + (switches + 1) * profile.cable_bit_fj;
+        bit as f64 / 1e3
+    };
+    let tiers = u64::from(topology.top_tier().unwrap_or(0));
+    let most = picojoules(2 * tiers + 1);
+    PowerFacts {
+        profile: profile.name.to_owned(),
+        switches_watts,
+        ports_watts,
+        cable_ends_watts,
+        static_watts,
+        static_watts_per_gbps: static_watts / (bits_per_second / 1e9),
+        least_pj_per_bit: picojoules(1),
+        most_pj_per_bit: most,
+        dynamic_watts_at_most: most * bits_per_second / 1e12,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_scenario::{Format, load};
+
+    use super::*;
+
+    #[test]
+    fn a_leaf_spine_fabric_by_hand() {
+        let text = "
+fabric:
+  kind: leaf-spine
+  leaves: 4
+  hosts_per_leaf: 24
+  spines: 12
+  host_rate: 100Gbps
+  uplink_rate: 100Gbps
+  power: edr-100g
+jobs: [{collectives: [{collective: send-recv, size: 1MiB}]}]
+";
+        let loaded = load(text, "x.yaml", Format::Yaml, &[], None);
+        let plan = loaded.unwrap_or_else(|errors| panic!("{errors}")).plan;
+        let facts = power_facts(&plan, plan.power.as_ref().expect("it is named"));
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+        };
+        // 16 switches of 64 W; 4 · 36 and 12 · 4 ports of 2 W; 96 + 48 cables with two ends of
+        // 3.5 W.
+        close(facts.switches_watts, 1_024.0);
+        close(facts.ports_watts, 384.0);
+        close(facts.cable_ends_watts, 1_008.0);
+        // 2,416 W for 9,600 Gb/s.
+        close(facts.static_watts_per_gbps, 2_416.0 / 9_600.0);
+        // One switch, and three; 11.4 pJ for 9.6 Tb/s.
+        close(facts.least_pj_per_bit, 3.8);
+        close(facts.most_pj_per_bit, 11.4);
+        close(facts.dynamic_watts_at_most, 109.44);
+    }
+}
