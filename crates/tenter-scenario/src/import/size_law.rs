@@ -34,7 +34,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
         points.push((size, share));
     }
     if points.last().is_some_and(|(_, last)| *last > 1.0) {
-        points.iter_mut().for_each(|(_, share)| *share /= 100.0);
+        for (_, share) in &mut points {
+            *share /= 100.0;
+        }
     }
     if points.is_empty() {
         return Err(LineError {
