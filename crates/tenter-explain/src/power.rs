@@ -19,6 +19,8 @@ pub struct PowerFacts {
     pub ports_watts: f64,
     /// Both ends of all cables, those in NICs too.
     pub cable_ends_watts: f64,
+    /// Optical switches, which hold their circuits.
+    pub optical_switches_watts: f64,
     /// All of these.
     pub static_watts: f64,
     /// Static power over what all NICs together send at line rate.
@@ -42,8 +44,16 @@ pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
         .sum();
     let switches_watts = watts(topology.switches(), profile.switch_base_mw);
     let ports_watts = watts(ports, profile.switch_port_mw);
-    let cable_ends_watts = watts(2 * topology.cables.len(), profile.cable_end_mw);
-    let static_watts = switches_watts + ports_watts + cable_ends_watts;
+    // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
+    let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
+    let ends: usize = (0..topology.cables.len() as u32).map(ends).sum();
+    let cable_ends_watts = watts(ends, profile.cable_end_mw);
+    let optical = topology.optics.switches().iter();
+    let optical: u64 = optical
+        .map(|switch| profile.optical_switch_mw(switch.ports.len() as u32))
+        .sum();
+    let optical_switches_watts = watts(1, optical);
+    let static_watts = switches_watts + ports_watts + cable_ends_watts + optical_switches_watts;
     let hosts = 0..topology.hosts as u32;
     let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
     let bits_per_second: f64 = rates.sum();
@@ -58,6 +68,7 @@ pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
         switches_watts,
         ports_watts,
         cable_ends_watts,
+        optical_switches_watts,
         static_watts,
         static_watts_per_gbps: static_watts / (bits_per_second / 1e9),
         least_pj_per_bit: picojoules(1),
@@ -96,6 +107,7 @@ jobs: [{collectives: [{collective: send-recv, size: 1MiB}]}]
         close(facts.switches_watts, 1_024.0);
         close(facts.ports_watts, 384.0);
         close(facts.cable_ends_watts, 1_008.0);
+        close(facts.optical_switches_watts, 0.0);
         // 2,416 W for 9,600 Gb/s.
         close(facts.static_watts_per_gbps, 2_416.0 / 9_600.0);
         // One switch, and three; 11.4 pJ for 9.6 Tb/s.

@@ -5,7 +5,8 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// A queue of a switch after a frame was put into it or left it.
+    /// A queue of a switch after a frame was put into it or left it; with
+    /// `observe.queue_changes_from` first what waits then.
     pub struct QueueChangeRow in "queue_changes" {
         /// The instant.
         time: Time => "time_ns", "ns";

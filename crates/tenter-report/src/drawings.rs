@@ -23,8 +23,11 @@ const POINTS_OF_A_TENTH: f64 = 40.0;
 pub struct Drawn {
     /// What the study asks for.
     pub drawing: Drawing,
-    /// Its lines: port by port, and of each port variant by variant. Times are in ns.
+    /// Its lines: port by port, and of each port variant by variant; one without points where
+    /// nothing was recorded. Times are in ns.
     pub lines: Vec<DrawnLine>,
+    /// How many of its variants were run: so many lines after each other are of one port.
+    pub variants: usize,
 }
 
 /// A line of a drawing.
@@ -47,32 +50,36 @@ pub struct DrawnLine {
 pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, TrialError> {
     let mut drawn = Vec::new();
     for drawing in &study.drawings {
-        let mut lines = Vec::new();
-        if drawing.ports.is_empty() {
-            for line in &drawing.lines {
-                let trials = trials_of(folder, study, &line.variant)?;
-                let times = completion_times(&trials)?;
-                let points = match drawing.shows {
-                    Shows::CompletionTail => tail(&times),
-                    _ => distribution(&times),
-                };
-                let name = line.name.clone();
-                lines.extend((!points.is_empty()).then_some(DrawnLine { name, points }));
-            }
-        } else {
-            for port in &drawing.ports {
-                for line in &drawing.lines {
-                    let trials = trials_of(folder, study, &line.variant)?;
-                    let name = format!("{} → {}, {}", port.node, port.peer, line.name);
-                    if let Some(trial) = trials.first() {
-                        lines.extend(queue(name, trial, port, drawing.shows)?);
-                    }
-                }
+        let mut run = Vec::new();
+        for line in &drawing.lines {
+            let trials = trials_of(folder, study, &line.variant)?;
+            if !trials.is_empty() {
+                run.push((&line.name, trials));
             }
         }
-        if !lines.is_empty() {
-            let drawing = drawing.clone();
-            drawn.push(Drawn { drawing, lines });
+        let mut lines = Vec::new();
+        for (name, trials) in run.iter().filter(|_| drawing.ports.is_empty()) {
+            let times = completion_times(trials)?;
+            let points = match drawing.shows {
+                Shows::CompletionTail => tail(&times),
+                _ => distribution(&times),
+            };
+            let name = (*name).clone();
+            lines.push(DrawnLine { name, points });
+        }
+        for port in &drawing.ports {
+            for (name, trials) in &run {
+                let name = format!("{} → {}, {name}", port.node, port.peer);
+                let points = queue(&trials[0], port, drawing.shows)?;
+                lines.push(DrawnLine { name, points });
+            }
+        }
+        if lines.iter().any(|line| !line.points.is_empty()) {
+            drawn.push(Drawn {
+                drawing: drawing.clone(),
+                lines,
+                variants: run.len(),
+            });
         }
     }
     Ok(drawn)
@@ -96,15 +103,10 @@ fn trials_of(
 }
 
 /// The queue of a port over time; of several links between two nodes, that of the first.
-fn queue(
-    name: String,
-    trial: &Path,
-    port: &PortName,
-    shows: Shows,
-) -> Result<Option<DrawnLine>, TrialError> {
+fn queue(trial: &Path, port: &PortName, shows: Shows) -> Result<Vec<(f64, f64)>, TrialError> {
     let is_it = |row: &PortRow| row.node_name == port.node && row.peer_name == port.peer;
     let Some(port) = read_rows::<PortRow>(trial)?.into_iter().find(is_it) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let place = (f64::from(port.node), f64::from(port.port));
     let points = if shows == Shows::QueueChanges {
@@ -112,20 +114,36 @@ fn queue(
     } else {
         sampled(trial, place)?
     };
-    let points = envelope(&points, POINTS);
-    Ok((!points.is_empty()).then_some(DrawnLine { name, points }))
+    Ok(envelope(&points, POINTS))
 }
 
 /// The most that waited at a port between its samples.
 fn sampled(trial: &Path, place: (f64, f64)) -> Result<Vec<(f64, f64)>, TrialError> {
     let columns = ["time_ns", "node", "port", "queue_high_water_bytes"];
-    let mut points = Vec::new();
+    let mut course = Course::default();
     scan::<SampleRow, 4>(trial, columns, |[time, node, port, bytes]| {
-        if (node, port) == place {
-            points.push((time, bytes));
-        }
+        course.add(time, (node, port) == place, bytes);
     })?;
-    Ok(points)
+    Ok(course.points)
+}
+
+/// What samples say of one port: a sample leaves out ports with nothing to say, which is nothing
+/// that waited.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+impl Course {
+    /// The next row of the samples, in the order of time, which is of the port or of another.
+    pub(crate) fn add(&mut self, time: f64, is_it: bool, bytes: f64) {
+        if self.points.last().is_none_or(|last| last.0 < time) {
+            self.points.push((time, 0.0));
+        }
+        if let (true, Some(last)) = (is_it, self.points.last_mut()) {
+            last.1 = bytes;
+        }
+    }
 }
 
 /// What waited at a port after each change, in all of its queues.
@@ -243,6 +261,17 @@ mod tests {
         assert!(thinned.contains(&(500.0, 9.0)) && thinned.contains(&(777.0, 0.0)));
         assert!(thinned.is_sorted_by_key(|point| point.0 as u64));
         assert_eq!(envelope(&points, 1_000), points);
+    }
+
+    #[test]
+    fn a_port_that_a_sample_leaves_out_has_nothing_waiting() {
+        let mut course = Course::default();
+        for (time, is_it, bytes) in [(1.0, true, 7.0), (1.0, false, 9.0), (2.0, false, 5.0)] {
+            course.add(time, is_it, bytes);
+        }
+        course.add(3.0, false, 5.0);
+        course.add(3.0, true, 4.0);
+        assert_eq!(course.points, [(1.0, 7.0), (2.0, 0.0), (3.0, 4.0)]);
     }
 
     #[test]

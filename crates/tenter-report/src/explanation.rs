@@ -501,11 +501,12 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
 fn write_power(power: &PowerFacts, out: &mut String) -> fmt::Result {
     writeln!(
         out,
-        "  static power by `{}`: switches {} W, their ports {} W, cable ends {} W; {} W in all",
+        "  static power by `{}`: switches {} W, their ports {} W, cable ends {} W, optical switches {} W; {} W in all",
         power.profile,
         whole(power.switches_watts),
         whole(power.ports_watts),
         whole(power.cable_ends_watts),
+        whole(power.optical_switches_watts),
         whole(power.static_watts),
     )?;
     writeln!(

@@ -258,7 +258,9 @@ fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<f64>, ParquetErr
     let count = usize::try_from(metadata.num_rows()).unwrap_or(0);
     let place = (0..metadata.num_columns())
         .find(|&column| metadata.column(column).column_path().string() == name)
-        .ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))?;
+        .ok_or_else(|| ParquetError::General(format!(
+                "there is no column `{name}`: another version of Tenter wrote it; run the trial again"
+            )))?;
     let reader = group.get_column_reader(place)?;
     match reader {
         ColumnReader::Int64ColumnReader(mut reader) => {

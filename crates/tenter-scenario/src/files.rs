@@ -123,6 +123,11 @@ fn read(
     match matrix::read(name, &text) {
         Ok(found) => {
             let sums = CommunicationMatrix::of(found.ranks, found.sends);
+            if sums.iter().next().is_none() {
+                let message = format!("the file {} has no bytes between two ranks", quote(name));
+                problems.push(at, message, Some("name another file".to_owned()));
+                return None;
+            }
             Some(matrix::to_word(sums.iter()))
         }
         Err(error) => {

@@ -126,7 +126,7 @@ pub fn load_laid(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    let no_files = |_: &str| Err("write the matrix out as `sends`".to_owned());
+    let no_files = |_: &str| Err("write what it holds into the scenario".to_owned());
     let source = (text, source_name, format);
     load_all(source, laid, (overrides, seed), &no_files)
 }

@@ -42,10 +42,11 @@ pub struct PowerProfile {
 }
 
 impl PowerProfile {
-    /// An optical switch of so many ports, a power of two, as a Beneš network of 2×2 elements, in
-    /// milliwatts: r/2 of them in each of 2·log₂r − 1 stages.
-    pub fn optical_switch_mw(&self, radix: u32) -> u64 {
-        let stages = u64::from(2 * radix.max(2).ilog2() - 1);
+    /// An optical switch of so many ports as a Beneš network of 2×2 elements, in milliwatts: r/2 of
+    /// them in each of 2·log₂r − 1 stages, r the next power of two.
+    pub fn optical_switch_mw(&self, ports: u32) -> u64 {
+        let radix = ports.max(2).next_power_of_two();
+        let stages = u64::from(2 * radix.ilog2() - 1);
         u64::from(radix / 2) * stages * self.optical_element_mw
     }
 }
@@ -111,5 +112,6 @@ mod tests {
         let profile = profile("edr-100g");
         assert_eq!(profile.optical_switch_mw(16), 56 * 20);
         assert_eq!(profile.optical_switch_mw(8), 20 * 20);
+        assert_eq!(profile.optical_switch_mw(5), 20 * 20);
     }
 }

@@ -7,7 +7,7 @@ use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::quote;
 use crate::keys::Presence::Default;
 use crate::keys::{Key, key};
-use crate::plan::QueueChanges;
+use crate::plan::{QueueChanges, SIMULATED_MAX};
 use crate::switching::Switching;
 
 /// How `observe` names the ports, and how many changes of each it records.
@@ -39,7 +39,7 @@ pub(crate) const KEYS: [Key; 4] = [
 ];
 
 /// The latest instant from which changes can be recorded.
-const LATEST: Time = Time::from_us(1_000_000_000_000);
+const LATEST: Time = SIMULATED_MAX;
 
 /// The ports, read; names are resolved when the fabric is known.
 pub(crate) struct QueueChangesDraft<'p> {

@@ -447,8 +447,9 @@ fn read_taper(section: &mut Section<'_>, full: Option<u64>) -> Read<Option<u32>>
         }
         return Some(Some(links));
     }
-    let ratio: Option<f64> = field.word().and_then(|word| word.parse().ok());
-    let Some(ratio) = ratio.filter(|ratio| (1.0..=1e6).contains(ratio)) else {
+    let ratio = field.word().and_then(decimal);
+    let is_ratio = |(whole, part): &(u64, u64)| (*part..=1_000_000 * part).contains(whole);
+    let Some((ratio, unit)) = ratio.filter(is_ratio) else {
         let what = format!(
             "must be a ratio of 1 or more, not {}",
             field.node.describe()
@@ -459,17 +460,33 @@ fn read_taper(section: &mut Section<'_>, full: Option<u64>) -> Read<Option<u32>>
         );
         return None;
     };
-    if ratio <= 1.0 {
+    if ratio == unit {
         section.drop_key("taper");
         return Some(None);
     }
-    let left = (full? as f64 / ratio).floor();
-    if left < 1.0 {
+    let left = full?.saturating_mul(unit) / ratio;
+    if left == 0 {
         let what = "leaves a pod no cable to the cores";
         field.problem(what, format!("give at most {}", full?));
         return None;
     }
     Some(Some(left as u32))
+}
+
+/// A decimal number as so many of so many parts, exactly: `5.3` is 53 of 10.
+fn decimal(word: &str) -> Option<(u64, u64)> {
+    let (whole, part) = word.split_once('.').unwrap_or((word, ""));
+    let digits = |text: &str| text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let parts = 10_u64.pow(part.len() as u32);
+    let rest = if part.is_empty() {
+        0
+    } else {
+        part.parse().ok()?
+    };
+    Some((whole.parse::<u64>().ok()? * parts + rest, parts))
 }
 
 fn read_rail(fabric: &mut Section<'_>, places: &mut Places) -> Option<TopologySpec> {

@@ -159,7 +159,7 @@ fn matrices_that_make_no_sense_are_refused() {
     refused("{pattern: {kind: matrix}}", "lacks `file` or `sends`");
     refused(
         "{pattern: {kind: matrix, file: two.csv}}",
-        "write the matrix out as `sends`",
+        "write what it holds into the scenario",
     );
     refused(
         "{pattern: {kind: matrix, sends: 0 1 1; 0 x 1}}",

@@ -149,7 +149,10 @@ impl Circuits {
             }
         }
         routes.publish(driver);
-        Ok(())
+        match routes.failure() {
+            Some(reason) => Err(format!("no routes over the new circuits: {reason}")),
+            None => Ok(()),
+        }
     }
 
     fn decide(&mut self, at: u64, step: Step) {
@@ -289,8 +292,12 @@ impl Circuits {
             .affected
             .iter()
             .map(|&port| OpticalPlace { switch, port });
-        let rows = places.map(|place| row(topology, place, now));
-        self.rows.extend(rows);
+        for place in places {
+            let peer = topology.circuit(place);
+            if self.noted.insert(place, peer) != Some(peer) {
+                self.rows.push(row(topology, place, now));
+            }
+        }
     }
 }
 

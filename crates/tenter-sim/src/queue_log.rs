@@ -27,6 +27,8 @@ pub struct QueueLog {
 struct PortLog {
     waiting: [u64; tenter_net::CLASSES],
     rows: Vec<QueueChangeRow>,
+    /// Whether what waited at the beginning of the span is among the rows.
+    has_begun: bool,
     omitted: u64,
 }
 
@@ -37,6 +39,23 @@ impl QueueLog {
             ports: ports.map(|&place| (place, PortLog::default())).collect(),
             limit: plan.limit,
             span: (plan.from.ps(), plan.to.map_or(u64::MAX, Time::ps)),
+        }
+    }
+}
+
+impl PortLog {
+    /// Notes what waits at the beginning of the span.
+    fn begin(&mut self, (node, port): (u32, u16), at: u64) {
+        for (class, &queue_bytes) in (0..).zip(&self.waiting) {
+            if queue_bytes > 0 {
+                self.rows.push(QueueChangeRow {
+                    time: Time::from_ps(at),
+                    node,
+                    port,
+                    class,
+                    queue_bytes,
+                });
+            }
         }
     }
 }
@@ -53,6 +72,9 @@ impl Watcher for QueueLog {
             return;
         }
         let frame = u64::from(event.packet.frame_bytes);
+        if event.at >= self.span.0 && !std::mem::replace(&mut port.has_begun, true) {
+            port.begin(place, self.span.0);
+        }
         let waiting = &mut port.waiting[usize::from(event.packet.class())];
         match event.kind {
             EventKind::Queued => *waiting += frame,

@@ -17,6 +17,7 @@ pub(crate) struct Routes {
     is_out: Vec<bool>,
     has_changed: bool,
     is_rewired: bool,
+    failure: Option<String>,
 }
 
 impl Routes {
@@ -27,6 +28,7 @@ impl Routes {
             is_out: Vec::new(),
             has_changed: false,
             is_rewired: false,
+            failure: None,
         }
     }
 
@@ -44,15 +46,21 @@ impl Routes {
         self.is_rewired = true;
     }
 
+    /// Why there are no routes over the new circuits, if there are none.
+    pub(crate) fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
     /// Tells all switches, if anything has changed.
     pub(crate) fn publish<D: Driver>(&mut self, driver: &mut D) {
         if !std::mem::take(&mut self.has_changed) {
             return;
         }
-        if std::mem::take(&mut self.is_rewired)
-            && let Ok(whole) = Routing::build(&self.topology)
-        {
-            self.whole = Arc::new(whole);
+        if std::mem::take(&mut self.is_rewired) {
+            match Routing::build(&self.topology) {
+                Ok(whole) => self.whole = Arc::new(whole),
+                Err(error) => self.failure = Some(error.to_string()),
+            }
         }
         let routing = if self.is_out.contains(&true) {
             Arc::new(self.whole.without(&self.topology, &self.is_out))

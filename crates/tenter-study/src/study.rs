@@ -351,12 +351,20 @@ fn check(description: &Description) -> Result<(), String> {
         .try_for_each(|drawing| check_drawing(drawing, &names))
 }
 
+/// Kinds of dashes that tell lines of a port apart.
+const DASHES: usize = 4;
+
 fn check_drawing(drawing: &Drawing, variants: &[&str]) -> Result<(), String> {
     let title = &drawing.title;
     let mut lines = drawing.lines.iter().map(|line| &line.variant);
     if let Some(variant) = lines.find(|&variant| !variants.contains(&variant.as_str())) {
         return Err(format!(
             "the drawing `{title}` has the variant `{variant}`, which is not listed"
+        ));
+    }
+    if drawing.shows.is_of_ports() && drawing.lines.len() > DASHES {
+        return Err(format!(
+            "the drawing `{title}` has more than {DASHES} variants for each port, which nobody could tell apart"
         ));
     }
     if drawing.shows.is_of_ports() == drawing.ports.is_empty() {

@@ -31,8 +31,9 @@ impl Topology {
         span(&leaves, hosts)
     }
 
-    /// The pods that hosts are in: what stays connected without the highest tier. In a leaf-spine
-    /// fabric these are the leaves.
+    /// The pods that hosts are in: what stays connected, tier by tier, without the highest one. In a
+    /// leaf-spine fabric these are the leaves; links and circuits between switches of one tier make
+    /// no pod.
     pub fn pod_span(&self, hosts: &[u32]) -> Span {
         span(&self.pods(), hosts)
     }
@@ -51,7 +52,8 @@ impl Topology {
             let mut open = vec![first];
             while let Some(switch) = open.pop() {
                 for peer in self.neighbours(switch).map(|peer| peer.node) {
-                    if !is_top(peer) && pod_of[peer as usize].is_none() {
+                    let beside = !self.is_host(peer) && self.tier(peer) == self.tier(switch);
+                    if !is_top(peer) && !beside && pod_of[peer as usize].is_none() {
                         pod_of[peer as usize] = Some(pods);
                         // Nothing passes through a host.
                         if !self.is_host(peer) {

@@ -205,6 +205,7 @@ fn a_study_has_bars_and_rows() {
             name: hostile.to_owned(),
             points: vec![(1.0, values[0]), (9.0, values[1])],
         }],
+        variants: 1,
     };
     let drawings = [
         drawn(Shows::QueueDepth, [0.0, 4096.0]),

@@ -6,13 +6,15 @@ use tenter_study::Shows;
 use super::line_chart::{Line, LineChart};
 use super::scale::Scale;
 use super::text::{Unit, add, escape};
-use crate::drawings::{Drawn, DrawnLine, distribution, envelope};
+use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope};
 use crate::trial_data::TrialData;
 
 /// Ports whose queues are drawn of each trial.
 const PORTS: usize = 4;
 /// Points of a queue at most.
 const POINTS: usize = 800;
+/// Kinds of dashes that the style sheet has.
+const DASHES: usize = 4;
 const HEIGHT: f64 = 320.0;
 
 /// Adds a drawing that a study asks for.
@@ -26,7 +28,7 @@ pub(super) fn drawn(drawn: &Drawn, page: &mut String) {
         );
     }
     let family = if drawing.shows.is_of_ports() {
-        drawing.lines.len()
+        drawn.variants
     } else {
         1
     };
@@ -42,21 +44,42 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
             let is_it = |port: &&PortRow| port.node_name == node && port.peer_name == peer;
             let place = trial.ports.iter().find(is_it);
             let place = place.map(|port| (port.node, port.port));
-            let here = trial.samples.iter();
-            let here = here.filter(|sample| Some((sample.node, sample.port)) == place);
-            let points: Vec<_> = here
-                .map(|sample| (sample.time, sample.queue_high_water_bytes))
-                .collect();
+            let mut course = Course::default();
+            for sample in &trial.samples {
+                let is_it = Some((sample.node, sample.port)) == place;
+                course.add(sample.time, is_it, sample.queue_high_water_bytes);
+            }
             queues.push(DrawnLine {
                 name: format!("{node} → {peer}, {name}"),
-                points: envelope(&points, POINTS),
+                points: envelope(&course.points, POINTS),
             });
         }
     }
     if !queues.is_empty() {
-        page.push_str("<h3>Deepest queues of all trials</h3><p class=\"lead\">A colour for each port and dashes for each trial: the most that waited between two samples, exactly.</p>");
-        let lines = (&queues[..], trials.len());
-        draw("Queues over time", Shows::QueueDepth, lines, page);
+        // So many lines of a colour can be told apart by their dashes; otherwise each port has a
+        // drawing of its own, with a colour for each trial.
+        let (together, lead) = if trials.len() <= DASHES {
+            (
+                queues.len(),
+                "A colour for each port and dashes for each trial",
+            )
+        } else {
+            (trials.len(), "A drawing for each port")
+        };
+        add(
+            page,
+            format_args!(
+                "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the most that waited between two samples, exactly.</p>"
+            ),
+        );
+        let family = if together == queues.len() {
+            trials.len()
+        } else {
+            1
+        };
+        for lines in queues.chunks(together) {
+            draw("Queues over time", Shows::QueueDepth, (lines, family), page);
+        }
     }
     let times: Vec<DrawnLine> = trials
         .iter()

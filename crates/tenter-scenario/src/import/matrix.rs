@@ -96,6 +96,18 @@ fn read_csv(text: &str) -> Read<Sends> {
     };
     let mut found = Sends::default();
     if first.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        let names: Vec<String> = first
+            .split(',')
+            .map(|name| name.trim().to_ascii_lowercase())
+            .collect();
+        if names != ["source", "destination", "bytes"] {
+            let what = "the first line does not say `source,destination,bytes`".to_owned();
+            return Err(error(
+                lines.next().map_or(1, |(line, _)| line),
+                what,
+                SQUARE,
+            ));
+        }
         for (line, text) in lines.skip(1) {
             let [src, dst, bytes] = fields::<3>(line, text, "source, destination and bytes")?;
             let ends = [rank(line, src, 0)?, rank(line, dst, 0)?];
@@ -107,7 +119,11 @@ fn read_csv(text: &str) -> Read<Sends> {
     let mut last = 1;
     for (src, (line, text)) in (0..).zip(lines) {
         let row: Vec<&str> = text.split(',').map(str::trim).collect();
-        if row.len() != columns || src as usize >= columns {
+        if src as usize >= columns {
+            let what = format!("there are more rows than the {columns} columns");
+            return Err(error(line, what, SQUARE));
+        }
+        if row.len() != columns {
             let what = format!(
                 "row {src} has {} numbers, and the first has {columns}",
                 row.len()

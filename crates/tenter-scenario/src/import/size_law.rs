@@ -2,7 +2,7 @@
 //!
 //! A line has a size in bytes and the share of flows that are no longer, with a comma or spaces
 //! between them; the files of HPCC's simulation have shares in percent, those of Homa's out of 1.
-//! Lines that begin with `#` or with a letter say what the others are.
+//! Lines that begin with `#`, and a first one that begins with a letter, say what the others are.
 
 use super::matrix::{LineError, fields, numbered};
 
@@ -12,9 +12,11 @@ use super::matrix::{LineError, fields, numbered};
 /// The first line that has no such numbers, or that there is none.
 pub(crate) fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
     let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
-    let lines = numbered(text, &["#"]).filter(|(_, line)| !is_named(line));
     let mut points = Vec::new();
-    for (number, line) in lines {
+    for (place, (number, line)) in numbered(text, &["#"]).enumerate() {
+        if place == 0 && is_named(line) {
+            continue;
+        }
         let [size, share] = fields::<2>(number, line, "a size and a cumulative probability")?;
         let wrong = |what: &str, remedy: &str| LineError {
             line: number,
@@ -70,6 +72,7 @@ mod tests {
         assert_eq!(line("1,0\n2,101\n"), 2);
         assert_eq!(line("1,-1\n"), 1);
         assert_eq!(line("1,nan\n"), 1);
+        assert_eq!(line("size,share\n1,0\nO.5,1\n"), 3);
         assert_eq!(line("# nothing\n"), 1);
     }
 }

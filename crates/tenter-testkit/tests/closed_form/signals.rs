@@ -266,7 +266,13 @@ fn a_queue_is_recorded_at_every_change() {
 
     let some = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_from: 2.5us, queue_changes_to: 2670ns}";
     let within = Trial::run(TWO, &[some]);
-    assert_eq!(within.outcome.counts.queue_changes, rows[1..2]);
+    let recorded = &within.outcome.counts.queue_changes;
+    // What waits when the span begins is its first row.
+    assert_eq!(
+        (recorded[0].time.ps(), recorded[0].queue_bytes),
+        (2_500_000, 4_174)
+    );
+    assert_eq!(recorded[1..], rows[1..2]);
     assert!(within.outcome.summary.warnings.is_empty());
 
     let few = "observe={samples: false, queue_changes: [leaf1:0], queue_changes_limit: 3}";

@@ -99,8 +99,11 @@ impl Default for Policy {
 /// Time is that of k switches of r ports, O(k·r⁴). Ties go by a fixed hash of switch and ports.
 ///
 /// # Panics
-/// When a port is of a pod out of range, which is the caller's mistake.
+/// When a port is of a pod out of range, or a switch has more than 128 ports, which is the caller's
+/// mistake.
 pub fn steer(demand: &Demand, switches: &[Vec<u32>], policy: Policy) -> Vec<Vec<(u16, u16)>> {
+    let small = switches.iter().all(|ports| ports.len() <= PORTS_MAX);
+    assert!(small, "weights are exact for {PORTS_MAX} ports");
     let mut uplinks = vec![0_u32; demand.pods as usize];
     for &pod in switches.iter().flatten() {
         uplinks[pod as usize] += 1;
@@ -137,6 +140,8 @@ struct State<'d> {
 
 /// Divisible by 1 to 16, so that weights are exact for as many circuits of a pair.
 const SCALE: i128 = 720_720;
+/// Ports of a switch at most, for which sums of weights are exact.
+const PORTS_MAX: usize = 128;
 /// Bits that decide among equals: the sum of 64 of them, for 128 ports, is less than one of weight.
 const TIE_BITS: u32 = 44;
 

@@ -70,6 +70,14 @@ impl DatabasePod {
         }
         let weights = self.weights(racks);
         let sum: u64 = weights.iter().sum();
+        // Where the share of each rack ends, one after the other.
+        let ends: Vec<u64> = weights
+            .iter()
+            .scan(0, |end, weight| {
+                *end += weight;
+                Some(*end)
+            })
+            .collect();
         let mut sends = Vec::new();
         for src in 0..ranks {
             let home = src / self.rack;
@@ -78,15 +86,12 @@ impl DatabasePod {
             for number in 0..count {
                 let draw = own.of(number);
                 // Among all racks but its own, each as likely as its weight says.
-                let mut along = draw.below(0, sum - weights[home as usize]);
-                let mut others = (0..racks).filter(|&rack| rack != home);
-                let rack = others.find(|&rack| {
-                    let weight = weights[rack as usize];
-                    let here = along < weight;
-                    along = along.saturating_sub(weight);
-                    here
-                });
-                let rack = rack.expect("what is drawn is less than all weights together");
+                let own_weight = weights[home as usize];
+                let mut along = draw.below(0, sum - own_weight);
+                if along >= ends[home as usize] - own_weight {
+                    along += own_weight;
+                }
+                let rack = ends.partition_point(|&end| end <= along) as u32;
                 let first = rack * self.rack;
                 let size = self.rack.min(ranks - first);
                 let dst = first + draw.below(1, u64::from(size)) as u32;
