@@ -395,7 +395,12 @@ mod tests {
             ("a.dat", "x", 1, "not known by the ending"),
             ("a.csv", "", 1, "nothing in it"),
             ("a.csv", "0,1\n2\n", 2, "row 1 has 1 numbers"),
-            ("a.csv", "0,1\n2,0\n0,0\n", 3, "row 2 has 2 numbers"),
+            (
+                "a.csv",
+                "0,1\n2,0\n0,0\n",
+                3,
+                "more rows than the 2 columns",
+            ),
             (
                 "a.csv",
                 "0,1,2\n\n2,0,1\n",
@@ -403,8 +408,18 @@ mod tests {
                 "fewer rows than the 3 columns",
             ),
             ("a.csv", "0,1\n2,-3\n", 2, "`-3` is no number of bytes"),
-            ("a.csv", "s,d,bytes\n0,1\n", 2, "2 words are not source"),
-            ("a.csv", "s,d,bytes\n0,x,1\n", 2, "`x` is no rank"),
+            (
+                "a.csv",
+                "source,destination,bytes\n0,1\n",
+                2,
+                "2 words are not source",
+            ),
+            (
+                "a.csv",
+                "Source, destination, bytes\n0,x,1\n",
+                2,
+                "`x` is no rank",
+            ),
             ("a.mtx", "3 3 1\n", 1, "does not begin as"),
             (
                 "a.mtx",
@@ -442,6 +457,12 @@ mod tests {
                 "%%MatrixMarket matrix array integer general\n2 2\n0\n1\n",
                 4,
                 "missing",
+            ),
+            (
+                "a.csv",
+                "destination,source,bytes\n0,1,1\n",
+                1,
+                "does not say",
             ),
             ("a.txt", "0 1 5\n", 1, "3 words are not rank, peer"),
             ("a.txt", "0 1 5 tag\n", 1, "the tag `tag`"),
