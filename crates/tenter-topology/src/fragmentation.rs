@@ -31,9 +31,9 @@ impl Topology {
         span(&leaves, hosts)
     }
 
-    /// The pods that hosts are in: what stays connected, tier by tier, without the highest one. In a
-    /// leaf-spine fabric these are the leaves; links and circuits between switches of one tier make
-    /// no pod.
+    /// The pods that hosts are in: what stays connected, tier by tier, without the highest one.
+    /// In a leaf-spine fabric these are the leaves; links and circuits between switches of one tier
+    /// make no pod.
     pub fn pod_span(&self, hosts: &[u32]) -> Span {
         span(&self.pods(), hosts)
     }

@@ -388,10 +388,18 @@ mod tests {
         assert_eq!(of_word("0 1").unwrap_err().line, 1);
     }
 
+    fn refused(cases: &[(&str, &str, usize, &str)]) {
+        for &(name, text, line, what) in cases {
+            let error = read(name, text).expect_err(what);
+            assert_eq!(error.line, line, "{error:?}");
+            assert!(error.what.contains(what), "{error:?}");
+            assert!(!error.remedy.is_empty());
+        }
+    }
+
     #[test]
     fn mistakes_name_their_line() {
-        let header = "%%MatrixMarket matrix coordinate integer general\n";
-        let cases = [
+        refused(&[
             ("a.dat", "x", 1, "not known by the ending"),
             ("a.csv", "", 1, "nothing in it"),
             ("a.csv", "0,1\n2\n", 2, "row 1 has 1 numbers"),
@@ -421,6 +429,13 @@ mod tests {
                 "`x` is no rank",
             ),
             ("a.mtx", "3 3 1\n", 1, "does not begin as"),
+        ]);
+    }
+
+    #[test]
+    fn mistakes_in_matrix_market_files_name_their_line() {
+        let header = "%%MatrixMarket matrix coordinate integer general\n";
+        refused(&[
             (
                 "a.mtx",
                 "%%MatrixMarket matrix coordinate complex general\n",
@@ -466,12 +481,6 @@ mod tests {
             ),
             ("a.txt", "0 1 5\n", 1, "3 words are not rank, peer"),
             ("a.txt", "0 1 5 tag\n", 1, "the tag `tag`"),
-        ];
-        for (name, text, line, what) in cases {
-            let error = read(name, text).expect_err(what);
-            assert_eq!(error.line, line, "{error:?}");
-            assert!(error.what.contains(what), "{error:?}");
-            assert!(!error.remedy.is_empty());
-        }
+        ]);
     }
 }
