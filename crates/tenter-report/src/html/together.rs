@@ -1,5 +1,7 @@
 //! What several trials recorded, on one pair of axes.
 
+use std::collections::HashSet;
+
 use tenter_record::PortRow;
 use tenter_study::Shows;
 
@@ -96,17 +98,20 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     }
 }
 
-/// The ports, by the nodes at both ends, at which most waited in any of the trials that have
-/// samples.
+/// The ports that all trials have, by the nodes at both ends, at which most waited in any of those
+/// with samples.
 fn deepest(trials: &[TrialData]) -> Vec<(String, String)> {
     let sampled = trials.iter().filter(|trial| !trial.samples.is_empty());
     let mut ports: Vec<&PortRow> = sampled.flat_map(|trial| &trial.ports).collect();
     ports.retain(|port| port.queue_high_water_bytes > 0);
     ports.sort_by_key(|port| (std::cmp::Reverse(port.queue_high_water_bytes), port.node));
+    let ends = |port: &PortRow| (port.node_name.clone(), port.peer_name.clone());
+    let all = |trial: &TrialData| trial.ports.iter().map(ends).collect();
+    let of_each: Vec<HashSet<(String, String)>> = trials.iter().map(all).collect();
     let mut names: Vec<(String, String)> = Vec::new();
     for port in ports {
-        let name = (port.node_name.clone(), port.peer_name.clone());
-        if !names.contains(&name) {
+        let name = ends(port);
+        if !names.contains(&name) && of_each.iter().all(|of| of.contains(&name)) {
             names.push(name);
         }
         if names.len() == PORTS {
