@@ -56,7 +56,8 @@ pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use fragmentation::Span;
 pub use optical::{
-    OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics, Rewiring,
+    OpticalCabling, OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics,
+    Rewiring,
 };
 pub use routing::{Path, Routing, RoutingError};
 pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};

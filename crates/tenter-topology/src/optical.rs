@@ -22,7 +22,7 @@ use tenter_units::Time;
 
 use crate::{CableEnd, Topology, TopologyError};
 
-pub use build::{OpticalSpec, OpticalTier};
+pub use build::{OpticalCabling, OpticalSpec, OpticalTier};
 
 /// An optical circuit switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Optics {
     switches: Vec<OpticalSwitch>,
     /// Where the fibre in a port of an electrical switch leads. Only looked up.
     places: BTreeMap<CableEnd, OpticalPlace>,
+    /// Whether there is a tree above the leaves, too.
+    has_tree: bool,
 }
 
 /// New circuits of one optical switch. Whoever is in a circuit with one of its ports loses it;
@@ -77,6 +79,12 @@ impl Optics {
     /// The switches, in the order of their numbers.
     pub fn switches(&self) -> &[OpticalSwitch] {
         &self.switches
+    }
+
+    /// Whether there is a tree above the leaves as well: circuits between leaves are for what these
+    /// leaves send each other, and the tree is for the rest.
+    pub fn has_tree(&self) -> bool {
+        self.has_tree
     }
 
     /// Whether there is none.
@@ -177,6 +185,19 @@ impl Topology {
         }
         let first = seen.iter().position(|seen| !seen)?;
         Some(first as u32)
+    }
+
+    /// By switch, counted from the first one: whether it is a leaf that passes on what comes from
+    /// other switches only where there is no other way. Empty where none is like that.
+    pub(crate) fn last_resorts(&self) -> Vec<bool> {
+        if !self.optics.has_tree {
+            return Vec::new();
+        }
+        let mut is_leaf = vec![false; self.switches()];
+        for leaf in self.leaves() {
+            is_leaf[leaf as usize - self.hosts] = true;
+        }
+        is_leaf
     }
 
     /// Changes circuits. The rewiring must have passed [`Topology::check_rewiring`].

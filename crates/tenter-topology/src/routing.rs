@@ -71,7 +71,8 @@ struct HostPlace {
 /// For every switch and destination host, the egress ports on a shortest path, or those of its
 /// [static route](crate::StaticRoute).
 ///
-/// Cost is the number of switches. Routes are kept per *group*, all hosts on one switch, and equal
+/// Cost is the number of switches. Leaves of a tree with optical switches pass on what comes from
+/// other switches only where there is no other way. Routes are kept per *group*, all hosts on one switch, and equal
 /// lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
@@ -457,6 +458,9 @@ struct SwitchGraph {
     starts: Vec<u32>,
     /// Neighbour and own port, by port.
     edges: Vec<(u32, u16)>,
+    /// By switch: whether it passes on what comes from another switch only where there is no other
+    /// way; empty where none is like that.
+    is_last_resort: Vec<bool>,
 }
 
 impl SwitchGraph {
@@ -470,6 +474,7 @@ impl SwitchGraph {
         let mut graph = SwitchGraph {
             starts: vec![0],
             edges: Vec::new(),
+            is_last_resort: topology.last_resorts(),
         };
         for switch in hosts..topology.nodes.len() as u32 {
             let peers = topology.neighbours(switch).enumerate();
@@ -490,6 +495,11 @@ impl SwitchGraph {
         self.starts.len() - 1
     }
 
+    fn is_last_resort(&self, switch: u32) -> bool {
+        let known = self.is_last_resort.get(switch as usize);
+        known.is_some_and(|is| *is)
+    }
+
     fn edges(&self, switch: usize) -> &[(u32, u16)] {
         &self.edges[self.starts[switch] as usize..self.starts[switch + 1] as usize]
     }
@@ -499,7 +509,11 @@ impl SwitchGraph {
 struct Search {
     /// Per switch: links to the destination.
     distance: Vec<u32>,
+    /// Switches that have been reached, nearest first; those behind switches of last resort come
+    /// after the others.
     queue: Vec<u32>,
+    /// Per switch: whether it is behind a switch of last resort.
+    is_behind: Vec<bool>,
     candidates: Vec<u16>,
 }
 
@@ -510,25 +524,59 @@ impl Search {
         Search {
             distance: vec![Search::UNSEEN; switches],
             queue: Vec::with_capacity(switches),
+            is_behind: vec![false; switches],
             candidates: Vec::new(),
         }
     }
 
     fn run(&mut self, graph: &SwitchGraph, destination: u32) {
         self.distance.fill(Search::UNSEEN);
+        self.is_behind.fill(false);
         self.distance[destination as usize] = 0;
         self.queue.clear();
         self.queue.push(destination);
         let mut next = 0;
         while let Some(&switch) = self.queue.get(next) {
             next += 1;
-            let beyond = self.distance[switch as usize] + 1;
-            for (peer, _) in graph.edges(switch as usize) {
-                let distance = &mut self.distance[*peer as usize];
-                if *distance == Search::UNSEEN {
-                    *distance = beyond;
-                    self.queue.push(*peer);
-                }
+            if switch == destination || !graph.is_last_resort(switch) {
+                self.reach_from(graph, switch, false);
+            }
+        }
+        if self.queue.len() < self.distance.len() {
+            self.run_behind(graph);
+        }
+    }
+
+    /// Goes on through switches of last resort to those that cannot be reached otherwise.
+    fn run_behind(&mut self, graph: &SwitchGraph) {
+        let reached = self.queue.len();
+        let (mut early, mut late) = (0, reached);
+        loop {
+            // Whichever is nearer; both are in the order of distance.
+            let far = |place: Option<&u32>| place.map(|&s| self.distance[s as usize]);
+            let next = match (
+                far(self.queue[..reached].get(early)),
+                far(self.queue.get(late)),
+            ) {
+                (Some(one), Some(other)) if other < one => &mut late,
+                (Some(_), _) => &mut early,
+                (None, Some(_)) => &mut late,
+                (None, None) => break,
+            };
+            let switch = self.queue[*next];
+            *next += 1;
+            self.reach_from(graph, switch, true);
+        }
+    }
+
+    fn reach_from(&mut self, graph: &SwitchGraph, switch: u32, is_behind: bool) {
+        let beyond = self.distance[switch as usize] + 1;
+        for (peer, _) in graph.edges(switch as usize) {
+            let distance = &mut self.distance[*peer as usize];
+            if *distance == Search::UNSEEN {
+                *distance = beyond;
+                self.is_behind[*peer as usize] = is_behind;
+                self.queue.push(*peer);
             }
         }
     }
@@ -538,8 +586,13 @@ impl Search {
         self.candidates.clear();
         let here = self.distance[switch];
         if here != Search::UNSEEN && here > 0 {
+            let is_behind = self.is_behind[switch];
             let edges = graph.edges(switch).iter();
-            let nearer = edges.filter(|(peer, _)| self.distance[*peer as usize] == here - 1);
+            let nearer = edges.filter(|(peer, _)| {
+                let there = self.distance[*peer as usize];
+                let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer as usize];
+                there == here - 1 && (there == 0 || is_behind || passes)
+            });
             self.candidates.extend(nearer.map(|(_, port)| *port));
         }
         &self.candidates

@@ -4,7 +4,9 @@
 use tenter_engine::Stream;
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_scenario::{CircuitChange, CircuitPlan, Fault, OnChange, Plan};
-use tenter_topology::{CableEnd, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec};
+use tenter_topology::{
+    CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
+};
 use tenter_units::Time;
 
 use super::draw::Draw;
@@ -30,6 +32,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             OpticalTier::InPlaceOfSpines => 4096,
         },
         delay: Time::from_ns(draw.below(30)),
+        cabling: if draw.chance(50) {
+            OpticalCabling::Straight
+        } else {
+            OpticalCabling::Rotated
+        },
     };
     // Spines that are unlike each other cannot be replaced, nor one that has nothing to join.
     let Ok(topology) = optical.build(&plan.topology_spec) else {

@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use rustworkx_core::max_weight_matching::max_weight_matching;
 use rustworkx_core::petgraph::graph::UnGraph;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What pods send each other per time or in all, whatever the unit; both directions added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,13 @@ impl Demand {
             }
         }
         Demand { pods, pairs }
+    }
+
+    /// The same without what some pairs of pods, the lower one first, send each other.
+    #[must_use]
+    pub(super) fn without(mut self, pairs: &BTreeSet<(u32, u32)>) -> Demand {
+        self.pairs.retain(|pair, _| !pairs.contains(pair));
+        self
     }
 
     /// How many pods there are.
@@ -141,7 +148,7 @@ struct State<'d> {
 /// Divisible by 1 to 16, so that weights are exact for as many circuits of a pair.
 const SCALE: i128 = 720_720;
 /// Ports of a switch at most, for which sums of weights are exact.
-const PORTS_MAX: usize = 128;
+pub(super) const PORTS_MAX: usize = 128;
 /// Bits that decide among equals: the sum of 64 of them, for 128 ports, is less than one of weight.
 const TIE_BITS: u32 = 44;
 

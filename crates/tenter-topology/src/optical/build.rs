@@ -19,6 +19,20 @@ pub enum OpticalTier {
     InPlaceOfSpines,
 }
 
+/// Which cables of a tree lead through one optical switch. Each takes one cable of each of several
+/// pods: those to the aggregation switch of one number in its pod, and of one number among the
+/// parallel cables to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpticalCabling {
+    /// The cables of the leaves of one number in their pods: it is always the same leaves that can
+    /// be joined.
+    Straight,
+    /// From pod to pod the number of the leaf moves on, by one more for each aggregation switch and
+    /// parallel cable; and so does the pod that comes first. A leaf can be joined with others over
+    /// each of its cables.
+    Rotated,
+}
+
 /// Optical circuit switches, all alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpticalSpec {
@@ -28,6 +42,8 @@ pub struct OpticalSpec {
     pub radix: u16,
     /// How long light takes through one.
     pub delay: Time,
+    /// Which cables of a tree share one; those in place of spines have the cables of a spine.
+    pub cabling: OpticalCabling,
 }
 
 impl OpticalSpec {
@@ -67,16 +83,35 @@ impl OpticalSpec {
                 let pod = leaf / tree.leaves_per_pod;
                 // Parallel cables are next to each other.
                 let parallel = u32::from(cable.ends[0].port) % tree.links_per_leaf_agg;
-                ((agg, parallel, leaf % tree.leaves_per_pod, pod), number)
+                let level = agg * tree.links_per_leaf_agg + parallel;
+                let place = self.place(tree, level, (pod, leaf % tree.leaves_per_pod));
+                ((level, place), number)
             })
             .collect();
         uplinks.sort_unstable();
+        topology.optics.has_tree = true;
         let of_switch = usize::from(self.radix / 2);
         for (switch, uplinks) in (0..).zip(uplinks.chunks(of_switch)) {
             let cables: Vec<u32> = uplinks.iter().map(|(_, cable)| *cable).collect();
             self.insert(&mut topology, switch, &cables);
         }
         Ok(topology)
+    }
+
+    /// Where the cable of a leaf comes among those of one level: aggregation switch and parallel
+    /// cable.
+    fn place(&self, tree: &FatTree, level: u32, (pod, leaf): (u32, u32)) -> (u32, u32) {
+        match self.cabling {
+            OpticalCabling::Straight => (leaf, pod),
+            OpticalCabling::Rotated => {
+                let pods = tree.core.as_ref().map_or(1, |core| core.pods);
+                let (leaves, level) = (u64::from(tree.leaves_per_pod), u64::from(level));
+                let moved = level * u64::from(pod) % leaves;
+                let leaf = (u64::from(leaf) + leaves - moved) % leaves;
+                let pod = (u64::from(pod) + level) % u64::from(pods);
+                (leaf as u32, pod as u32)
+            }
+        }
     }
 
     /// Puts an optical switch into cables, with the circuits that leave them what they are: port

@@ -1,8 +1,8 @@
 use tenter_units::{Rate, Time};
 
 use crate::{
-    CableEnd, CoreTier, FatTree, LeafSpine, OpticalPlace, OpticalSpec, OpticalTier, Rewiring,
-    Routing, Topology, TopologySpec,
+    CableEnd, CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalPlace, OpticalSpec, OpticalTier,
+    Rewiring, Routing, Topology, TopologySpec,
 };
 
 /// Two pods of two leaves with one host each, two aggregation switches per pod, two cores: hosts 0
@@ -34,6 +34,7 @@ fn flexible(radix: u16) -> Topology {
         tier: OpticalTier::AboveLeaves,
         radix,
         delay: Time::from_ns(7),
+        cabling: OpticalCabling::Straight,
     };
     spec.build(&TopologySpec::FatTree(tree())).unwrap()
 }
@@ -44,6 +45,7 @@ fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topol
         tier: OpticalTier::InPlaceOfSpines,
         radix: 16,
         delay: Time::from_ns(7),
+        cabling: OpticalCabling::Straight,
     };
     let leaf_spine = LeafSpine {
         leaves,

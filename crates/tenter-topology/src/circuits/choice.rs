@@ -1,0 +1,284 @@
+//! Which circuits a fabric should have for a traffic.
+//!
+//! The [matching](super::steering) says which pairs of leaves are worth a circuit, and not how many
+//! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
+//! what each answer would do is estimated with the routes that it leads to: the busiest link
+//! decides, and of equals the shorter way. Where a circuit itself is the busiest link its pair is
+//! left to the tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{OpticalPlace, Rewiring, Routing, Topology};
+
+use super::loads::{Estimate, Loads};
+use super::steering::{PORTS_MAX, Policy, steer};
+use super::traffic::Traffic;
+
+/// Numbers of circuits for each leaf that are tried, at most.
+const NUMBERS_MAX: u32 = 16;
+/// So often pairs whose circuits are the busiest links are left to the tree.
+const ROUNDS_MAX: u32 = 8;
+/// The share of an uplink's mean load that a circuit must carry, in thousandths: all that is worth
+/// it by itself, and all that carries anything.
+const LEAST_SHARES: [u32; 2] = [1_000, 0];
+
+/// A fabric with the circuits that were chosen.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The fabric with them.
+    pub topology: Topology,
+    /// What they would do.
+    pub estimate: Estimate,
+}
+
+/// Whether optical switches are small enough to be steered.
+pub fn can_steer(topology: &Topology) -> bool {
+    let mut switches = topology.optics.switches().iter();
+    switches.all(|of| of.ports.len() <= PORTS_MAX)
+}
+
+/// What the circuits that there are would do for a traffic; nothing where they do not join all.
+pub fn estimate(topology: &Topology, traffic: &Traffic) -> Option<Estimate> {
+    let routing = Routing::build(topology).ok()?;
+    Some(Loads::of(topology, &routing, traffic).estimate())
+}
+
+/// Chooses circuits for a traffic. Ports that get none keep the one that they have in `home`, if
+/// the other end does as well. Where nothing is better than `home`, that is the choice.
+///
+/// # Panics
+/// When a switch has more ports than [`can_steer`] allows, or `home` does not join all hosts, which
+/// is the caller's mistake.
+pub fn choose(home: &Topology, traffic: &Traffic) -> Choice {
+    let known = estimate(home, traffic);
+    let mut best = Choice {
+        topology: home.clone(),
+        estimate: known.expect("the fabric joins its hosts"),
+    };
+    let search = Chooser::new(home, traffic);
+    let mut question = None;
+    for asked in search.questions() {
+        if search.consider(&asked, &mut best) {
+            question = Some(asked);
+        }
+    }
+    let Some(mut question) = question else {
+        return best;
+    };
+    for _ in 0..ROUNDS_MAX {
+        let hot = search.hot_pairs(&best.topology);
+        if hot.is_empty() {
+            break;
+        }
+        question.left_out.extend(hot);
+        if !search.consider(&question, &mut best) {
+            break;
+        }
+    }
+    best
+}
+
+/// What the matching is asked.
+#[derive(Clone, Debug)]
+struct Question {
+    policy: Policy,
+    /// Optical switches at the beginning of the order that keep their circuits.
+    kept: usize,
+    /// Pairs of leaves that get no circuit.
+    left_out: BTreeSet<(u32, u32)>,
+}
+
+/// What does not change while circuits are chosen.
+struct Chooser<'a> {
+    home: &'a Topology,
+    traffic: &'a Traffic,
+    /// By optical switch: the ports to leaves, each with its leaf.
+    ports: Vec<Vec<(u16, u32)>>,
+    /// The order in which optical switches are asked.
+    order: Vec<usize>,
+    /// The leaves, by node.
+    leaf_of: BTreeMap<u32, u32>,
+}
+
+impl<'a> Chooser<'a> {
+    fn new(home: &'a Topology, traffic: &'a Traffic) -> Chooser<'a> {
+        let hosts = 0..home.hosts as u32;
+        let leaf_of: BTreeMap<u32, u32> = hosts
+            .map(|host| (home.neighbour(host, 0).node, traffic.leaf_of(host)))
+            .collect();
+        let ports = home.optics.switches().iter().map(|switch| {
+            let ports = (0..).zip(&switch.ports);
+            let leaves = ports.filter_map(|(port, of)| {
+                let leaf = leaf_of.get(&of.device.node)?;
+                Some((port, *leaf))
+            });
+            leaves.collect()
+        });
+        Chooser {
+            home,
+            traffic,
+            ports: ports.collect(),
+            order: spread_order(home.optics.switches().len()),
+            leaf_of,
+        }
+    }
+
+    /// All that is asked, from few circuits to many.
+    fn questions(&self) -> Vec<Question> {
+        let has_tree = self.home.optics.has_tree();
+        let mut uplinks: BTreeMap<u32, u32> = BTreeMap::new();
+        for &(_, leaf) in self.ports.iter().flatten() {
+            *uplinks.entry(leaf).or_default() += 1;
+        }
+        let most = uplinks.into_values().max().unwrap_or(0);
+        let most = if has_tree {
+            most.saturating_sub(1)
+        } else {
+            self.order.len() as u32
+        };
+        let step = most.div_ceil(NUMBERS_MAX).max(1);
+        let numbers = (1..=most).rev().step_by(step as usize);
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.reverse();
+        let question = |number: u32, least_share: u32| Question {
+            policy: Policy {
+                least_share,
+                keep: if has_tree { most + 1 - number } else { 0 },
+            },
+            kept: if has_tree {
+                0
+            } else {
+                (most - number) as usize
+            },
+            left_out: BTreeSet::new(),
+        };
+        let numbers = numbers.into_iter();
+        numbers
+            .flat_map(|number| LEAST_SHARES.map(|share| question(number, share)))
+            .collect()
+    }
+
+    /// Takes the answer to a question for the best if it is.
+    fn consider(&self, question: &Question, best: &mut Choice) -> bool {
+        let topology = self.answer(question);
+        if topology.unreached().is_some() {
+            return false;
+        }
+        let Some(estimate) = estimate(&topology, self.traffic) else {
+            return false;
+        };
+        let better = estimate < best.estimate;
+        if better {
+            *best = Choice { topology, estimate };
+        }
+        better
+    }
+
+    /// The fabric with the circuits that answer a question.
+    fn answer(&self, question: &Question) -> Topology {
+        let (kept, steered) = self.order.split_at(question.kept);
+        let leaves = |&switch: &usize| self.ports[switch].iter().map(|(_, leaf)| *leaf).collect();
+        let leaves: Vec<Vec<u32>> = steered.iter().map(leaves).collect();
+        let demand = self.traffic.demand().without(&question.left_out);
+        let chosen = steer(&demand, &leaves, question.policy);
+        let mut topology = self.home.clone();
+        for (&switch, pairs) in steered.iter().zip(chosen) {
+            let number = |place: u16| self.ports[switch][usize::from(place)].0;
+            let pairs = pairs.iter().map(|&(a, b)| (number(a), number(b)));
+            topology.rewire(&Rewiring {
+                switch: switch as u32,
+                pairs: pairs.collect(),
+                dark: Vec::new(),
+            });
+        }
+        debug_assert!(kept.len() == question.kept);
+        self.join_left_over(&mut topology, steered);
+        topology
+    }
+
+    /// In place of spines, a port that has lost its circuit may still be of use to another one.
+    fn join_left_over(&self, topology: &mut Topology, steered: &[usize]) {
+        if topology.optics.has_tree() {
+            return;
+        }
+        for &switch in steered {
+            let at = |port: u16| OpticalPlace {
+                switch: switch as u32,
+                port,
+            };
+            let mut dark: Vec<(u16, u32)> = self.ports[switch].clone();
+            dark.retain(|(port, _)| topology.circuit(at(*port)).is_none());
+            let mut pairs = Vec::new();
+            while let Some((port, leaf)) = dark.pop() {
+                if let Some(other) = dark.iter().position(|(_, other)| *other != leaf) {
+                    pairs.push((dark.remove(other).0, port));
+                }
+            }
+            topology.rewire(&Rewiring {
+                switch: switch as u32,
+                pairs,
+                dark: Vec::new(),
+            });
+        }
+    }
+
+    /// The pairs of leaves with circuits that are the busiest links of all.
+    fn hot_pairs(&self, topology: &Topology) -> BTreeSet<(u32, u32)> {
+        let Ok(routing) = Routing::build(topology) else {
+            return BTreeSet::new();
+        };
+        let busiest = Loads::of(topology, &routing, self.traffic).busiest();
+        let leaves = busiest.into_iter().filter_map(|(node, port)| {
+            let peer = topology.neighbour(node, port).node;
+            let [a, b] = [self.leaf_of.get(&node)?, self.leaf_of.get(&peer)?];
+            Some((*a.min(b), *a.max(b)))
+        });
+        leaves.collect()
+    }
+}
+
+/// The order in which optical switches are asked: those that follow each other are far apart, so
+/// that circuits take from all parts of the tree alike. It is that of the multiples of the golden
+/// section.
+fn spread_order(switches: usize) -> Vec<usize> {
+    let common = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let section = (switches * 618 / 1_000).max(1);
+    let strides = section..=switches.max(1);
+    let stride = strides.into_iter().find(|&of| common(of, switches) == 1);
+    let stride = stride.unwrap_or(1);
+    (0..switches)
+        .map(|place| place * stride % switches)
+        .collect()
+}
+
+/// What has to change for one set of circuits to become another one.
+pub fn rewirings(from: &Topology, to: &Topology) -> Vec<Rewiring> {
+    let switches = (0_u32..).zip(from.optics.switches());
+    let rewirings = switches.map(|(switch, of)| {
+        let mut rewiring = Rewiring {
+            switch,
+            ..Rewiring::default()
+        };
+        for port in 0..of.ports.len() as u16 {
+            let place = OpticalPlace { switch, port };
+            match (from.circuit(place), to.circuit(place)) {
+                (old, new) if old == new => {}
+                (_, None) => rewiring.dark.push(port),
+                (_, Some(peer)) if port < peer => rewiring.pairs.push((port, peer)),
+                _ => {}
+            }
+        }
+        rewiring
+    });
+    let changes = |of: &Rewiring| !of.pairs.is_empty() || !of.dark.is_empty();
+    rewirings.filter(changes).collect()
+}
+
+#[cfg(test)]
+#[path = "choice/tests.rs"]
+mod tests;

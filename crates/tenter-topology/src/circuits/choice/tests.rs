@@ -1,0 +1,161 @@
+use tenter_units::{Rate, Time};
+
+use crate::{CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec};
+
+use super::*;
+
+/// Two pods of two leaves with four hosts and four uplinks each; `links` links from each pod to the
+/// cores, where 8 are as many as its hosts have.
+fn tree(links: u32) -> Topology {
+    let rate = Rate::from_gbps(100);
+    let delay = Time::from_ns(10);
+    let tree = FatTree {
+        hosts_per_leaf: 4,
+        leaves_per_pod: 2,
+        aggs_per_pod: 1,
+        links_per_leaf_agg: 4,
+        host_rate: rate,
+        leaf_rate: rate,
+        host_delay: delay,
+        leaf_delay: delay,
+        core: Some(CoreTier {
+            pods: 2,
+            cores_per_agg: 8,
+            links_per_agg_core: 1,
+            links_per_pod: Some(links),
+            rate,
+            delay,
+        }),
+    };
+    with_optics(OpticalTier::AboveLeaves, TopologySpec::FatTree(tree))
+}
+
+fn with_optics(tier: OpticalTier, fabric: TopologySpec) -> Topology {
+    let spec = OpticalSpec {
+        tier,
+        radix: 8,
+        delay: Time::from_ns(7),
+        cabling: OpticalCabling::Straight,
+    };
+    spec.build(&fabric).expect("it can be built")
+}
+
+/// Each host of a leaf of the first pod sends to one of a leaf of the other, and back.
+fn shifted(topology: &Topology) -> Traffic {
+    let mut traffic = Traffic::new(topology);
+    for host in 0..8 {
+        traffic.add(host, host + 8, 1_000_000);
+        traffic.add(host + 8, host, 1_000_000);
+    }
+    traffic
+}
+
+#[test]
+fn loads_by_hand() {
+    let tree = tree(4);
+    let traffic = shifted(&tree);
+    let estimate = estimate(&tree, &traffic).unwrap();
+    let nic = traffic.busiest_nic(&tree);
+    // Eight NICs over four links to the cores: twice as long as a NIC.
+    assert_eq!(estimate.busiest, 2 * nic);
+    // Leaf to aggregation, core, aggregation and leaf: four links for each of 16 NICs.
+    assert_eq!(estimate.total, 4 * 16 * nic);
+}
+
+#[test]
+fn circuits_take_what_the_taper_has_left_over() {
+    let home = tree(4);
+    let traffic = shifted(&home);
+    let choice = choose(&home, &traffic);
+    let nic = traffic.busiest_nic(&home);
+    // Leaf 0 has three of its four uplinks as circuits to leaf 2; one stays in the tree.
+    assert!(choice.estimate.busiest.abs_diff(4 * nic / 3) < nic / 1_000);
+    assert_eq!(choice.topology.unreached(), None);
+    let direct = |of: &Topology| {
+        let leaf = |node: u32| of.tier(node) == Some(0);
+        let ends = of.circuits().filter(|&(switch, a, b)| {
+            let ends = [a, b].map(|port| of.optics.port(OpticalPlace { switch, port }));
+            ends.iter().all(|end| leaf(end.device.node))
+        });
+        ends.count()
+    };
+    assert_eq!(direct(&home), 0);
+    assert_eq!(direct(&choice.topology), 6);
+    // Nothing to win: nothing is changed.
+    let nothing = Traffic::new(&home);
+    assert_eq!(direct(&choose(&home, &nothing).topology), 0);
+}
+
+#[test]
+fn rewirings_lead_from_one_set_of_circuits_to_the_other() {
+    let home = tree(4);
+    let there = choose(&home, &shifted(&home)).topology;
+    for (from, to) in [(&home, &there), (&there, &home), (&home, &home)] {
+        let mut changed = from.clone();
+        let rewirings = rewirings(from, to);
+        for rewiring in &rewirings {
+            changed.check_rewiring(rewiring).unwrap();
+            changed.rewire(rewiring);
+        }
+        assert_eq!(&changed, to);
+        assert_eq!(rewirings.is_empty(), from == to);
+    }
+}
+
+#[test]
+fn circuits_in_place_of_spines_are_where_the_traffic_is() {
+    let rate = Rate::from_gbps(100);
+    let leaf_spine = LeafSpine {
+        leaves: 8,
+        hosts_per_leaf: 4,
+        spines: 4,
+        links_per_pair: 1,
+        host_rate: rate,
+        uplink_rate: rate,
+        host_delay: Time::from_ns(10),
+        fabric_delay: Time::from_ns(10),
+        overrides: Vec::new(),
+        cabling: None,
+    };
+    let home = with_optics(
+        OpticalTier::InPlaceOfSpines,
+        TopologySpec::LeafSpine(leaf_spine),
+    );
+    // A ring of leaves.
+    let mut traffic = Traffic::new(&home);
+    for host in 0..32 {
+        traffic.add(host, (host + 4) % 32, 1_000_000);
+    }
+    let choice = choose(&home, &traffic);
+    let before = estimate(&home, &traffic).unwrap();
+    let nic = traffic.busiest_nic(&home);
+    // One circuit or two to either neighbour, for what four NICs send.
+    assert_eq!(choice.estimate.busiest, 2 * nic, "{before:?}");
+    assert!(choice.estimate.improves(before, 100));
+    assert!(!choice.estimate.improves(choice.estimate, 0));
+}
+
+#[test]
+fn jobs_that_are_normalised_count_alike() {
+    let home = tree(8);
+    let traffic = shifted(&home);
+    let mut larger = Traffic::new(&home);
+    for host in 0..8 {
+        larger.add(host, host + 8, 3_000_000);
+        larger.add(host + 8, host, 3_000_000);
+    }
+    assert_eq!(traffic.normalised(&home), larger.normalised(&home));
+    let mut both = traffic.normalised(&home);
+    both.add_all(&larger.normalised(&home));
+    let twice = both.busiest_nic(&home);
+    assert!(twice > traffic.normalised(&home).busiest_nic(&home));
+}
+
+#[test]
+fn the_order_of_switches_has_each_once() {
+    for switches in 0..40 {
+        let mut order = spread_order(switches);
+        order.sort_unstable();
+        assert_eq!(order, (0..switches).collect::<Vec<_>>());
+    }
+}

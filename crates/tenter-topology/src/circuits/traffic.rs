@@ -1,0 +1,133 @@
+//! What hosts send each other, as far as the choice of circuits needs to know.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Rate;
+
+use crate::Topology;
+
+use super::steering::Demand;
+
+/// What hosts send each other per time or in all, whatever the unit: kept between leaves, for that
+/// is what circuits join, and in all for each NIC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// The leaf of each host, counted from 0 in the order of their first hosts.
+    leaf_of: Vec<u32>,
+    leaves: u32,
+    /// By the leaf that sends and the one that receives; nothing within a leaf.
+    between: BTreeMap<(u32, u32), u64>,
+    /// By host: what it sends, and what it receives.
+    by_host: Vec<[u64; 2]>,
+}
+
+/// Amounts above are taken for this, so that sums of a great many fit.
+const AMOUNT_MAX: u64 = 1 << 52;
+/// The time that the busiest NIC needs once traffic is [normalised](Traffic::normalised).
+const UNIT_TIME: u128 = 1 << 60;
+
+/// How long an amount takes at a rate, in a unit of time that is the same for all rates.
+pub(super) fn time_of(amount: u64, rate: Rate) -> u128 {
+    let bits = u128::from(rate.bits_per_second().max(1));
+    (u128::from(amount) << 20) * 1_000_000_000_000 / bits
+}
+
+impl Traffic {
+    /// Between the hosts of a fabric; nothing yet.
+    pub fn new(topology: &Topology) -> Traffic {
+        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+        let leaf = |host: u32| topology.neighbour(host, 0).node;
+        let mut leaf_of = Vec::with_capacity(topology.hosts);
+        for host in 0..topology.hosts as u32 {
+            let next = numbers.len() as u32;
+            leaf_of.push(*numbers.entry(leaf(host)).or_insert(next));
+        }
+        Traffic {
+            leaves: numbers.len() as u32,
+            between: BTreeMap::new(),
+            by_host: vec![[0; 2]; leaf_of.len()],
+            leaf_of,
+        }
+    }
+
+    /// One host sends another so much more.
+    pub fn add(&mut self, src: u32, dst: u32, amount: u64) {
+        if src == dst || amount == 0 {
+            return;
+        }
+        let more = |sum: &mut u64| *sum = sum.saturating_add(amount).min(AMOUNT_MAX);
+        more(&mut self.by_host[src as usize][0]);
+        more(&mut self.by_host[dst as usize][1]);
+        let leaves = (self.leaf_of[src as usize], self.leaf_of[dst as usize]);
+        if leaves.0 != leaves.1 {
+            more(self.between.entry(leaves).or_default());
+        }
+    }
+
+    /// All that another traffic of the same fabric has, too.
+    pub fn add_all(&mut self, other: &Traffic) {
+        let more = |sum: &mut u64, amount: u64| {
+            *sum = sum.saturating_add(amount).min(AMOUNT_MAX);
+        };
+        for (&leaves, &amount) in &other.between {
+            more(self.between.entry(leaves).or_default(), amount);
+        }
+        for (sum, amounts) in self.by_host.iter_mut().zip(&other.by_host) {
+            more(&mut sum[0], amounts[0]);
+            more(&mut sum[1], amounts[1]);
+        }
+    }
+
+    /// Whether nothing is sent from leaf to leaf.
+    pub fn is_empty(&self) -> bool {
+        self.between.is_empty()
+    }
+
+    /// The same in shares of a time: its busiest NIC sends or receives all the time. So jobs of
+    /// which nobody knows how often they communicate count alike.
+    #[must_use]
+    pub fn normalised(&self, topology: &Topology) -> Traffic {
+        let busiest = self.busiest_nic(topology).max(1);
+        let scale = |amount: u64| {
+            let scaled = u128::from(amount).saturating_mul(UNIT_TIME) / busiest;
+            scaled.min(u128::from(AMOUNT_MAX)) as u64
+        };
+        let mut scaled = self.clone();
+        scaled.between.values_mut().for_each(|of| *of = scale(*of));
+        scaled.between.retain(|_, amount| *amount > 0);
+        for amount in scaled.by_host.iter_mut().flatten() {
+            *amount = scale(*amount);
+        }
+        scaled
+    }
+
+    /// The longest that any NIC takes for what it sends or receives.
+    pub(super) fn busiest_nic(&self, topology: &Topology) -> u128 {
+        let time = |(host, amounts): (u32, &[u64; 2])| {
+            let rate = topology.cable(host, 0).rate;
+            time_of(amounts[0].max(amounts[1]), rate)
+        };
+        let times = (0..).zip(&self.by_host).map(time);
+        times.max().unwrap_or(0)
+    }
+
+    /// The leaf of a host, counted from 0 in the order of their first hosts.
+    pub fn leaf_of(&self, host: u32) -> u32 {
+        self.leaf_of[host as usize]
+    }
+
+    /// How many leaves there are.
+    pub fn leaves(&self) -> u32 {
+        self.leaves
+    }
+
+    /// What each leaf sends each other, ascending by the two.
+    pub fn between(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        self.between.iter().map(|(&(a, b), &sum)| (a, b, sum))
+    }
+
+    /// What a matching goes by.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::of(self.leaves, self.between())
+    }
+}
