@@ -870,6 +870,13 @@ impl Nic {
         &self.errors
     }
 
+    /// For each send slot the host that its data goes to, and how many packets of it have been
+    /// acknowledged, modulo 2³².
+    pub fn acknowledged(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let slots = self.send.iter();
+        slots.map(|queue_pair| (queue_pair.destination(), queue_pair.acknowledged))
+    }
+
     /// Work requests of a send slot that are not acknowledged, oldest first.
     pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
         self.send[slot as usize]

@@ -13,6 +13,7 @@ use crate::rows::{
 };
 use crate::seeds::SeedRow;
 use crate::signals::{ReactionRow, SignalRow};
+use crate::steering::SteeringRow;
 use crate::summary::{EngineStats, Totals};
 
 /// A table (or a block of `summary.json`) and its columns, without the row type.
@@ -110,6 +111,8 @@ pub fn markdown() -> String {
     }
     page.push_str(CIRCUITS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<CircuitRow>(), &mut page);
+    page.push_str(STEERING_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<SteeringRow>(), &mut page);
     page.push_str(FLOW_SIZES_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(QUEUE_CHANGES_INTRODUCTION);
@@ -188,6 +191,13 @@ const CIRCUITS_INTRODUCTION: &str = "
 ## `circuits.parquet`
 
 Only in trials of fabrics with optical circuit switches.
+
+";
+
+const STEERING_INTRODUCTION: &str = "
+## `steering.parquet`
+
+Only in trials whose optical circuits are steered (`fabric.circuits.steering`).
 
 ";
 

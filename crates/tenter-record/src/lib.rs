@@ -19,6 +19,7 @@ mod rows;
 mod seeds;
 mod signals;
 mod sink;
+mod steering;
 mod summary;
 
 pub use circuits::CircuitRow;
@@ -36,4 +37,5 @@ pub use rows::{
 pub use seeds::SeedRow;
 pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
+pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Summary, Totals};

@@ -9,6 +9,7 @@ use crate::circuits::CircuitRow;
 use crate::column::rows;
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
+use crate::steering::SteeringRow;
 
 rows! {
     /// One data chunk on one queue pair: the messages posted together and acknowledged together.
@@ -490,6 +491,8 @@ pub struct Counts {
     pub reactions: Vec<ReactionRow>,
     /// Which ports optical switches joined when; empty without such switches.
     pub circuits: Vec<CircuitRow>,
+    /// What steering decided about them; empty without it.
+    pub steering: Vec<SteeringRow>,
     /// Queues change by change, port by port, where that is asked for.
     pub queue_changes: Vec<QueueChangeRow>,
 }

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tenter_record::{
-    CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow, Progress,
-    QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError, Summary,
-    SwitchRow, TierRow,
+    CircuitRow, CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow,
+    Progress, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError,
+    SteeringRow, Summary, SwitchRow, TierRow,
 };
 
 use crate::seed_folder::remove;
@@ -155,6 +155,9 @@ impl TrialFolder {
         if !counts.circuits.is_empty() {
             write_table(&path, &names, &counts.circuits)?;
         }
+        if !counts.steering.is_empty() {
+            write_table(&path, &names, &counts.steering)?;
+        }
         if !counts.queue_changes.is_empty() {
             write_table(&path, &names, &counts.queue_changes)?;
         }
@@ -249,7 +252,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 16] {
+pub(crate) fn own_files(folder: &Path) -> [PathBuf; 18] {
     [
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
@@ -263,6 +266,8 @@ pub(crate) fn own_files(folder: &Path) -> [PathBuf; 16] {
         table_file::<TierRow>(folder),
         table_file::<SignalRow>(folder),
         table_file::<ReactionRow>(folder),
+        table_file::<CircuitRow>(folder),
+        table_file::<SteeringRow>(folder),
         table_file::<SampleRow>(folder),
         table_file::<QueueChangeRow>(folder),
         folder.join(TRACE_FILE),

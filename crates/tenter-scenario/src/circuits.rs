@@ -3,14 +3,19 @@
 use std::collections::BTreeSet;
 
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_topology::{OpticalSpec, OpticalTier, Rewiring, Topology, TopologyError, TopologySpec};
+use tenter_topology::circuits::can_steer;
+use tenter_topology::{
+    OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologyError, TopologySpec,
+};
 use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Problems;
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{Key, KeyTable, key};
-use crate::plan::{CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX};
+use crate::plan::{
+    CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringDemand, SteeringPlan,
+};
 use crate::switching::Switching;
 use crate::topologies::DELAYS;
 
@@ -59,6 +64,19 @@ const CIRCUITS: KeyTable = KeyTable {
             "How long after circuits have come up routing knows; with `on_change: lose` also after they have gone",
         ),
         key(
+            "cabling",
+            "`rotated` or `straight`",
+            Default("rotated"),
+            "Which leaves of several pods share an optical switch of a `fat-tree`: those of one number, or of a number that moves on from pod to pod, by one more for each cable of a leaf, so that a leaf can be joined with others over each",
+        )
+        .from("not published; with `straight` it is always the same leaves that can be joined"),
+        key(
+            "steering",
+            "mapping or `none`",
+            Default("none"),
+            "Circuits follow what jobs send",
+        ),
+        key(
             "initial",
             "list",
             Default("[]"),
@@ -70,6 +88,32 @@ const CIRCUITS: KeyTable = KeyTable {
             Default("[]"),
             "Which circuits change when",
         ),
+    ],
+};
+
+const STEERING: KeyTable = KeyTable {
+    title: "`fabric.circuits.steering`",
+    keys: &[
+        key(
+            "demand",
+            "`jobs` or `counters`",
+            Default("jobs"),
+            "Where the traffic matrix comes from: what jobs will send, when they start and end, or what NICs have counted, at fixed intervals",
+        )
+        .from("traffic estimation or observation (Bandwidth Steering in HPC Using Silicon Nanophotonics)"),
+        key(
+            "interval",
+            "time",
+            Default("1ms"),
+            "How often counters are read; at least 1 us, and of no consequence for `demand: jobs`",
+        ),
+        key(
+            "threshold",
+            "percent, 0 to 100",
+            Default("5"),
+            "Circuits change where that shortens the time of the busiest link by so much, or shortens paths by so much and no link's time grows",
+        )
+        .from("assumed: no change for what noise may be"),
     ],
 };
 
@@ -116,7 +160,7 @@ const REWIRING: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 3] = [&CIRCUITS, &CHANGE, &REWIRING];
+pub(crate) const TABLES: [&KeyTable; 4] = [&CIRCUITS, &STEERING, &CHANGE, &REWIRING];
 
 /// More changes than anyone writes by hand, or a generator should.
 const CHANGES_MAX: usize = 1 << 20;
@@ -130,6 +174,8 @@ pub(crate) struct CircuitDraft<'p> {
     reconfiguration: Time,
     on_change: OnChange,
     convergence: Time,
+    cabling: OpticalCabling,
+    steering: Option<(SteeringPlan, Field<'p>)>,
     field: Field<'p>,
 }
 
@@ -148,6 +194,12 @@ pub(crate) fn read<'p>(fabric: &mut Section<'p>) -> Read<Option<CircuitDraft<'p>
     let ways = [("drain", OnChange::Drain), ("lose", OnChange::Lose)];
     let on_change = own.choice("on_change", &ways);
     let convergence = own.take("convergence");
+    let cablings = [
+        ("rotated", OpticalCabling::Rotated),
+        ("straight", OpticalCabling::Straight),
+    ];
+    let cabling = own.choice("cabling", &cablings);
+    let steering = read_steering(&mut own);
     let initial = read_circuits(&mut own, "initial");
     let changes = read_changes(&mut own);
     fabric.put("circuits", own.finish());
@@ -166,8 +218,32 @@ pub(crate) fn read<'p>(fabric: &mut Section<'p>) -> Read<Option<CircuitDraft<'p>
         reconfiguration,
         on_change: on_change?,
         convergence: learnt,
+        cabling: cabling?,
+        steering: steering?,
         field,
     }))
+}
+
+fn read_steering<'p>(own: &mut Section<'p>) -> Read<Option<(SteeringPlan, Field<'p>)>> {
+    let field = own.take("steering")?;
+    if field.word() == Some("none") {
+        return Some(None);
+    }
+    let mut section = field.clone().section(&STEERING);
+    let demands = [
+        ("jobs", SteeringDemand::Jobs),
+        ("counters", SteeringDemand::Counters),
+    ];
+    let demand = section.choice("demand", &demands);
+    let interval = section.time("interval", Time::from_us(1)..=SIMULATED_MAX);
+    let threshold: Option<u32> = section.integer("threshold", 0..=100);
+    own.put("steering", section.finish());
+    let plan = SteeringPlan {
+        demand: demand?,
+        interval: interval?,
+        threshold: threshold? * 10,
+    };
+    Some(Some((plan, field)))
 }
 
 type Circuits<'p> = Vec<(Rewiring, Field<'p>)>;
@@ -246,6 +322,7 @@ impl CircuitDraft<'_> {
             tier,
             radix: self.radix,
             delay: self.delay,
+            cabling: self.cabling,
         };
         let built = spec.build(fabric);
         let mut topology = built
@@ -271,8 +348,28 @@ impl CircuitDraft<'_> {
             reconfiguration: self.reconfiguration,
             on_change: self.on_change,
             convergence: self.convergence,
+            steering: self.steering.as_ref().map(|(plan, _)| *plan),
         };
+        self.check_steering(&topology)?;
         Some((topology, plan))
+    }
+
+    /// Two masters are one too many, and a matching has its limits.
+    fn check_steering(&self, topology: &Topology) -> Option<()> {
+        let Some((_, field)) = &self.steering else {
+            return Some(());
+        };
+        if !self.changes.is_empty() {
+            let what = "cannot be together with `changes`: what they set, steering would change";
+            field.problem(what, "leave out one of the two".to_owned());
+            return None;
+        }
+        if !can_steer(topology) {
+            let what = "is for optical switches of up to 128 ports";
+            field.problem(what, "choose a smaller `radix`, or fewer leaves".to_owned());
+            return None;
+        }
+        Some(())
     }
 
     /// Hosts and switches must reach each other when circuits have changed.

@@ -203,6 +203,28 @@ pub struct CircuitPlan {
     /// How long after circuits have come up routing knows, and after the light has gone without
     /// notice; no longer than the reconfiguration.
     pub convergence: Time,
+    /// When circuits follow what jobs send, and how; there are no other changes then.
+    pub steering: Option<SteeringPlan>,
+}
+
+/// How circuits follow what jobs send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SteeringPlan {
+    /// How it is known.
+    pub demand: SteeringDemand,
+    /// How often counters are read; at least 1 us.
+    pub interval: Time,
+    /// By how many thousandths a change must be better.
+    pub threshold: u32,
+}
+
+/// How it is known what jobs send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteeringDemand {
+    /// From their description, when they start and end.
+    Jobs,
+    /// From what queue pairs have had acknowledged since the last look.
+    Counters,
 }
 
 /// Circuits that change together.

@@ -107,12 +107,13 @@ fn fabric() -> Value {
 }
 
 fn optical() -> Value {
-    let [own, change, rewiring] = circuits::TABLES;
+    let [own, steering, change, rewiring] = circuits::TABLES;
     let pair = list(&json!({"type": "integer", "minimum": 0}));
     let rewiring = Object::of(&[rewiring]).with("pairs", pair).schema();
     let change = Object::of(&[change]).with("circuits", rewiring.clone());
     Object::of(&[own])
         .with("initial", rewiring)
+        .with("steering", Object::of(&[steering]).schema())
         .with("changes", change.schema())
         .schema()
 }

@@ -77,6 +77,11 @@ impl Circuits {
         &self.missing
     }
 
+    /// A change is announced now.
+    pub(crate) fn announce(&mut self, change: CircuitChange) {
+        self.announced.push_back(change);
+    }
+
     /// When which circuits were there.
     pub(crate) fn into_rows(self) -> Vec<CircuitRow> {
         self.rows

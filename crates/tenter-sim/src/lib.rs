@@ -40,6 +40,7 @@ mod scale_up;
 mod scheduled;
 mod signals;
 mod stall;
+mod steering;
 mod summary;
 mod unloaded;
 mod watch;

@@ -23,6 +23,7 @@ use crate::jobs::JobPlan;
 use crate::queue_log::{self, QueueLog};
 use crate::routes::Routes;
 use crate::sampler::Sampler;
+use crate::steering::Steering;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, hash_paths, stall, summary};
 
@@ -93,6 +94,7 @@ pub struct Simulation<D: Driver> {
     time_limit: Option<u64>,
     faults: Faults,
     circuits: Circuits,
+    steering: Steering,
 }
 
 impl Simulation<WindowedDriver<Unwatched>> {
@@ -182,6 +184,7 @@ impl<D: Driver> Simulation<D> {
             time_limit: plan.time_limit.map(Time::ps),
             faults: Faults::new(plan),
             circuits: Circuits::new(plan),
+            steering: Steering::new(plan),
         }
     }
 
@@ -210,12 +213,14 @@ impl<D: Driver> Simulation<D> {
         course.sampler = Sampler::new(self.sample_interval);
         course.faults = std::mem::take(&mut self.faults);
         course.circuits = std::mem::take(&mut self.circuits);
+        course.steering = std::mem::take(&mut self.steering);
         let stopped = course.run(self.time_limit)?;
         let Course {
             accounts,
             now,
             faults,
             circuits,
+            steering,
             ..
         } = course;
         let kept = conservation::check(&self.driver, circuits.missing());
@@ -229,6 +234,7 @@ impl<D: Driver> Simulation<D> {
         };
         let mut outcome = summary::outcome(&self.driver, &accounts, trial);
         outcome.counts.circuits = circuits.into_rows();
+        outcome.counts.steering = steering.into_rows();
         queue_log::collect(&self.driver, &mut outcome);
         Ok(outcome)
     }
@@ -250,6 +256,7 @@ struct Course<'a, D: Driver, S: Sink> {
     sampler: Sampler,
     faults: Faults,
     circuits: Circuits,
+    steering: Steering,
     routes: Routes,
     now: u64,
     report_at: u64,
@@ -282,6 +289,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             sampler: Sampler::new(None),
             faults: Faults::default(),
             circuits: Circuits::default(),
+            steering: Steering::default(),
             routes,
             now: 0,
             report_at: FIRST_REPORT.ps(),
@@ -313,11 +321,12 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             if self.faults.next() <= self.now {
                 self.faults.apply(self.driver, &mut self.routes, self.now);
             }
-            if self.circuits.next() <= self.now {
-                let changed = self.circuits.apply(self.driver, &mut self.routes, self.now);
-                changed.map_err(SimulationError::Conservation)?;
-            }
+            self.change_circuits()?;
             self.start_collectives()?;
+            if let Some(change) = self.steering.decide(self.driver, self.now) {
+                self.circuits.announce(change);
+                self.change_circuits()?;
+            }
             let edge = self.next_edge(limit);
             match self.driver.run(self.now, edge, &self.context.progress) {
                 RunOutcome::Edge(at) => self.now = at,
@@ -363,6 +372,15 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
     }
 
+    /// Changes the circuits that are due.
+    fn change_circuits(&mut self) -> Result<(), SimulationError> {
+        if self.circuits.next() <= self.now {
+            let changed = self.circuits.apply(self.driver, &mut self.routes, self.now);
+            changed.map_err(SimulationError::Conservation)?;
+        }
+        Ok(())
+    }
+
     /// When something next happens in an empty network, if there is anything left to do.
     fn next_of_itself(&self, limit: u64) -> Option<u64> {
         let overdue = self.jobs.iter().any(|job| job.overdue).then_some(limit);
@@ -403,6 +421,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             self.sample(self.sampler.next())?;
             self.sampler.skip_to(at);
         }
+        self.steering.skip_to(at);
         self.now = at;
         Ok(())
     }
@@ -425,6 +444,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             .min(self.sampler.next())
             .min(self.faults.next())
             .min(self.circuits.next())
+            .min(self.steering.next())
     }
 
     /// Starts every collective that is due.
@@ -443,6 +463,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let context = Arc::clone(&self.context);
         let plan = &context.jobs[job];
         let number = self.jobs[job].turn;
+        if number == 0 {
+            self.steering.starts(&context, job)?;
+        }
         let schedule = plan.schedule(number)?;
         // Both ends of a hierarchical algorithm are outside the network.
         let within = plan.within_hosts(number);
@@ -484,8 +507,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             plan.job.gap.ps().saturating_add(plan.compute(number + 1))
         } else if self.has_background {
             self.context.background_delay
-        } else if self.faults.has_storms() {
+        } else if self.faults.has_storms() || self.steering.is_on() {
             // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
+            // And circuits follow the jobs that are left.
             plan.job.gap.ps()
         } else {
             return None;
@@ -558,6 +582,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 state.next_start = Some(end.saturating_add(pause));
             } else {
                 state.end = Some(end);
+                self.steering.ends(index);
             }
         }
     }

@@ -3,7 +3,10 @@
 
 use tenter_engine::Stream;
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_scenario::{CircuitChange, CircuitPlan, Fault, OnChange, Plan};
+use tenter_scenario::{
+    CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringDemand, SteeringPlan,
+};
+use tenter_topology::circuits::can_steer;
 use tenter_topology::{
     CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
 };
@@ -57,8 +60,28 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             OnChange::Lose
         },
         convergence: Time::from_ns(if draw.chance(50) { 0 } else { convergence }),
+        steering: None,
     });
+    if draw.chance(40) {
+        steer(plan, &topology, draw);
+    }
     plan.topology = topology;
+}
+
+/// Lets the circuits follow what jobs send, instead.
+fn steer(plan: &mut Plan, topology: &Topology, draw: &mut Draw) {
+    if let Some(circuits) = plan.circuits.as_mut().filter(|_| can_steer(topology)) {
+        circuits.changes.clear();
+        circuits.steering = Some(SteeringPlan {
+            demand: if draw.chance(50) {
+                SteeringDemand::Jobs
+            } else {
+                SteeringDemand::Counters
+            },
+            interval: Time::from_us(draw.within(2..=50)),
+            threshold: draw.below(100) as u32,
+        });
+    }
 }
 
 /// Faults and impairments of links that are circuits now, or no more, are left out.

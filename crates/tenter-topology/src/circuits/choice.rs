@@ -3,21 +3,24 @@
 //! The [matching](super::steering) says which pairs of leaves are worth a circuit, and not how many
 //! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
 //! what each answer would do is estimated with the routes that it leads to: the busiest link
-//! decides, and of equals the shorter way. Where a circuit itself is the busiest link its pair is
-//! left to the tree.
+//! decides, and of equals the shorter way. All that a pair with circuits sends passes them, so pairs
+//! that would get too few for what they send are left to the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{OpticalPlace, Rewiring, Routing, Topology};
+use crate::{CableEnd, OpticalPlace, Rewiring, Topology};
 
-use super::loads::{Estimate, Loads};
+use super::loads::{Estimate, estimate};
+use super::scenes::{Links, Scenes};
 use super::steering::{PORTS_MAX, Policy, steer};
 use super::traffic::Traffic;
 
 /// Numbers of circuits for each leaf that are tried, at most.
-const NUMBERS_MAX: u32 = 16;
-/// So often pairs whose circuits are the busiest links are left to the tree.
+const NUMBERS_MAX: u32 = 8;
+/// So often one question is asked again without the pairs that have too few circuits.
 const ROUNDS_MAX: u32 = 8;
+/// So often all questions are asked, each time for a better answer than the best so far.
+const PASSES_MAX: u32 = 3;
 /// The share of an uplink's mean load that a circuit must carry, in thousandths: all that is worth
 /// it by itself, and all that carries anything.
 const LEAST_SHARES: [u32; 2] = [1_000, 0];
@@ -37,41 +40,25 @@ pub fn can_steer(topology: &Topology) -> bool {
     switches.all(|of| of.ports.len() <= PORTS_MAX)
 }
 
-/// What the circuits that there are would do for a traffic; nothing where they do not join all.
-pub fn estimate(topology: &Topology, traffic: &Traffic) -> Option<Estimate> {
-    let routing = Routing::build(topology).ok()?;
-    Some(Loads::of(topology, &routing, traffic).estimate())
-}
-
 /// Chooses circuits for a traffic. Ports that get none keep the one that they have in `home`, if
 /// the other end does as well. Where nothing is better than `home`, that is the choice.
 ///
 /// # Panics
 /// When a switch has more ports than [`can_steer`] allows, or `home` does not join all hosts, which
 /// is the caller's mistake.
-pub fn choose(home: &Topology, traffic: &Traffic) -> Choice {
-    let known = estimate(home, traffic);
+pub fn choose(home: &Topology, scenes: &Scenes) -> Choice {
+    let known = estimate(home, scenes);
     let mut best = Choice {
         topology: home.clone(),
         estimate: known.expect("the fabric joins its hosts"),
     };
-    let search = Chooser::new(home, traffic);
-    let mut question = None;
-    for asked in search.questions() {
-        if search.consider(&asked, &mut best) {
-            question = Some(asked);
+    let search = Chooser::new(home, scenes);
+    for _ in 0..PASSES_MAX {
+        let before = best.estimate;
+        for question in search.questions() {
+            search.consider(question, &mut best);
         }
-    }
-    let Some(mut question) = question else {
-        return best;
-    };
-    for _ in 0..ROUNDS_MAX {
-        let hot = search.hot_pairs(&best.topology);
-        if hot.is_empty() {
-            break;
-        }
-        question.left_out.extend(hot);
-        if !search.consider(&question, &mut best) {
+        if best.estimate == before {
             break;
         }
     }
@@ -91,20 +78,23 @@ struct Question {
 /// What does not change while circuits are chosen.
 struct Chooser<'a> {
     home: &'a Topology,
-    traffic: &'a Traffic,
+    scenes: &'a Scenes,
     /// By optical switch: the ports to leaves, each with its leaf.
     ports: Vec<Vec<(u16, u32)>>,
     /// The order in which optical switches are asked.
     order: Vec<usize>,
     /// The leaves, by node.
     leaf_of: BTreeMap<u32, u32>,
+    /// By scene, what the busiest NIC takes.
+    nics: Vec<u128>,
 }
 
 impl<'a> Chooser<'a> {
-    fn new(home: &'a Topology, traffic: &'a Traffic) -> Chooser<'a> {
+    fn new(home: &'a Topology, scenes: &'a Scenes) -> Chooser<'a> {
+        let none = Traffic::new(home);
         let hosts = 0..home.hosts as u32;
         let leaf_of: BTreeMap<u32, u32> = hosts
-            .map(|host| (home.neighbour(host, 0).node, traffic.leaf_of(host)))
+            .map(|host| (home.neighbour(host, 0).node, none.leaf_of(host)))
             .collect();
         let ports = home.optics.switches().iter().map(|switch| {
             let ports = (0..).zip(&switch.ports);
@@ -116,10 +106,11 @@ impl<'a> Chooser<'a> {
         });
         Chooser {
             home,
-            traffic,
+            scenes,
             ports: ports.collect(),
             order: spread_order(home.optics.switches().len()),
             leaf_of,
+            nics: scenes.iter().map(|of| of.busiest_nic(home)).collect(),
         }
     }
 
@@ -159,19 +150,24 @@ impl<'a> Chooser<'a> {
     }
 
     /// Takes the answer to a question for the best if it is.
-    fn consider(&self, question: &Question, best: &mut Choice) -> bool {
-        let topology = self.answer(question);
-        if topology.unreached().is_some() {
-            return false;
+    fn consider(&self, mut question: Question, best: &mut Choice) {
+        let mut topology = self.answer(&question);
+        for _ in 0..ROUNDS_MAX {
+            let overloaded = self.overloaded(&topology, best.estimate.busiest);
+            if overloaded.is_empty() {
+                break;
+            }
+            question.left_out.extend(overloaded);
+            topology = self.answer(&question);
         }
-        let Some(estimate) = estimate(&topology, self.traffic) else {
-            return false;
-        };
-        let better = estimate < best.estimate;
-        if better {
+        if topology.unreached().is_some() {
+            return;
+        }
+        if let Some(estimate) = estimate(&topology, self.scenes)
+            && estimate < best.estimate
+        {
             *best = Choice { topology, estimate };
         }
-        better
     }
 
     /// The fabric with the circuits that answer a question.
@@ -179,7 +175,7 @@ impl<'a> Chooser<'a> {
         let (kept, steered) = self.order.split_at(question.kept);
         let leaves = |&switch: &usize| self.ports[switch].iter().map(|(_, leaf)| *leaf).collect();
         let leaves: Vec<Vec<u32>> = steered.iter().map(leaves).collect();
-        let demand = self.traffic.demand().without(&question.left_out);
+        let demand = self.scenes.demand(&question.left_out);
         let chosen = steer(&demand, &leaves, question.policy);
         let mut topology = self.home.clone();
         for (&switch, pairs) in steered.iter().zip(chosen) {
@@ -222,18 +218,31 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The pairs of leaves with circuits that are the busiest links of all.
-    fn hot_pairs(&self, topology: &Topology) -> BTreeSet<(u32, u32)> {
-        let Ok(routing) = Routing::build(topology) else {
+    /// The pairs of leaves whose circuits would take as long for what they send each other as the
+    /// busiest link of the best answer so far, and longer than any NIC. Where leaves pass on what
+    /// comes from others there is no such thing.
+    fn overloaded(&self, topology: &Topology, busiest: u128) -> BTreeSet<(u32, u32)> {
+        let mut circuits: BTreeMap<(u32, u32), Links> = BTreeMap::new();
+        if !topology.optics.has_tree() {
             return BTreeSet::new();
-        };
-        let busiest = Loads::of(topology, &routing, self.traffic).busiest();
-        let leaves = busiest.into_iter().filter_map(|(node, port)| {
-            let peer = topology.neighbour(node, port).node;
-            let [a, b] = [self.leaf_of.get(&node)?, self.leaf_of.get(&peer)?];
-            Some((*a.min(b), *a.max(b)))
+        }
+        for (switch, a, b) in topology.circuits() {
+            let ends =
+                [a, b].map(|port| topology.optics.port(OpticalPlace { switch, port }).device);
+            let leaf = |end: CableEnd| self.leaf_of.get(&end.node).copied();
+            if let [Some(one), Some(other)] = ends.map(leaf) {
+                let rate = topology.cable(ends[0].node, ends[0].port).rate;
+                let none = Links { count: 0, rate };
+                let pair = (one.min(other), one.max(other));
+                circuits.entry(pair).or_insert(none).count += 1;
+            }
+        }
+        let nic: u128 = self.nics.iter().sum();
+        let overloaded = circuits.iter().filter(|&(pair, links)| {
+            let time = self.scenes.time_of_pair(&self.nics, *pair, *links);
+            time > nic && time >= busiest
         });
-        leaves.collect()
+        overloaded.map(|(pair, _)| *pair).collect()
     }
 }
 

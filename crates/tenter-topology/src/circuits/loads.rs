@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::{Routing, Topology};
 
+use super::scenes::{Scenes, in_use};
 use super::traffic::{Traffic, time_of};
 
-/// How long a traffic takes through a fabric at least, and how far it goes; the less of both the
-/// better. Times are in the unit of the traffic's amounts.
+/// How long traffic takes through a fabric, and how far it goes; the less of both the better. Times
+/// are in the unit of the traffic's amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
-    /// The time of the busiest link, or NIC where that takes longer.
+    /// The time of the busiest link, or NIC where that takes longer, of all scenes together.
     pub busiest: u128,
     /// The times of all links between switches together: what is sent, by how far it goes.
     pub total: u128,
@@ -28,18 +29,36 @@ impl Estimate {
     }
 }
 
+/// What the circuits that there are would do for some traffic; nothing where they do not join all.
+pub fn estimate(topology: &Topology, scenes: &Scenes) -> Option<Estimate> {
+    let routing = Routing::build(topology).ok()?;
+    let of_scenes = scenes
+        .iter()
+        .map(|traffic| Loads::of(topology, &routing, traffic).estimate());
+    let none = Estimate {
+        busiest: 0,
+        total: 0,
+    };
+    Some(of_scenes.fold(none, |sum, of| Estimate {
+        busiest: sum.busiest + of.busiest,
+        total: sum.total.saturating_add(of.total),
+    }))
+}
+
 /// The load of each link between switches, by the port that sends.
-pub(super) struct Loads<'t> {
+struct Loads<'t> {
     topology: &'t Topology,
     /// Where the ports of each switch begin.
     first: Vec<u32>,
     amounts: Vec<u64>,
+    /// By switch: what is to go on from there.
+    waiting: Vec<u64>,
     nic: u128,
 }
 
 impl<'t> Loads<'t> {
     /// Sends a traffic over routes that were built for this graph.
-    pub(super) fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic) -> Loads<'t> {
+    fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic) -> Loads<'t> {
         let hosts = topology.hosts as u32;
         let mut first = vec![0];
         for switch in topology.switch_nodes() {
@@ -49,6 +68,7 @@ impl<'t> Loads<'t> {
         let mut loads = Loads {
             topology,
             amounts: vec![0; first.last().map_or(0, |end| *end as usize)],
+            waiting: vec![0; topology.switches()],
             first,
             nic: traffic.busiest_nic(topology),
         };
@@ -71,17 +91,20 @@ impl<'t> Loads<'t> {
     /// Sends what several leaves have for one, the farthest first: every hop is one nearer.
     fn send(&mut self, routing: &Routing, to: u32, sources: &[(u32, u64)]) {
         let hosts = self.topology.hosts as u32;
-        let mut waiting: Vec<BTreeMap<u32, u64>> = Vec::new();
+        let mut levels: Vec<Vec<u32>> = Vec::new();
         for &(from, amount) in sources {
             let links = routing.distance(from, to) as usize - 1;
-            waiting.resize(waiting.len().max(links + 1), BTreeMap::new());
-            *waiting[links].entry(routing.attachment(from)).or_default() += amount;
+            levels.resize(levels.len().max(links + 1), Vec::new());
+            self.hand(&mut levels[links], routing.attachment(from), amount);
         }
-        while let Some(switches) = waiting.pop() {
-            let Some(nearer) = waiting.last_mut() else {
-                break;
-            };
-            for (switch, amount) in switches {
+        while let Some(mut switches) = levels.pop() {
+            switches.sort_unstable();
+            for switch in switches {
+                let amount = std::mem::take(&mut self.waiting[switch as usize]);
+                // The last level is the destination.
+                let Some(nearer) = levels.last_mut() else {
+                    continue;
+                };
                 let ports = routing.candidates(switch, to);
                 let shares = (ports.len() as u64).max(1);
                 for (place, &port) in (0..).zip(ports) {
@@ -89,45 +112,44 @@ impl<'t> Loads<'t> {
                     let link = self.first[switch as usize] + u32::from(port);
                     self.amounts[link as usize] += more;
                     let next = self.topology.neighbour(hosts + switch, port).node - hosts;
-                    *nearer.entry(next).or_default() += more;
+                    self.hand(nearer, next, more);
                 }
             }
         }
     }
 
-    /// Every link with its time: node and port of the sender.
-    fn times(&self) -> impl Iterator<Item = ((u32, u16), u128)> + '_ {
+    /// So much more waits at a switch, which is on its level from then on.
+    fn hand(&mut self, level: &mut Vec<u32>, switch: u32, amount: u64) {
+        let waiting = &mut self.waiting[switch as usize];
+        if *waiting == 0 && amount > 0 {
+            level.push(switch);
+        }
+        *waiting += amount;
+    }
+
+    /// The time of every link.
+    fn times(&self) -> impl Iterator<Item = u128> + '_ {
         let hosts = self.topology.hosts as u32;
         let switches = (0..).zip(self.first.windows(2));
         switches.flat_map(move |(switch, ends): (u32, &[u32])| {
-            (ends[0]..ends[1]).map(move |link| {
-                let (node, port) = (hosts + switch, (link - ends[0]) as u16);
-                let rate = self.topology.cable(node, port).rate;
-                ((node, port), time_of(self.amounts[link as usize], rate))
+            let loaded = (ends[0]..ends[1]).filter(|link| self.amounts[*link as usize] > 0);
+            loaded.map(move |link| {
+                let port = (link - ends[0]) as u16;
+                let rate = self.topology.cable(hosts + switch, port).rate;
+                time_of(self.amounts[link as usize], rate)
             })
         })
     }
 
     /// The estimate that these loads make.
-    pub(super) fn estimate(&self) -> Estimate {
+    fn estimate(&self) -> Estimate {
         let none = Estimate {
             busiest: self.nic,
             total: 0,
         };
-        self.times().fold(none, |sum, (_, time)| Estimate {
-            busiest: sum.busiest.max(time),
+        self.times().fold(none, |sum, time| Estimate {
+            busiest: sum.busiest.max(in_use(time)),
             total: sum.total.saturating_add(time),
         })
-    }
-
-    /// The links that take longest, where they take longer than any NIC.
-    pub(super) fn busiest(&self) -> Vec<(u32, u16)> {
-        let most = self.estimate().busiest;
-        let busiest = self.times().filter(|&(_, time)| time == most);
-        if most > self.nic {
-            busiest.map(|(link, _)| link).collect()
-        } else {
-            Vec::new()
-        }
     }
 }

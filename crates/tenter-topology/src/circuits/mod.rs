@@ -1,14 +1,16 @@
 //! Circuits: what optical switches connect, and how it is chosen.
 //!
 //! ```text
-//!   Traffic ─demand─▶ steer: matchings ─▶ choose: routes and loads of several ─▶ rewirings
+//!   Traffic ─▶ Scenes ─demand─▶ steer: matchings ─▶ choose: loads of several ─▶ rewirings
 //! ```
 
 mod choice;
 mod loads;
+mod scenes;
 pub mod steering;
 mod traffic;
 
-pub use choice::{Choice, can_steer, choose, estimate, rewirings};
-pub use loads::Estimate;
+pub use choice::{Choice, can_steer, choose, rewirings};
+pub use loads::{Estimate, estimate};
+pub use scenes::Scenes;
 pub use traffic::Traffic;

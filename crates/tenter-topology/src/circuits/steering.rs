@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use rustworkx_core::max_weight_matching::max_weight_matching;
 use rustworkx_core::petgraph::graph::UnGraph;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What pods send each other per time or in all, whatever the unit; both directions added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,13 +45,6 @@ impl Demand {
             }
         }
         Demand { pods, pairs }
-    }
-
-    /// The same without what some pairs of pods, the lower one first, send each other.
-    #[must_use]
-    pub(super) fn without(mut self, pairs: &BTreeSet<(u32, u32)>) -> Demand {
-        self.pairs.retain(|pair, _| !pairs.contains(pair));
-        self
     }
 
     /// How many pods there are.

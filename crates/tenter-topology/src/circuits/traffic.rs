@@ -6,8 +6,6 @@ use tenter_units::Rate;
 
 use crate::Topology;
 
-use super::steering::Demand;
-
 /// What hosts send each other per time or in all, whatever the unit: kept between leaves, for that
 /// is what circuits join, and in all for each NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +21,6 @@ pub struct Traffic {
 
 /// Amounts above are taken for this, so that sums of a great many fit.
 const AMOUNT_MAX: u64 = 1 << 52;
-/// The time that the busiest NIC needs once traffic is [normalised](Traffic::normalised).
-const UNIT_TIME: u128 = 1 << 60;
-
 /// How long an amount takes at a rate, in a unit of time that is the same for all rates.
 pub(super) fn time_of(amount: u64, rate: Rate) -> u128 {
     let bits = u128::from(rate.bits_per_second().max(1));
@@ -83,13 +78,11 @@ impl Traffic {
         self.between.is_empty()
     }
 
-    /// The same in shares of a time: its busiest NIC sends or receives all the time. So jobs of
-    /// which nobody knows how often they communicate count alike.
+    /// So many times as much: `parts` of a `whole`.
     #[must_use]
-    pub fn normalised(&self, topology: &Topology) -> Traffic {
-        let busiest = self.busiest_nic(topology).max(1);
+    pub fn scaled(&self, parts: u128, whole: u128) -> Traffic {
         let scale = |amount: u64| {
-            let scaled = u128::from(amount).saturating_mul(UNIT_TIME) / busiest;
+            let scaled = u128::from(amount).saturating_mul(parts) / whole.max(1);
             scaled.min(u128::from(AMOUNT_MAX)) as u64
         };
         let mut scaled = self.clone();
@@ -101,8 +94,9 @@ impl Traffic {
         scaled
     }
 
-    /// The longest that any NIC takes for what it sends or receives.
-    pub(super) fn busiest_nic(&self, topology: &Topology) -> u128 {
+    /// The longest that any NIC takes for what it sends or receives, in the unit of time of
+    /// [`Estimate`](super::Estimate).
+    pub fn busiest_nic(&self, topology: &Topology) -> u128 {
         let time = |(host, amounts): (u32, &[u64; 2])| {
             let rate = topology.cable(host, 0).rate;
             time_of(amounts[0].max(amounts[1]), rate)
@@ -126,8 +120,8 @@ impl Traffic {
         self.between.iter().map(|(&(a, b), &sum)| (a, b, sum))
     }
 
-    /// What a matching goes by.
-    pub(super) fn demand(&self) -> Demand {
-        Demand::of(self.leaves, self.between())
+    /// What one leaf sends another.
+    pub(super) fn sent(&self, src: u32, dst: u32) -> u64 {
+        self.between.get(&(src, dst)).copied().unwrap_or(0)
     }
 }

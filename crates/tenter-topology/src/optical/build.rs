@@ -27,9 +27,10 @@ pub enum OpticalCabling {
     /// The cables of the leaves of one number in their pods: it is always the same leaves that can
     /// be joined.
     Straight,
-    /// From pod to pod the number of the leaf moves on, by one more for each aggregation switch and
-    /// parallel cable; and so does the pod that comes first. A leaf can be joined with others over
-    /// each of its cables.
+    /// Each level of cables, that is those to one aggregation switch and one of the parallel ones,
+    /// has another Latin square of pods and leaves, and another pod first. So a leaf can be joined
+    /// with others over each of its cables: where the leaves of a pod are a prime or a power of two
+    /// up to 256, with every leaf of another pod over one in so many levels.
     Rotated,
 }
 
@@ -105,11 +106,9 @@ impl OpticalSpec {
             OpticalCabling::Straight => (leaf, pod),
             OpticalCabling::Rotated => {
                 let pods = tree.core.as_ref().map_or(1, |core| core.pods);
-                let (leaves, level) = (u64::from(tree.leaves_per_pod), u64::from(level));
-                let moved = level * u64::from(pod) % leaves;
-                let leaf = (u64::from(leaf) + leaves - moved) % leaves;
-                let pod = (u64::from(pod) + level) % u64::from(pods);
-                (leaf as u32, pod as u32)
+                let moved = latin_square(tree.leaves_per_pod, level, pod, leaf);
+                let first = (u64::from(pod) + u64::from(level)) % u64::from(pods);
+                (moved, first as u32)
             }
         }
     }
@@ -217,5 +216,75 @@ impl OpticalSpec {
             }
         })?;
         Ok(topology)
+    }
+}
+
+/// Irreducible polynomials over two elements, of degree 1 to 8.
+const IRREDUCIBLE: [u32; 8] = [
+    0b11,
+    0b111,
+    0b1011,
+    0b1_0011,
+    0b10_0101,
+    0b100_0011,
+    0b1000_0011,
+    0b1_0001_1011,
+];
+
+/// The row of a leaf in the Latin square of a level, where pods are columns: leaf − level · pod, in
+/// the field of as many elements as a pod has leaves where that is a power of two, and else modulo
+/// their number, which is a field for primes. In a field two leaves of different pods are in one
+/// row on exactly one level.
+fn latin_square(leaves: u32, level: u32, pod: u32, leaf: u32) -> u32 {
+    let degree = leaves.trailing_zeros();
+    if leaves.is_power_of_two() && (1..=IRREDUCIBLE.len() as u32).contains(&degree) {
+        let polynomial = IRREDUCIBLE[degree as usize - 1];
+        return leaf ^ product(level % leaves, pod % leaves, (polynomial, degree));
+    }
+    let leaves = u64::from(leaves);
+    let moved = u64::from(level) * u64::from(pod) % leaves;
+    ((u64::from(leaf) + leaves - moved) % leaves) as u32
+}
+
+/// The product in a field of two to the power of `degree` elements.
+fn product(a: u32, b: u32, (polynomial, degree): (u32, u32)) -> u32 {
+    let mut a = a;
+    let mut sum = 0;
+    for bit in 0..degree {
+        if b >> bit & 1 == 1 {
+            sum ^= a;
+        }
+        a <<= 1;
+        if a >> degree == 1 {
+            a ^= polynomial;
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latin_square;
+
+    #[test]
+    fn leaves_of_different_pods_meet_on_one_level() {
+        for leaves in [2, 3, 4, 5, 7, 8, 16, 64, 256] {
+            for (pods, ones) in [((0, 1), (1, 0)), ((0, leaves - 1), (0, leaves / 2))] {
+                let row = |level, pod, leaf| latin_square(leaves, level, pod, leaf);
+                let meet = |level: &u32| row(*level, pods.0, ones.0) == row(*level, pods.1, ones.1);
+                assert_eq!((0..leaves).filter(meet).count(), 1, "{leaves} leaves");
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_has_each_leaf_of_a_pod_once() {
+        for leaves in [1, 2, 6, 8, 12, 32, 300] {
+            let mut rows: Vec<u32> = (0..leaves)
+                .map(|leaf| latin_square(leaves, 5, 3, leaf))
+                .collect();
+            rows.sort_unstable();
+            assert_eq!(rows, (0..leaves).collect::<Vec<_>>());
+        }
     }
 }

@@ -54,10 +54,10 @@ fn shifted(topology: &Topology) -> Traffic {
 fn loads_by_hand() {
     let tree = tree(4);
     let traffic = shifted(&tree);
-    let estimate = estimate(&tree, &traffic).unwrap();
     let nic = traffic.busiest_nic(&tree);
-    // Eight NICs over four links to the cores: twice as long as a NIC.
-    assert_eq!(estimate.busiest, 2 * nic);
+    let estimate = estimate(&tree, &Scenes::of(traffic)).unwrap();
+    // Eight NICs over four links to the cores: twice as long as a NIC, and a fifth of it idle.
+    assert_eq!(estimate.busiest, 5 * nic / 2);
     // Leaf to aggregation, core, aggregation and leaf: four links for each of 16 NICs.
     assert_eq!(estimate.total, 4 * 16 * nic);
 }
@@ -66,10 +66,10 @@ fn loads_by_hand() {
 fn circuits_take_what_the_taper_has_left_over() {
     let home = tree(4);
     let traffic = shifted(&home);
-    let choice = choose(&home, &traffic);
     let nic = traffic.busiest_nic(&home);
+    let choice = choose(&home, &Scenes::of(traffic));
     // Leaf 0 has three of its four uplinks as circuits to leaf 2; one stays in the tree.
-    assert!(choice.estimate.busiest.abs_diff(4 * nic / 3) < nic / 1_000);
+    assert!(choice.estimate.busiest.abs_diff(5 * nic / 3) < nic / 1_000);
     assert_eq!(choice.topology.unreached(), None);
     let direct = |of: &Topology| {
         let leaf = |node: u32| of.tier(node) == Some(0);
@@ -82,14 +82,14 @@ fn circuits_take_what_the_taper_has_left_over() {
     assert_eq!(direct(&home), 0);
     assert_eq!(direct(&choice.topology), 6);
     // Nothing to win: nothing is changed.
-    let nothing = Traffic::new(&home);
+    let nothing = Scenes::of(Traffic::new(&home));
     assert_eq!(direct(&choose(&home, &nothing).topology), 0);
 }
 
 #[test]
 fn rewirings_lead_from_one_set_of_circuits_to_the_other() {
     let home = tree(4);
-    let there = choose(&home, &shifted(&home)).topology;
+    let there = choose(&home, &Scenes::of(shifted(&home))).topology;
     for (from, to) in [(&home, &there), (&there, &home), (&home, &home)] {
         let mut changed = from.clone();
         let rewirings = rewirings(from, to);
@@ -126,29 +126,42 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
     for host in 0..32 {
         traffic.add(host, (host + 4) % 32, 1_000_000);
     }
-    let choice = choose(&home, &traffic);
-    let before = estimate(&home, &traffic).unwrap();
     let nic = traffic.busiest_nic(&home);
-    // One circuit or two to either neighbour, for what four NICs send.
-    assert_eq!(choice.estimate.busiest, 2 * nic, "{before:?}");
+    let scenes = Scenes::of(traffic);
+    let choice = choose(&home, &scenes);
+    let before = estimate(&home, &scenes).unwrap();
+    // Two circuits to either neighbour, for what four NICs send.
+    assert_eq!(choice.estimate.busiest, 5 * nic / 2, "{before:?}");
     assert!(choice.estimate.improves(before, 100));
     assert!(!choice.estimate.improves(choice.estimate, 0));
 }
 
 #[test]
-fn jobs_that_are_normalised_count_alike() {
-    let home = tree(8);
-    let traffic = shifted(&home);
-    let mut larger = Traffic::new(&home);
+fn jobs_count_alike_and_phases_one_after_the_other() {
+    let home = tree(4);
+    let small = shifted(&home);
+    let large = small.scaled(3, 1);
+    let of = |jobs: &[&[Traffic]]| {
+        let scenes = Scenes::of_jobs(&home, jobs);
+        let time = estimate(&home, &scenes).unwrap().busiest as f64;
+        time / scenes.nic_time(&home) as f64
+    };
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+    // Twice a NIC's time for the four links to the cores, each a fifth of the time idle.
+    assert!(near(of(&[std::slice::from_ref(&small)]), 2.5));
+    assert!(near(of(&[std::slice::from_ref(&large)]), 2.5));
+    // Both at once: twice as much for links and NICs.
+    assert!(near(of(&[&[small.clone()], &[large.clone()]]), 2.5));
+    // One direction after the other: links and NICs are used in one direction at a time.
+    let mut there = Traffic::new(&home);
+    let mut back = there.clone();
     for host in 0..8 {
-        larger.add(host, host + 8, 3_000_000);
-        larger.add(host + 8, host, 3_000_000);
+        there.add(host, host + 8, 1_000_000);
+        back.add(host + 8, host, 1_000_000);
     }
-    assert_eq!(traffic.normalised(&home), larger.normalised(&home));
-    let mut both = traffic.normalised(&home);
-    both.add_all(&larger.normalised(&home));
-    let twice = both.busiest_nic(&home);
-    assert!(twice > traffic.normalised(&home).busiest_nic(&home));
+    assert!(near(of(&[&[there.clone(), back.clone()]]), 2.5));
+    let phases = Scenes::of_jobs(&home, &[&[there, back]]);
+    assert_eq!(phases.iter().count(), 2);
 }
 
 #[test]

@@ -1,0 +1,256 @@
+//! Circuits that follow what jobs send.
+//!
+//! ```text
+//!   a job starts or ends ─┐
+//!                         ├─▶ traffic between leaves ─choose─▶ better by the threshold? ─▶ a change
+//!   counters, at times ───┘
+//! ```
+//!
+//! All of it happens at edges, where every node stands at one instant.
+
+use tenter_record::SteeringRow;
+use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan};
+use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
+use tenter_topology::{OpticalPlace, Topology};
+use tenter_units::Time;
+use tenter_workload::WorkloadError;
+
+use crate::build::Context;
+use crate::driver::Driver;
+use crate::fabric::NodeModel;
+
+const NEVER: u64 = u64::MAX;
+
+/// What decides about circuits.
+#[derive(Debug, Default)]
+pub(crate) struct Steering {
+    controller: Option<Controller>,
+    rows: Vec<SteeringRow>,
+}
+
+#[derive(Debug)]
+struct Controller {
+    plan: SteeringPlan,
+    /// The fabric with its circuits to begin with.
+    home: Topology,
+    /// With those that are there when all changes that were announced are done.
+    current: Topology,
+    /// By job: what it sends phase by phase, while it runs.
+    running: Vec<Option<Vec<Traffic>>>,
+    /// Whether that has changed since the last decision.
+    has_changed: bool,
+    /// By host and send slot: packets acknowledged at the last look.
+    counted: Vec<Vec<u32>>,
+    /// When counters are read next.
+    next: u64,
+}
+
+impl Steering {
+    pub(crate) fn new(plan: &Plan) -> Steering {
+        let circuits = plan.circuits.as_ref();
+        let steering = circuits.and_then(|circuits| circuits.steering);
+        let controller = steering.map(|steering| Controller {
+            plan: steering,
+            home: plan.topology.clone(),
+            current: plan.topology.clone(),
+            running: vec![None; plan.jobs.len()],
+            has_changed: false,
+            counted: Vec::new(),
+            next: match steering.demand {
+                SteeringDemand::Jobs => NEVER,
+                SteeringDemand::Counters => steering.interval.ps(),
+            },
+        });
+        Steering {
+            controller,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Whether anything is decided at all: the ends of jobs must be edges then.
+    pub(crate) fn is_on(&self) -> bool {
+        self.controller.is_some()
+    }
+
+    /// What has been decided.
+    pub(crate) fn into_rows(self) -> Vec<SteeringRow> {
+        self.rows
+    }
+
+    /// The next edge that it needs.
+    pub(crate) fn next(&self) -> u64 {
+        self.controller.as_ref().map_or(NEVER, |of| of.next)
+    }
+
+    /// Leaves out the looks before `to`: nothing happens until then.
+    pub(crate) fn skip_to(&mut self, to: u64) {
+        if let Some(of) = &mut self.controller
+            && of.next < to
+        {
+            of.next = to.next_multiple_of(of.plan.interval.ps());
+        }
+    }
+
+    /// A job starts.
+    ///
+    /// # Errors
+    /// When a collective cannot be run by its ranks.
+    pub(crate) fn starts(&mut self, context: &Context, job: usize) -> Result<(), WorkloadError> {
+        if let Some(of) = &mut self.controller {
+            let traffic = match of.plan.demand {
+                SteeringDemand::Jobs => phases_of(context, job)?,
+                SteeringDemand::Counters => Vec::new(),
+            };
+            of.running[job] = Some(traffic);
+            of.has_changed = true;
+        }
+        Ok(())
+    }
+
+    /// A job has ended.
+    pub(crate) fn ends(&mut self, job: usize) {
+        if let Some(of) = &mut self.controller {
+            of.has_changed |= of.running[job].take().is_some();
+        }
+    }
+
+    /// What is to be changed at `now`, if it is time to decide and anything is.
+    pub(crate) fn decide<D: Driver>(&mut self, driver: &D, now: u64) -> Option<CircuitChange> {
+        let of = self.controller.as_mut()?;
+        let traffic = match of.plan.demand {
+            SteeringDemand::Jobs => {
+                if !std::mem::take(&mut of.has_changed) {
+                    return None;
+                }
+                of.of_jobs()
+            }
+            SteeringDemand::Counters => {
+                if now < of.next {
+                    return None;
+                }
+                of.next = (now / of.plan.interval.ps() + 1) * of.plan.interval.ps();
+                Scenes::of(of.counted(driver))
+            }
+        };
+        if traffic.is_empty() {
+            // Whatever comes, it is as likely to fit these circuits as others.
+            return None;
+        }
+        let (row, change) = of.change_for(&traffic, now);
+        self.rows.push(row);
+        change
+    }
+}
+
+impl Controller {
+    /// What the jobs that run send, each as often as it can.
+    fn of_jobs(&self) -> Scenes {
+        let running = self.running.iter().flatten();
+        let jobs: Vec<&[Traffic]> = running.map(Vec::as_slice).collect();
+        Scenes::of_jobs(&self.home, &jobs)
+    }
+
+    /// What queue pairs have had acknowledged since the last look.
+    fn counted<D: Driver>(&mut self, driver: &D) -> Traffic {
+        let mut traffic = Traffic::new(&self.home);
+        let context = driver.fabric(0).context();
+        self.counted.resize(self.home.hosts, Vec::new());
+        for (host, before) in (0..).zip(&mut self.counted) {
+            let (part, node) = context.home(host);
+            let NodeModel::Host(of) = &driver.fabric(usize::from(part)).nodes()[node as usize]
+            else {
+                continue;
+            };
+            for (slot, (to, packets)) in of.nic.acknowledged().enumerate() {
+                if before.len() == slot {
+                    before.push(0);
+                }
+                let last = std::mem::replace(&mut before[slot], packets);
+                traffic.add(host, to, u64::from(packets.wrapping_sub(last)));
+            }
+        }
+        traffic
+    }
+
+    /// What should follow from a traffic.
+    fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
+        let choice = circuits::choose(&self.home, traffic);
+        let before = circuits::estimate(&self.current, traffic);
+        let better = |before| choice.estimate.improves(before, self.plan.threshold);
+        let mut row = SteeringRow {
+            time: Time::from_ps(now),
+            trigger: match self.plan.demand {
+                SteeringDemand::Jobs => "jobs".to_owned(),
+                SteeringDemand::Counters => "counters".to_owned(),
+            },
+            jobs: self.running.iter().flatten().count() as u32,
+            ..SteeringRow::default()
+        };
+        let nic = traffic.nic_time(&self.home).max(1) as f64;
+        let figures = |of: Estimate| (of.busiest as f64 / nic, of.total as f64 / nic);
+        (row.busiest_before, row.links_before) = before.map(figures).unwrap_or_default();
+        (row.busiest_after, row.links_after) = figures(choice.estimate);
+        let mut change = None;
+        if before.is_none_or(better) {
+            let rewirings = circuits::rewirings(&self.current, &choice.topology);
+            row.changed = !rewirings.is_empty();
+            row.optical_switches = rewirings.len() as u32;
+            self.current = choice.topology;
+            change = row.changed.then_some(CircuitChange {
+                at: Time::from_ps(now),
+                rewirings,
+            });
+        }
+        row.direct_circuits = direct_circuits(&self.current);
+        (row, change)
+    }
+}
+
+/// A job with more steps than this counts by what it sends in all: the steps of a ring, say, are all
+/// alike.
+const PHASES_MAX: usize = 16;
+
+/// What a job sends in one pass of its sequence, step by step. A workload of flows sends to all
+/// alike, which asks for no circuits.
+fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadError> {
+    let plan = &context.jobs[job];
+    let hosts = &plan.job.hosts;
+    let mut phases: Vec<Traffic> = Vec::new();
+    for number in 0..plan.job.sequence.len() as u32 {
+        let schedule = plan.schedule(number)?;
+        if schedule.flow_workload().is_some() {
+            continue;
+        }
+        let first = phases.len();
+        for id in 0..schedule.transfer_count() {
+            let transfer = schedule.transfer(id);
+            if context.is_carried(job, &transfer) {
+                continue;
+            }
+            let phase = (first + transfer.step as usize).min(PHASES_MAX);
+            while phases.len() <= phase {
+                phases.push(Traffic::new(&context.topology));
+            }
+            let [src, dst] = [transfer.src, transfer.dst].map(|rank| hosts[rank as usize]);
+            phases[phase].add(src, dst, transfer.bytes);
+        }
+    }
+    if phases.len() > PHASES_MAX {
+        let mut sum = Traffic::new(&context.topology);
+        phases.iter().for_each(|phase| sum.add_all(phase));
+        phases = vec![sum];
+    }
+    Ok(phases)
+}
+
+/// How many circuits are between two leaves.
+fn direct_circuits(topology: &Topology) -> u32 {
+    let circuits = topology.circuits().filter(|&(switch, a, b)| {
+        let tiers = [a, b].map(|port| {
+            let place = OpticalPlace { switch, port };
+            topology.tier(topology.optics.port(place).device.node)
+        });
+        tiers == [Some(0); 2]
+    });
+    circuits.count() as u32
+}

@@ -1,0 +1,110 @@
+//! Traffics that follow each other.
+
+use std::collections::BTreeSet;
+
+use crate::Topology;
+
+use super::steering::Demand;
+use super::traffic::{Traffic, time_of};
+use tenter_units::Rate;
+
+/// The busiest NIC of a job needs this time for what it sends in all, once jobs count alike.
+const UNIT_TIME: u128 = 1 << 58;
+/// With more than so many, jobs count by what they send in all.
+const SCENES_MAX: usize = 16;
+
+/// What is sent at different times: the phases of applications. Who sends what in one phase cannot
+/// use links that stand idle in another.
+#[derive(Clone, Debug)]
+pub struct Scenes {
+    scenes: Vec<Traffic>,
+}
+
+impl Scenes {
+    /// One traffic, for as long as it lasts.
+    pub fn of(traffic: Traffic) -> Scenes {
+        Scenes {
+            scenes: vec![traffic],
+        }
+    }
+
+    /// Jobs that run at the same time, each with its phases. Jobs count alike: the NICs of each are
+    /// busy all the time. How the phases of several jobs coincide nobody knows: while one has a
+    /// phase the others send what they send on average.
+    pub fn of_jobs(topology: &Topology, jobs: &[&[Traffic]]) -> Scenes {
+        let time = |of: &Traffic| of.busiest_nic(topology);
+        let alike: Vec<Vec<Traffic>> = jobs
+            .iter()
+            .map(|phases| {
+                let all = phases.iter().map(time).sum();
+                phases.iter().map(|of| of.scaled(UNIT_TIME, all)).collect()
+            })
+            .collect();
+        let sum = |traffics: &[Traffic]| {
+            let mut sum = Traffic::new(topology);
+            traffics.iter().for_each(|of| sum.add_all(of));
+            sum
+        };
+        let sums: Vec<Traffic> = alike.iter().map(|phases| sum(phases)).collect();
+        if alike.iter().map(Vec::len).sum::<usize>() > SCENES_MAX {
+            return Scenes::of(sum(&sums));
+        }
+        let mut scenes = Vec::new();
+        for (job, phases) in alike.iter().enumerate() {
+            for phase in phases {
+                let mut scene = phase.clone();
+                let others = sums.iter().enumerate().filter(|(other, _)| *other != job);
+                others.for_each(|(_, of)| scene.add_all(&of.scaled(time(phase), UNIT_TIME)));
+                scenes.push(scene);
+            }
+        }
+        Scenes { scenes }
+    }
+
+    /// Whether nothing is sent from leaf to leaf.
+    pub fn is_empty(&self) -> bool {
+        self.scenes.iter().all(Traffic::is_empty)
+    }
+
+    /// The time of the busiest NICs of all scenes together, in the unit of time of
+    /// [`Estimate`](super::Estimate).
+    pub fn nic_time(&self, topology: &Topology) -> u128 {
+        let times = self.scenes.iter().map(|of| of.busiest_nic(topology));
+        times.sum()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Traffic> {
+        self.scenes.iter()
+    }
+
+    /// What a matching goes by: all of it, but for some pairs of leaves.
+    pub(super) fn demand(&self, without: &BTreeSet<(u32, u32)>) -> Demand {
+        let leaves = self.scenes.first().map_or(0, Traffic::leaves);
+        let sends = self.scenes.iter().flat_map(Traffic::between);
+        let kept = sends.filter(|(a, b, _)| !without.contains(&(*a.min(b), *a.max(b))));
+        Demand::of(leaves, kept)
+    }
+
+    /// How long all scenes take if two leaves have only so many links for what they send each
+    /// other.
+    pub(super) fn time_of_pair(&self, nics: &[u128], (a, b): (u32, u32), links: Links) -> u128 {
+        let times = self.scenes.iter().zip(nics).map(|(scene, nic)| {
+            let most = scene.sent(a, b).max(scene.sent(b, a));
+            in_use(time_of(most.div_ceil(links.count), links.rate)).max(*nic)
+        });
+        times.sum()
+    }
+}
+
+/// Equal links.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    pub(super) count: u64,
+    pub(super) rate: Rate,
+}
+
+/// How long a link takes whose frames need some time: they do not come evenly, so it stands idle
+/// for a fifth of it before it holds up a NIC that is busy all the time. Assumed.
+pub(super) fn in_use(time: u128) -> u128 {
+    time.saturating_mul(5) / 4
+}
