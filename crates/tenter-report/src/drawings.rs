@@ -1,9 +1,9 @@
 //! What studies ask a report to draw of their trials, read from the trial folders.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow};
+use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow, Summary};
 use tenter_study::{AnswerVariant, Drawing, PortName, Shows, StudyAnswer};
 
 use crate::seed_folder::seed_folders;
@@ -30,7 +30,7 @@ pub struct Drawn {
     pub variants: usize,
 }
 
-/// A line of a drawing.
+/// A line of a drawing, its points in the order of the first value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLine {
     /// What the legend calls it.
@@ -67,13 +67,7 @@ pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, 
             let name = (*name).clone();
             lines.push(DrawnLine { name, points });
         }
-        for port in &drawing.ports {
-            for (name, trials) in &run {
-                let name = format!("{} → {}, {name}", port.node, port.peer);
-                let points = queue(&trials[0], port, drawing.shows)?;
-                lines.push(DrawnLine { name, points });
-            }
-        }
+        lines.extend(queue_lines(drawing, &run)?);
         if lines.iter().any(|line| !line.points.is_empty()) {
             drawn.push(Drawn {
                 drawing: drawing.clone(),
@@ -102,34 +96,70 @@ fn trials_of(
     Ok(trials)
 }
 
-/// The queue of a port over time; of several links between two nodes, that of the first.
-fn queue(trial: &Path, port: &PortName, shows: Shows) -> Result<Vec<(f64, f64)>, TrialError> {
-    let is_it = |row: &PortRow| row.node_name == port.node && row.peer_name == port.peer;
-    let Some(port) = read_rows::<PortRow>(trial)?.into_iter().find(is_it) else {
-        return Ok(Vec::new());
-    };
-    let place = (f64::from(port.node), f64::from(port.port));
-    let points = if shows == Shows::QueueChanges {
-        changes(trial, place)?
-    } else {
-        sampled(trial, place)?
-    };
-    Ok(envelope(&points, POINTS))
+/// The queues of the ports of a drawing, port by port and of each port variant by variant.
+fn queue_lines(
+    drawing: &Drawing,
+    run: &[(&String, Vec<PathBuf>)],
+) -> Result<Vec<DrawnLine>, TrialError> {
+    let mut of_variants = Vec::new();
+    for (name, trials) in run.iter().filter(|_| !drawing.ports.is_empty()) {
+        let queues = queues(&trials[0], &drawing.ports, drawing.shows)?;
+        of_variants.push((name, queues));
+    }
+    let mut lines = Vec::new();
+    for (at, port) in drawing.ports.iter().enumerate() {
+        for (name, queues) in &mut of_variants {
+            lines.push(DrawnLine {
+                name: format!("{} → {}, {name}", port.node, port.peer),
+                points: std::mem::take(&mut queues[at]),
+            });
+        }
+    }
+    Ok(lines)
 }
 
-/// The most that waited at a port between its samples.
-fn sampled(trial: &Path, place: (f64, f64)) -> Result<Vec<(f64, f64)>, TrialError> {
+/// Node and port, as tables have them.
+type Place = (f64, f64);
+
+/// The queue of each of these ports over time, without points where the trial has no such port; of
+/// several links between two nodes, that of the first.
+fn queues(
+    trial: &Path,
+    ports: &[PortName],
+    shows: Shows,
+) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
+    let rows = read_rows::<PortRow>(trial)?;
+    let place = |port: &PortName| {
+        let is_it = |row: &&PortRow| row.node_name == port.node && row.peer_name == port.peer;
+        let row = rows.iter().find(is_it)?;
+        Some((f64::from(row.node), f64::from(row.port)))
+    };
+    let places: Vec<Option<Place>> = ports.iter().map(place).collect();
+    let queues = if shows == Shows::QueueChanges {
+        changes(trial, &places)?
+    } else {
+        sampled(trial, &places)?
+    };
+    Ok(queues.iter().map(|queue| envelope(queue, POINTS)).collect())
+}
+
+/// The most that waited at each port between its samples.
+fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let columns = ["time_ns", "node", "port", "queue_high_water_bytes"];
-    let mut course = Course::default();
+    let mut courses = vec![Course::default(); places.len()];
     scan::<SampleRow, 4>(trial, columns, |[time, node, port, bytes]| {
-        course.add(time, (node, port) == place, bytes);
+        for (course, place) in courses.iter_mut().zip(places) {
+            if place.is_some() {
+                course.add(time, *place == Some((node, port)), bytes);
+            }
+        }
     })?;
-    Ok(course.points)
+    Ok(courses.into_iter().map(|course| course.points).collect())
 }
 
 /// What samples say of one port: a sample leaves out ports with nothing to say, which is nothing
 /// that waited.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -146,21 +176,22 @@ impl Course {
     }
 }
 
-/// What waited at a port after each change, in all of its queues.
-fn changes(trial: &Path, place: (f64, f64)) -> Result<Vec<(f64, f64)>, TrialError> {
+/// What waited at each port after each change, in all of its queues.
+fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
+    let mut queues = vec![Vec::new(); places.len()];
     if !table_file::<QueueChangeRow>(trial).is_file() {
-        return Ok(Vec::new());
+        return Ok(queues);
     }
     let columns = ["time_ns", "node", "port", "class", "queue_bytes"];
-    let mut of_class: HashMap<u64, f64> = HashMap::new();
-    let mut points = Vec::new();
+    let mut of_class = vec![HashMap::new(); places.len()];
     scan::<QueueChangeRow, 5>(trial, columns, |[time, node, port, class, bytes]| {
-        if (node, port) == place {
-            of_class.insert(class as u64, bytes);
-            points.push((time, of_class.values().sum()));
+        let is_it = |place: &Option<Place>| *place == Some((node, port));
+        for (at, _) in places.iter().enumerate().filter(|place| is_it(place.1)) {
+            of_class[at].insert(class as u64, bytes);
+            queues[at].push((time, of_class[at].values().sum()));
         }
     })?;
-    Ok(points)
+    Ok(queues)
 }
 
 /// The same course with fewer points: of each stretch of time the least and the greatest value.
@@ -199,21 +230,24 @@ fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
     ];
     let mut times = Vec::new();
     for trial in trials {
-        let summary = read_summary(trial)?;
-        let jobs = summary.jobs.iter();
-        let rows = jobs.flat_map(|job| &job.collectives);
-        let warm_ups = rows.filter(|row| row.warm_up);
-        let warm_ups: Vec<[f64; 3]> = warm_ups
-            .map(|row| [row.job, row.index, row.iteration].map(f64::from))
-            .collect();
+        let warm_ups = warm_ups(&read_summary(trial)?);
         scan::<FlowRow, 5>(trial, columns, |[job, index, iteration, from, to]| {
-            if !warm_ups.contains(&[job, index, iteration]) {
+            if !warm_ups.contains(&(job as u32, index as u32, iteration as u32)) {
                 times.push(to - from);
             }
         })?;
     }
     times.sort_by(f64::total_cmp);
     Ok(times)
+}
+
+/// The iterations of a trial that are not judged: job, collective in its run order, iteration.
+pub(crate) fn warm_ups(summary: &Summary) -> HashSet<(u32, u32, u32)> {
+    let rows = summary.jobs.iter().flat_map(|job| &job.collectives);
+    let warm_ups = rows.filter(|row| row.warm_up);
+    warm_ups
+        .map(|row| (row.job, row.index, row.iteration))
+        .collect()
 }
 
 /// The cumulative distribution of ascending times, in per cent, thinned.

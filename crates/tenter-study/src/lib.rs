@@ -50,5 +50,5 @@ pub use published::{Case, Gate};
 pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};
 pub use sizes::{Metric, Sizes};
-pub use study::{Comparison, Extent, Study};
+pub use study::{Comparison, DASHES, Extent, Study};
 pub use trial::Trial;

@@ -351,8 +351,8 @@ fn check(description: &Description) -> Result<(), String> {
         .try_for_each(|drawing| check_drawing(drawing, &names))
 }
 
-/// Kinds of dashes that tell lines of a port apart.
-const DASHES: usize = 4;
+/// Kinds of dashes that tell lines of a colour apart, and so the variants of a port.
+pub const DASHES: usize = 4;
 
 fn check_drawing(drawing: &Drawing, variants: &[&str]) -> Result<(), String> {
     let title = &drawing.title;

@@ -3,11 +3,11 @@
 use tenter_record::FlowSizeRow;
 
 use super::flow_sizes;
-use super::line_chart::{Line, LineChart};
+use super::line_chart::{LineChart, extent};
 use super::runs::{Run, grouped_by_operation};
 use super::scale::Scale;
 use super::text::{Unit, add, escape};
-use crate::drawings::distribution;
+use crate::drawings::{DrawnLine, distribution};
 use crate::numbers::binary_size;
 
 const HEIGHT: f64 = 300.0;
@@ -21,14 +21,12 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
     );
     let mut drawn = 0;
     for (operation, sizes) in grouped_by_operation(runs) {
-        let lines: Vec<Line> = sizes.iter().filter_map(|sizes| line(sizes)).collect();
+        let lines: Vec<DrawnLine> = sizes.iter().filter_map(|sizes| line(sizes)).collect();
         if lines.is_empty() {
             continue;
         }
         drawn += 1;
-        let points = || lines.iter().flat_map(|line| &line.points);
-        let min = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
-        let max = points().map(|point| point.0).fold(0.0, f64::max);
+        let ((min, max), _) = extent(&lines);
         let x = Scale::over(min, max, Unit::time(max), LineChart::ACROSS);
         let y = Scale::from_zero(100.0, Unit::of("%"), LineChart::upwards(HEIGHT));
         add(page, format_args!("<h3>{}</h3>", escape(&operation)));
@@ -40,7 +38,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
             height: HEIGHT,
             steps: true,
             family: 1,
-            lines,
+            lines: &lines,
         };
         chart.draw(&x, &y, page);
     }
@@ -52,7 +50,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
 }
 
 /// The distribution over all judged iterations of one size.
-fn line(runs: &[&Run<'_>]) -> Option<Line> {
+fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     let judged = runs.iter().any(|run| !run.row.warm_up);
     let counted = runs.iter().filter(|run| !judged || !run.row.warm_up);
     let chunks = counted.flat_map(|run| run.chunks);
@@ -62,7 +60,7 @@ fn line(runs: &[&Run<'_>]) -> Option<Line> {
     if points.is_empty() {
         return None;
     }
-    Some(Line {
+    Some(DrawnLine {
         name: binary_size(runs.first()?.row.size_bytes),
         points,
     })

@@ -3,9 +3,10 @@
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
 
-use super::line_chart::{Line, LineChart};
+use super::line_chart::{LineChart, extent};
 use super::scale::Scale;
 use super::text::{Unit, add, count, escape, fixed};
+use crate::drawings::DrawnLine;
 use crate::numbers::binary_size;
 
 const HEIGHT: f64 = 280.0;
@@ -81,9 +82,9 @@ fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
         ("P99.99", |row| row.slowdown_p9999),
     ];
     let tenths: Vec<&FlowSizeRow> = rows.iter().filter(|row| row.bucket.is_some()).collect();
-    let lines: Vec<Line> = percentiles
+    let lines: Vec<DrawnLine> = percentiles
         .iter()
-        .map(|(name, of)| Line {
+        .map(|(name, of)| DrawnLine {
             name: (*name).to_owned(),
             points: tenths
                 .iter()
@@ -95,13 +96,7 @@ fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
     if lines.is_empty() {
         return;
     }
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let ends = |value: fn(&(f64, f64)) -> f64| {
-        points().map(value).fold((f64::INFINITY, 0.0), |ends, at| {
-            (f64::min(ends.0, at), f64::max(ends.1, at))
-        })
-    };
-    let ((least, most), (low, high)) = (ends(|point| point.0), ends(|point| point.1));
+    let ((least, most), (low, high)) = extent(&lines);
     let x = Scale::over(least, most, Unit::bytes(1_024.0), LineChart::ACROSS);
     let y = Scale::over(low, high, Unit::of(""), LineChart::upwards(HEIGHT));
     let title = format!("Slow-down of the flows of {name} by size");
@@ -112,7 +107,7 @@ fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
         height: HEIGHT,
         steps: false,
         family: 1,
-        lines,
+        lines: &lines,
     };
     chart.draw(&x, &y, page);
 }

@@ -1,21 +1,17 @@
 //! Lines over an axis, as SVG with a legend whose entries switch lines on and off.
 
+use tenter_study::DASHES;
+
 use super::scale::Scale;
 use super::text::{Unit, add, escape, number};
+use crate::drawings::DrawnLine;
 
 /// Places of a chart in its drawing.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 1_084.0;
 const TOP: f64 = 12.0;
-
-/// One line.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    /// What the legend calls it.
-    pub(super) name: String,
-    /// Its points in the order of the first value, in base units.
-    pub(super) points: Vec<(f64, f64)>,
-}
+/// Colours of lines that the style sheet has; it has [`DASHES`] kinds of dashes.
+const COLOURS: usize = 8;
 
 /// Lines that share axes.
 #[derive(Clone, Debug)]
@@ -32,8 +28,8 @@ pub(super) struct LineChart<'a> {
     pub(super) steps: bool,
     /// So many lines after each other belong together: they share a colour and differ by dashes.
     pub(super) family: usize,
-    /// The lines.
-    pub(super) lines: Vec<Line>,
+    /// The lines, their points in base units.
+    pub(super) lines: &'a [DrawnLine],
 }
 
 impl LineChart<'_> {
@@ -81,7 +77,13 @@ impl LineChart<'_> {
         page.push_str("</figure>\n");
     }
 
-    fn draw_line(&self, index: usize, line: &Line, (x, y): (&Scale, &Scale), page: &mut String) {
+    fn draw_line(
+        &self,
+        index: usize,
+        line: &DrawnLine,
+        (x, y): (&Scale, &Scale),
+        page: &mut String,
+    ) {
         let mut path = String::new();
         let mut values = String::new();
         for (i, &(a, b)) in line.points.iter().enumerate() {
@@ -110,7 +112,7 @@ impl LineChart<'_> {
     /// The colour and the dashes of a line.
     fn style(&self, index: usize) -> (usize, usize) {
         let (family, member) = (index / self.family, index % self.family);
-        (family % 8, (family / 8 + member) % 4)
+        (family % COLOURS, (family / COLOURS + member) % DASHES)
     }
 
     fn draw_legend(&self, page: &mut String) {
@@ -127,6 +129,16 @@ impl LineChart<'_> {
         }
         page.push_str("</figcaption>");
     }
+}
+
+/// The least and the greatest value of these lines, across and upwards.
+pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
+    let none = (f64::INFINITY, 0.0);
+    let wider = |(least, most): (f64, f64), value| (f64::min(least, value), f64::max(most, value));
+    let points = lines.iter().flat_map(|line| &line.points);
+    points.fold((none, none), |(across, upwards), &(x, y)| {
+        (wider(across, x), wider(upwards, y))
+    })
 }
 
 /// A number as programs read it, short.

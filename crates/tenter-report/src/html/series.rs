@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::line_chart::{Line, LineChart, labelled, x_axis};
+use super::line_chart::{LineChart, labelled, x_axis};
 use super::scale::Scale;
 use super::text::{Unit, add, escape, time};
+use crate::drawings::DrawnLine;
 use crate::tiers::Tiers;
 use crate::trial_data::{PortSample, TrialData};
 
@@ -97,10 +98,10 @@ impl Series {
     }
 
     /// The greatest value of each bin, 0 where there was no sample.
-    fn line(&self, name: String, values: &BTreeMap<usize, f64>) -> Line {
+    fn line(&self, name: String, values: &BTreeMap<usize, f64>) -> DrawnLine {
         let points =
             (0..self.bins).map(|bin| (self.at(bin), values.get(&bin).copied().unwrap_or(0.0)));
-        Line {
+        DrawnLine {
             name,
             points: std::iter::once((0.0, 0.0)).chain(points).collect(),
         }
@@ -143,7 +144,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
         page.push_str("<p class=\"empty\">No queue ever held a frame.</p>");
         return;
     }
-    let lines: Vec<Line> = ports
+    let lines: Vec<DrawnLine> = ports
         .iter()
         .map(|&key| {
             let mut values: BTreeMap<usize, f64> = BTreeMap::new();
@@ -165,7 +166,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
         height: HEIGHT,
         steps: false,
         family: 1,
-        lines,
+        lines: &lines,
     };
     chart.draw(x, &y, page);
 }
@@ -187,7 +188,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
         }
     }
     let width = series.width();
-    let lines: Vec<Line> = sent
+    let lines: Vec<DrawnLine> = sent
         .iter()
         .map(|(&ends, bytes)| {
             // Bytes times 8 per ns are Gbit/s.
@@ -208,7 +209,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
         height: HEIGHT,
         steps: false,
         family: 1,
-        lines,
+        lines: &lines,
     };
     chart.draw(x, &y, page);
 }

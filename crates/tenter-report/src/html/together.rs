@@ -3,20 +3,18 @@
 use std::collections::HashSet;
 
 use tenter_record::PortRow;
-use tenter_study::Shows;
+use tenter_study::{DASHES, Shows};
 
-use super::line_chart::{Line, LineChart};
+use super::line_chart::{LineChart, extent};
 use super::scale::Scale;
 use super::text::{Unit, add, escape};
-use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope};
+use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope, warm_ups};
 use crate::trial_data::TrialData;
 
 /// Ports whose queues are drawn of each trial.
 const PORTS: usize = 4;
 /// Points of a queue at most.
 const POINTS: usize = 800;
-/// Kinds of dashes that the style sheet has.
-const DASHES: usize = 4;
 const HEIGHT: f64 = 320.0;
 
 /// Adds a drawing that a study asks for.
@@ -57,32 +55,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
             });
         }
     }
-    if !queues.is_empty() {
-        // So many lines of a colour can be told apart by their dashes; otherwise each port has a
-        // drawing of its own, with a colour for each trial.
-        let (together, lead) = if trials.len() <= DASHES {
-            (
-                queues.len(),
-                "A colour for each port and dashes for each trial",
-            )
-        } else {
-            (trials.len(), "A drawing for each port")
-        };
-        add(
-            page,
-            format_args!(
-                "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the most that waited between two samples, exactly.</p>"
-            ),
-        );
-        let family = if together == queues.len() {
-            trials.len()
-        } else {
-            1
-        };
-        for lines in queues.chunks(together) {
-            draw("Queues over time", Shows::QueueDepth, (lines, family), page);
-        }
-    }
+    draw_queues(&queues, trials.len(), page);
     let times: Vec<DrawnLine> = trials
         .iter()
         .zip(&names)
@@ -95,6 +68,34 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
         page.push_str("<h3>Flow completion times of all trials</h3>");
         let title = "Flow completion times of all trials";
         draw(title, Shows::CompletionTimes, (&times, 1), page);
+    }
+}
+
+/// Draws the queues of so many trials, port by port and of each port trial by trial.
+fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
+    if queues.is_empty() {
+        return;
+    }
+    // So many lines of a colour can be told apart by their dashes; otherwise each port has a
+    // drawing of its own, with a colour for each trial.
+    let (drawings, family, lead) = if trials <= DASHES {
+        let lead = "A colour for each port and dashes for each trial";
+        (vec![queues], trials, lead)
+    } else {
+        (
+            queues.chunks(trials).collect(),
+            1,
+            "A drawing for each port",
+        )
+    };
+    add(
+        page,
+        format_args!(
+            "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the most that waited between two samples, exactly.</p>"
+        ),
+    );
+    for lines in drawings {
+        draw("Queues over time", Shows::QueueDepth, (lines, family), page);
     }
 }
 
@@ -123,11 +124,7 @@ fn deepest(trials: &[TrialData]) -> Vec<(String, String)> {
 
 /// Ascending, warm-up iterations left out.
 fn completion_times(trial: &TrialData) -> Vec<f64> {
-    let rows = trial.summary.jobs.iter().flat_map(|job| &job.collectives);
-    let warm_ups: Vec<(u32, u32, u32)> = rows
-        .filter(|row| row.warm_up)
-        .map(|row| (row.job, row.index, row.iteration))
-        .collect();
+    let warm_ups = warm_ups(&trial.summary);
     let chunks = trial
         .chunks
         .iter()
@@ -139,9 +136,7 @@ fn completion_times(trial: &TrialData) -> Vec<f64> {
 
 /// Draws lines, so many of which after each other belong together.
 fn draw(title: &str, shows: Shows, (lines, family): (&[DrawnLine], usize), page: &mut String) {
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let (from, to) = extremes(points().map(|point| point.0));
-    let (least, most) = extremes(points().map(|point| point.1));
+    let ((from, to), (least, most)) = extent(lines);
     let upwards = LineChart::upwards(HEIGHT);
     let across = LineChart::ACROSS;
     let (x, y) = match shows {
@@ -174,19 +169,7 @@ fn draw(title: &str, shows: Shows, (lines, family): (&[DrawnLine], usize), page:
         height: HEIGHT,
         steps: shows != Shows::QueueDepth,
         family: family.max(1),
-        lines: lines
-            .iter()
-            .map(|line| Line {
-                name: line.name.clone(),
-                points: line.points.clone(),
-            })
-            .collect(),
+        lines,
     };
     chart.draw(&x, &y, page);
-}
-
-fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, 0.0), |(least, most), value| {
-        (least.min(value), most.max(value))
-    })
 }
