@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tenter_record::{
-    CollectiveRow, Counts, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow, QueueRow,
-    SampleRow, Summary, SwitchRow,
+    CircuitRow, CollectiveRow, Counts, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow,
+    QueueRow, SampleRow, Summary, SwitchRow,
 };
 use tenter_report::{
     ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_rows,
@@ -119,6 +119,7 @@ fn counts() -> Counts {
         ports: (0..3).map(port).collect(),
         queues: [3, 6].map(queue).to_vec(),
         switches: [Some(64 << 20), None].map(switch).to_vec(),
+        circuits: vec![CircuitRow::default()],
         ..Counts::default()
     }
 }
@@ -188,6 +189,7 @@ fn every_file_comes_back() {
     assert_eq!(read_rows::<PortRow>(&path).unwrap(), counts.ports);
     assert_eq!(read_rows::<QueueRow>(&path).unwrap(), counts.queues);
     assert_eq!(read_rows::<SwitchRow>(&path).unwrap(), counts.switches);
+    assert_eq!(read_rows::<CircuitRow>(&path).unwrap(), counts.circuits);
     assert_eq!(
         read_rows::<JobRow>(&path).unwrap(),
         [summary.jobs[0].job.clone()]
@@ -210,8 +212,8 @@ fn every_file_comes_back() {
     let leftovers = fs::read_dir(&path).unwrap().flatten();
     assert_eq!(
         leftovers.count(),
-        11,
-        "eight tables and three texts, and nothing partial"
+        12,
+        "nine tables and three texts, and nothing partial"
     );
 }
 
@@ -280,7 +282,7 @@ fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
     let path = scratch.0.join("trial");
     create(&path).finish(&summary(true), &counts()).unwrap();
     drop(create(&path));
-    for table in ["ports", "queues", "switches", "tiers"] {
+    for table in ["ports", "queues", "switches", "tiers", "circuits"] {
         let file = path.join(table).with_extension("parquet");
         assert!(!file.exists(), "{table}, a table of the trial before");
     }
