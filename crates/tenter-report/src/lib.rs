@@ -6,6 +6,7 @@
 
 mod answers;
 mod chain;
+mod circuits;
 mod compare;
 mod csv;
 mod drawings;
@@ -26,6 +27,7 @@ mod table;
 mod text_table;
 mod tiers;
 mod trace;
+mod tree;
 mod trial_data;
 mod trial_folder;
 mod utc;

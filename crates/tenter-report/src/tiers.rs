@@ -16,12 +16,21 @@ pub struct Tiers {
 impl Tiers {
     /// The tiers of all nodes.
     pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
+        Tiers::by(ports, switches, |port| Some(&port.peer_name))
+    }
+
+    /// The same where `peer` says to whom a port leads.
+    pub(crate) fn by<'a>(
+        ports: &'a [PortRow],
+        switches: &[SwitchRow],
+        peer: impl Fn(&'a PortRow) -> Option<&'a str>,
+    ) -> Tiers {
         let mut tiers = Tiers::default();
         let mut peers: HashMap<u32, Vec<&str>> = HashMap::new();
         for port in ports {
             tiers.indices.insert(port.node_name.clone(), port.node);
             tiers.of_node.insert(port.node, 0);
-            peers.entry(port.node).or_default().push(&port.peer_name);
+            peers.entry(port.node).or_default().extend(peer(port));
         }
         for switch in switches {
             tiers.of_node.insert(switch.node, u32::MAX);
@@ -110,7 +119,8 @@ impl Tiers {
         }
     }
 
-    fn name(&self, tier: u32) -> String {
+    /// What a tier is called: `leaf`, `spine`, or by number in deeper fabrics.
+    pub(crate) fn name(&self, tier: u32) -> String {
         let top = self
             .of_node
             .values()

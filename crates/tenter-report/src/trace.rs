@@ -318,13 +318,10 @@ mod tests {
             ..Chunk::default()
         };
         let trial = TrialData {
-            path: std::path::PathBuf::new(),
-            manifest: crate::Manifest::begin(crate::RunIdentity::default()),
             summary: tenter_record::Summary {
                 jobs: vec![job],
                 ..tenter_record::Summary::default()
             },
-            config: String::new(),
             // The third finds both tracks taken, the fourth the first free again.
             chunks: vec![
                 chunk(0.0, 10.0),
@@ -332,10 +329,7 @@ mod tests {
                 chunk(2.0, 5.0),
                 chunk(10.0, 15.0),
             ],
-            ports: Vec::new(),
-            queues: Vec::new(),
-            switches: Vec::new(),
-            samples: Vec::new(),
+            ..TrialData::empty()
         };
         let lanes: Vec<usize> = placed(&trial).1.iter().map(|chunk| chunk.1).collect();
         assert_eq!(lanes, [0, 1, 0]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use tenter_record::{FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
+use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
 
 use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
@@ -90,6 +90,8 @@ pub struct TrialData {
     pub switches: Vec<SwitchRow>,
     /// The samples in the order of `samples.parquet`.
     pub samples: Vec<PortSample>,
+    /// `circuits.parquet`; empty where the fabric has no optical circuit switches.
+    pub circuits: Vec<CircuitRow>,
 }
 
 impl TrialData {
@@ -111,7 +113,25 @@ impl TrialData {
             queues: read_rows(folder)?,
             switches: read_rows(folder)?,
             samples: read_samples(folder)?,
+            circuits: read_circuits(folder)?,
         })
+    }
+
+    /// A trial in which nothing happened.
+    #[cfg(test)]
+    pub(crate) fn empty() -> TrialData {
+        TrialData {
+            path: PathBuf::new(),
+            manifest: Manifest::begin(crate::RunIdentity::default()),
+            summary: Summary::default(),
+            config: String::new(),
+            chunks: Vec::new(),
+            ports: Vec::new(),
+            queues: Vec::new(),
+            switches: Vec::new(),
+            samples: Vec::new(),
+            circuits: Vec::new(),
+        }
     }
 
     /// What to call the trial: the last part of its folder's name.
@@ -223,6 +243,13 @@ fn read_samples(folder: &Path) -> Result<Vec<PortSample>, TrialError> {
         });
     })?;
     Ok(samples)
+}
+
+fn read_circuits(folder: &Path) -> Result<Vec<CircuitRow>, TrialError> {
+    if !table_file::<CircuitRow>(folder).is_file() {
+        return Ok(Vec::new());
+    }
+    read_rows(folder)
 }
 
 /// Calls `each` with the values of some numeric columns, row after row.

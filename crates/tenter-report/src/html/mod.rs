@@ -6,6 +6,9 @@
 
 mod bar_chart;
 mod cdf;
+mod circuit_layout;
+mod circuit_picture;
+mod circuits;
 mod flow_sizes;
 mod heat_map;
 mod held_up;
@@ -140,10 +143,15 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
         page,
         format_args!(
             "<article id=\"trial{number}\"><header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1><p>{state} <span class=\"folder\">trial {}, seed {}</span></p>\
-             <nav aria-label=\"Sections\"><a href=\"#results{number}\">Results</a><a href=\"#fct{number}\">Flow completion</a><a href=\"#transfers{number}\">Transfers</a><a href=\"#links{number}\">Links</a><a href=\"#queues{number}\">Queues and pauses</a><a href=\"#settings{number}\">Settings</a></nav></header>\n",
+             <nav aria-label=\"Sections\"><a href=\"#results{number}\">Results</a><a href=\"#fct{number}\">Flow completion</a><a href=\"#transfers{number}\">Transfers</a><a href=\"#links{number}\">Links</a>{}<a href=\"#queues{number}\">Queues and pauses</a><a href=\"#settings{number}\">Settings</a></nav></header>\n",
             escape(&title(trial)),
             escape(&trial.name()),
-            summary.seed
+            summary.seed,
+            if trial.circuits.is_empty() {
+                String::new()
+            } else {
+                format!("<a href=\"#circuits{number}\">Circuits</a>")
+            }
         ),
     );
     let tiers = Tiers::of(&trial.ports, &trial.switches);
@@ -153,6 +161,7 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
     cdf::section(number, &runs, &summary.flow_sizes, page);
     transfers(number, trial, &tiers, &runs, page);
     heat_map::section(number, trial, &tiers, page);
+    circuits::section(number, trial, page);
     series::section(number, trial, &tiers, page);
     add(
         page,

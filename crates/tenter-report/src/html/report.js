@@ -31,7 +31,7 @@
 
   function hide() {
     tip.hidden = true;
-    for (const mark of all(document, "rect.on")) mark.classList.remove("on");
+    for (const mark of all(document, ".m.on")) mark.classList.remove("on");
     for (const cursor of all(document, ".cursor.on")) cursor.classList.remove("on");
   }
 

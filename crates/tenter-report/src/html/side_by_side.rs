@@ -4,7 +4,7 @@ use tenter_record::ComparisonRow;
 use tenter_units::Time;
 
 use super::text::{Unit, add, escape, fixed};
-use super::together;
+use super::{circuits, together};
 use crate::compare::{NamedSummary, comparison_rows};
 use crate::numbers::{binary_size, grouped};
 use crate::trial_data::TrialData;
@@ -57,6 +57,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     }
     page.push_str("</tbody></table></div>");
     together::section(trials, page);
+    circuits::together(trials, page);
     page.push_str("</section>\n");
 }
 

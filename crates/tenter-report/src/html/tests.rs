@@ -12,21 +12,15 @@ use tenter_study::{
 };
 
 use super::{html_report, html_study_report};
+use crate::circuits::tests::steer;
 use crate::drawings::{Drawn, DrawnLine};
+use crate::tree::tests::flexible;
 use crate::trial_data::{Chunk, PortSample, TrialData};
-use crate::{Manifest, RunIdentity};
 
 fn empty() -> TrialData {
     TrialData {
         path: PathBuf::from("</title><script>"),
-        manifest: Manifest::begin(RunIdentity::default()),
-        summary: Summary::default(),
-        config: String::new(),
-        chunks: Vec::new(),
-        ports: Vec::new(),
-        queues: Vec::new(),
-        switches: Vec::new(),
-        samples: Vec::new(),
+        ..TrialData::empty()
     }
 }
 
@@ -267,4 +261,38 @@ fn what_trials_recorded_is_drawn() {
     );
     assert!(page.contains("What the trials recorded"));
     assert!(!html_study_report(&one, &[]).contains("What the trials recorded"));
+}
+
+#[test]
+fn circuits_are_drawn_before_and_after() {
+    let hostile = "</svg><script>alert(1)</script>";
+    let mut steered = flexible();
+    let plain = crate::trial_data::TrialData {
+        circuits: Vec::new(),
+        ..steered.clone()
+    };
+    steer(&mut steered, 200, 220);
+    for port in &mut steered.ports {
+        port.node_name = port.node_name.replace("n8", hostile);
+        port.peer_name = port.peer_name.replace("n8", hostile);
+    }
+    let page = html_report(std::slice::from_ref(&steered));
+    check(&page);
+    assert_eq!(page.matches("<svg class=\"tree\"").count(), 2);
+    assert!(page.contains("Before the first change") && page.contains("After the last change"));
+    assert!(page.contains("<small>220\u{a0}µs to 1\u{a0}ms</small>"));
+    // The direct circuit, in the second picture and in the legend.
+    assert_eq!(page.matches("class=\"plain moved\"").count(), 2);
+    assert!(page.contains("n5 – n6\n1 circuit, moved here, 100 Gbit/s"));
+    assert!(page.contains("n9\n1 dark port\""));
+    assert!(page.contains("the trial was not sampled"));
+    assert!(page.contains("<a href=\"#circuits0\">Circuits</a>"));
+    let page = html_report(std::slice::from_ref(&plain));
+    assert!(!page.contains("<svg class=\"tree\"") && !page.contains("#circuits0"));
+    // Side by side the tree without optical switches is drawn too.
+    let page = html_report(&[steered.clone(), plain.clone()]);
+    check(&page);
+    assert!(page.contains("Circuits of all trials") && page.contains("Without optical switches"));
+    assert_eq!(page.matches("<svg class=\"tree\"").count(), 2 + 1 + 2);
+    check(&html_report(&[steered, empty()]));
 }

@@ -1,0 +1,514 @@
+//! What optical switches joined from when until when, and what the links carried meanwhile.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tenter_record::CircuitRow;
+
+use crate::tree::{Place, Tree};
+use crate::trial_data::{PortSample, TrialData};
+
+/// States of the circuits that are told of at most: the first, the last and the longest.
+const STATES: usize = 4;
+/// Instants are whole picoseconds; less than ten of them are no difference, in ns.
+const CLOSE: f64 = 0.01;
+
+/// The circuits of a trial, state by state, over the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Circuits {
+    /// The switches.
+    pub(crate) tree: Tree,
+    /// The first state that lasted, the longest and the last, in the order of time.
+    pub(crate) states: Vec<State>,
+    /// How many lasted; what was there only while ports were reconfigured is not counted.
+    pub(crate) lasted: usize,
+}
+
+/// What was joined for some time, and what the links carried.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// From when, in ns.
+    pub(crate) from: f64,
+    /// Until when.
+    pub(crate) to: f64,
+    /// How long of it what was sent is known for, in ns; `None` where nothing is known of it.
+    pub(crate) known: Option<f64>,
+    /// The links between switches.
+    pub(crate) links: Vec<Link>,
+    /// Ports without a circuit, by switch.
+    pub(crate) dark: BTreeMap<u32, u64>,
+    /// Of the links between the highest two tiers, each direction by itself, or of all where there
+    /// is one tier: mean and greatest share of what they could carry.
+    pub(crate) upper: Option<(f64, f64)>,
+}
+
+/// What kind of link it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A cable.
+    Cable,
+    /// A circuit that is a cable of the standard tree, or that has none to be compared with.
+    Circuit,
+    /// A circuit to somewhere else than the tree's cable leads to.
+    Moved,
+}
+
+/// All links of one kind between two switches.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Link {
+    /// Node indices, the lower first.
+    pub(crate) ends: (u32, u32),
+    /// Of what kind they are.
+    pub(crate) kind: Kind,
+    /// How many.
+    pub(crate) count: u64,
+    /// Line rate from the first end to the second, and back, of all of them.
+    pub(crate) gbps: [f64; 2],
+    /// Bytes that frames had, in the time for which they are known.
+    pub(crate) bytes: [f64; 2],
+}
+
+impl Circuits {
+    /// Those of a trial; one without optical switches has one state.
+    pub(crate) fn of(trial: &TrialData) -> Circuits {
+        let tree = Tree::of(trial);
+        let end = trial.summary.engine.simulated_ns;
+        let history = History::of(&trial.circuits, end);
+        let lasting = history.lasting();
+        let shown = chosen(&lasting, &history);
+        let sampled = Sampled::of(&trial.samples);
+        let whole = history.times.len() <= 1;
+        let mut spans: Vec<(f64, f64)> = Vec::new();
+        let mut peers: Vec<HashMap<Place, Option<u32>>> = Vec::new();
+        for &number in &shown {
+            let (from, to) = history.span(number);
+            let to = to.max(from);
+            spans.push((from, to));
+            peers.push(history.peers(&trial.circuits, number));
+        }
+        let sent = if whole {
+            let all = trial.ports.iter();
+            let all = all.map(|port| ((port.node, port.port), port.tx_bytes as f64));
+            vec![(end > 0.0).then(|| (end, all.collect()))]
+        } else {
+            sampled.sent(&trial.samples, &spans)
+        };
+        let states = spans.iter().zip(&peers).zip(sent);
+        let states = states.map(|((&span, peers), sent)| state(trial, &tree, span, peers, sent));
+        let states = states.collect();
+        Circuits {
+            states,
+            lasted: lasting.len(),
+            tree,
+        }
+    }
+}
+
+/// How long what was sent is known for, and what each port sent in that time.
+type Sent = Option<(f64, HashMap<Place, f64>)>;
+
+fn state(
+    trial: &TrialData,
+    tree: &Tree,
+    (from, to): (f64, f64),
+    peers: &HashMap<Place, Option<u32>>,
+    sent: Sent,
+) -> State {
+    let (known, bytes) = match sent {
+        Some((known, bytes)) => (Some(known), bytes),
+        None => (None, HashMap::new()),
+    };
+    let top = tree.top();
+    let mut dark: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut links: BTreeMap<((u32, u32), Kind), (Link, u64)> = BTreeMap::new();
+    let mut upper = (0_u64, 0.0, 0.0_f64);
+    for port in &trial.ports {
+        let place = (port.node, port.port);
+        let peer = match peers.get(&place) {
+            Some(peer) => *peer,
+            None => tree.tiers.node(&port.peer_name),
+        };
+        let Some(own) = tree.switch(port.node) else {
+            continue;
+        };
+        let Some(peer) = peer else {
+            *dark.entry(port.node).or_default() += 1;
+            continue;
+        };
+        let Some(other) = tree.switch(peer).filter(|_| peer != port.node) else {
+            continue;
+        };
+        let home = tree.optical.get(&place);
+        let kind = match home {
+            None => Kind::Cable,
+            Some(Some(home)) if *home != peer => Kind::Moved,
+            Some(_) => Kind::Circuit,
+        };
+        let bytes = bytes.get(&place).copied().unwrap_or(0.0);
+        let ends = (port.node.min(peer), port.node.max(peer));
+        let way = usize::from(port.node > peer);
+        let (link, back) = links.entry((ends, kind)).or_insert_with(|| {
+            let none = Link {
+                ends,
+                kind,
+                count: 0,
+                gbps: [0.0; 2],
+                bytes: [0.0; 2],
+            };
+            (none, 0)
+        });
+        *(if way == 0 { &mut link.count } else { back }) += 1;
+        link.gbps[way] += port.rate_gbps;
+        link.bytes[way] += bytes;
+        let is_upper = own.tier.max(other.tier) == top && (own.tier != other.tier || top == 1);
+        if let (true, Some(known)) = (is_upper, known) {
+            let share = share(bytes, port.rate_gbps, known);
+            upper = (upper.0 + 1, upper.1 + share, upper.2.max(share));
+        }
+    }
+    let links = links.into_values().map(|(link, back)| Link {
+        count: link.count.max(back),
+        ..link
+    });
+    State {
+        from,
+        to,
+        known,
+        links: links.collect(),
+        dark,
+        upper: (upper.0 > 0).then(|| (upper.1 / upper.0 as f64, upper.2)),
+    }
+}
+
+/// What was sent over what could be: bytes times 8 per ns are Gbit/s.
+pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
+    if gbps > 0.0 && ns > 0.0 {
+        bytes * 8.0 / (gbps * ns)
+    } else {
+        0.0
+    }
+}
+
+impl State {
+    /// Circuits that join switches of these tiers, in any order.
+    pub(crate) fn circuits(&self, tree: &Tree, tiers: (u32, u32)) -> u64 {
+        let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
+        let found = circuits.filter(|link| {
+            let ends = (tree.tiers.tier(link.ends.0), tree.tiers.tier(link.ends.1));
+            ends == tiers || (ends.1, ends.0) == tiers
+        });
+        found.map(|link| link.count).sum()
+    }
+
+    /// All circuits.
+    pub(crate) fn all_circuits(&self) -> u64 {
+        let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
+        circuits.map(|link| link.count).sum()
+    }
+
+    /// Of what leaves sent to other switches, the share that went to leaves directly.
+    pub(crate) fn direct(&self, tree: &Tree) -> Option<f64> {
+        self.known?;
+        let (mut direct, mut all) = (0.0, 0.0);
+        for link in &self.links {
+            let is_leaf = |node| tree.tiers.tier(node) == 1;
+            let leaves = [is_leaf(link.ends.0), is_leaf(link.ends.1)];
+            let of_leaves = (0..2).filter(|&end| leaves[end]);
+            let bytes: f64 = of_leaves.map(|end| link.bytes[end]).sum();
+            all += bytes;
+            if leaves == [true, true] {
+                direct += bytes;
+            }
+        }
+        (all > 0.0).then(|| direct / all)
+    }
+}
+
+/// When circuits changed.
+struct History {
+    /// The instants at which any circuit came or went, in ns; each begins an interval.
+    times: Vec<f64>,
+    end: f64,
+    /// How many reconfigurations are under way in each interval.
+    under_way: Vec<u32>,
+}
+
+impl History {
+    fn of(rows: &[CircuitRow], end: f64) -> History {
+        let mut times = vec![0.0];
+        let mut darkness: Vec<(usize, usize)> = Vec::new();
+        let mut dark_since: HashMap<Place, usize> = HashMap::new();
+        for row in rows {
+            let time = row.time.as_ns();
+            if times.last().is_some_and(|&last| time > last) {
+                times.push(time);
+            }
+            let (interval, place) = (times.len() - 1, (row.node, row.port));
+            if row.peer_node.is_some() {
+                darkness.extend(dark_since.remove(&place).map(|since| (since, interval)));
+            } else if interval > 0 {
+                dark_since.insert(place, interval);
+            }
+        }
+        let mut history = History {
+            under_way: vec![0; times.len()],
+            times,
+            end,
+        };
+        // All reconfigurations take equally long; what was dark for longer was left so.
+        let lasted = |&(from, to): &(usize, usize)| history.times[to] - history.times[from];
+        let shortest = darkness.iter().map(lasted).fold(f64::INFINITY, f64::min);
+        darkness.retain(|of| lasted(of) <= shortest + CLOSE);
+        for (from, to) in darkness {
+            history.under_way[from..to]
+                .iter_mut()
+                .for_each(|count| *count += 1);
+        }
+        history
+    }
+
+    /// From when until when an interval lasted.
+    fn span(&self, interval: usize) -> (f64, f64) {
+        let to = self.times.get(interval + 1).copied();
+        (self.times[interval], to.unwrap_or(self.end))
+    }
+
+    /// The intervals in which no reconfiguration was under way.
+    fn lasting(&self) -> Vec<usize> {
+        let intervals = 0..self.times.len();
+        intervals
+            .filter(|&interval| self.under_way[interval] == 0)
+            .collect()
+    }
+
+    /// With whom each port of an electrical switch was joined in an interval.
+    fn peers(&self, rows: &[CircuitRow], interval: usize) -> HashMap<Place, Option<u32>> {
+        let from = self.times[interval];
+        let until = rows.iter().take_while(|row| row.time.as_ns() <= from);
+        until
+            .map(|row| ((row.node, row.port), row.peer_node))
+            .collect()
+    }
+}
+
+/// The first of these intervals, the last, and the longest of the others, in their order.
+fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
+    let [first, between @ .., last] = lasting else {
+        return lasting.to_vec();
+    };
+    let lasted = |interval: usize| history.span(interval).1 - history.span(interval).0;
+    let mut longest = between.to_vec();
+    longest.sort_by(|&a, &b| lasted(b).total_cmp(&lasted(a)).then(a.cmp(&b)));
+    longest.truncate(STATES - 2);
+    longest.extend([*first, *last]);
+    longest.sort_unstable();
+    longest
+}
+
+/// When a trial was sampled.
+struct Sampled {
+    /// Time between samples; none without samples.
+    interval: Option<f64>,
+    /// The last sample.
+    last: f64,
+}
+
+impl Sampled {
+    fn of(samples: &[PortSample]) -> Sampled {
+        let mut instants: Vec<f64> = samples.iter().map(|sample| sample.time).collect();
+        instants.dedup();
+        instants.retain(|&instant| instant > 0.0);
+        // What is between the last two may be less: the last one is that of the end.
+        let regular = &instants[..instants.len().saturating_sub(1)];
+        let gaps = regular.windows(2).map(|pair| pair[1] - pair[0]);
+        let interval = gaps
+            .chain(instants.first().copied())
+            .fold(f64::INFINITY, f64::min);
+        Sampled {
+            interval: (interval.is_finite() && interval > CLOSE).then_some(interval),
+            last: instants.last().copied().unwrap_or(0.0),
+        }
+    }
+
+    /// The part of a span that whole samples cover.
+    fn within(&self, (from, to): (f64, f64)) -> Option<(f64, f64)> {
+        let interval = self.interval?;
+        let begin = ((from - CLOSE) / interval).ceil().max(0.0) * interval;
+        let end = if to + CLOSE >= self.last {
+            self.last
+        } else {
+            ((to + CLOSE) / interval).floor() * interval
+        };
+        (end > begin + CLOSE).then_some((begin, end))
+    }
+
+    /// What each port sent in the samples that lie in each of these spans, which follow each other.
+    fn sent(&self, samples: &[PortSample], spans: &[(f64, f64)]) -> Vec<Sent> {
+        let parts: Vec<Option<(f64, f64)>> = spans.iter().map(|&span| self.within(span)).collect();
+        let mut sent: Vec<Sent> = parts
+            .iter()
+            .map(|part| part.map(|(begin, end)| (end - begin, HashMap::new())))
+            .collect();
+        for sample in samples {
+            // A sample that begins before a span ends within an interval of its beginning.
+            let is_in = |&(begin, end): &(f64, f64)| {
+                sample.time > begin + CLOSE && sample.time <= end + CLOSE
+            };
+            let place = parts
+                .iter()
+                .position(|part| part.as_ref().is_some_and(is_in));
+            if let Some((_, bytes)) = place.and_then(|place| sent[place].as_mut()) {
+                *bytes.entry((sample.node, sample.port)).or_default() += sample.tx_bytes;
+            }
+        }
+        sent
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tenter_units::Time;
+
+    use super::*;
+    use crate::tree::tests::flexible;
+
+    /// Of the fat tree of two pods: leaf 5 and leaf 6 leave their pods, of which ports 1 and 2 of
+    /// the optical switch are, and are joined.
+    pub(crate) fn steer(trial: &mut TrialData, dark_us: u64, lit_us: u64) {
+        for (port, peer) in [(1, Some((2, 6))), (2, Some((1, 5))), (5, None), (6, None)] {
+            let first = trial.circuits[port].clone();
+            trial.circuits.push(CircuitRow {
+                time: Time::from_ps(dark_us * 1_000_000),
+                peer_optical_port: None,
+                peer_node: None,
+                ..first.clone()
+            });
+            if let Some((port, node)) = peer {
+                trial.circuits.push(CircuitRow {
+                    time: Time::from_ps(lit_us * 1_000_000),
+                    peer_optical_port: Some(port),
+                    peer_node: Some(node),
+                    ..first
+                });
+            }
+        }
+        trial.circuits.sort_by_key(|row| row.time);
+        trial.summary.engine.simulated_ns = 1e6;
+    }
+
+    fn sample(time: f64, node: u32, port: u16, tx_bytes: f64) -> PortSample {
+        PortSample {
+            time,
+            node,
+            port,
+            tx_bytes,
+            ..PortSample::default()
+        }
+    }
+
+    #[test]
+    fn a_state_before_and_one_after() {
+        let mut trial = flexible();
+        steer(&mut trial, 200, 220);
+        let circuits = Circuits::of(&trial);
+        assert_eq!((circuits.lasted, circuits.states.len()), (2, 2));
+        let [before, after] = circuits.states.as_slice() else {
+            panic!("two states");
+        };
+        assert_eq!((before.from, before.to), (0.0, 200_000.0));
+        assert_eq!((after.from, after.to), (220_000.0, 1e6));
+        let tree = &circuits.tree;
+        let kinds = |of: &State| [(1, 1), (1, 2), (2, 2)].map(|tiers| of.circuits(tree, tiers));
+        assert_eq!((kinds(before), before.all_circuits()), ([0, 4, 0], 4));
+        assert_eq!((kinds(after), after.all_circuits()), ([1, 2, 0], 3));
+        assert!(before.dark.is_empty());
+        assert_eq!(after.dark, BTreeMap::from([(8, 1), (9, 1)]));
+        let moved = after.links.iter().find(|link| link.kind == Kind::Moved);
+        let moved = moved.expect("the direct circuit");
+        assert_eq!((moved.ends, moved.count), ((5, 6), 1));
+        // Without samples nothing is known of parts of the trial.
+        assert_eq!((before.known, before.upper), (None, None));
+        assert_eq!(before.direct(tree), None);
+    }
+
+    #[test]
+    fn loads_are_those_of_whole_samples_within_a_state() {
+        let mut trial = flexible();
+        steer(&mut trial, 200, 220);
+        // Every 100 µs at 100 Gbit/s a link could carry 1.25 MB.
+        trial.samples = vec![
+            sample(100_000.0, 5, 1, 625_000.0),
+            sample(200_000.0, 8, 2, 1_250_000.0),
+            // Partly before the new circuits came up.
+            sample(300_000.0, 5, 1, 1e9),
+            sample(400_000.0, 5, 1, 250_000.0),
+            sample(1e6, 4, 1, 750_000.0),
+        ];
+        let circuits = Circuits::of(&trial);
+        let [before, after] = circuits.states.as_slice() else {
+            panic!("two states");
+        };
+        assert_eq!(before.known, Some(200_000.0));
+        assert_eq!(after.known, Some(700_000.0), "from 300 µs on");
+        let of = |state: &State, ends| {
+            let link = state.links.iter().find(|link| link.ends == ends);
+            link.map(|link| link.bytes)
+        };
+        assert_eq!(of(before, (5, 8)), Some([625_000.0, 0.0]));
+        assert_eq!(of(after, (5, 6)), Some([250_000.0, 0.0]));
+        assert_eq!(before.direct(&circuits.tree), Some(0.0));
+        // 250,000 of 1,000,000 bytes that leaves sent.
+        assert_eq!(after.direct(&circuits.tree), Some(0.25));
+        // 1.25 of 2.5 MB on one of four directions between aggregation and core.
+        assert_eq!(before.upper, Some((0.125, 0.5)));
+    }
+
+    #[test]
+    fn counters_serve_where_nothing_changed() {
+        let mut trial = flexible();
+        trial.summary.engine.simulated_ns = 100_000.0;
+        trial.ports.retain(|port| port.node >= 4);
+        let uplink = trial
+            .ports
+            .iter_mut()
+            .find(|port| (port.node, port.port) == (4, 1));
+        uplink.expect("an uplink").tx_bytes = 1_250_000;
+        trial
+            .ports
+            .extend(flexible().ports.into_iter().filter(|port| port.node < 4));
+        let circuits = Circuits::of(&trial);
+        let state = &circuits.states[0];
+        assert_eq!((circuits.lasted, state.known), (1, Some(100_000.0)));
+        let link = state
+            .links
+            .iter()
+            .find(|link| link.ends == (4, 8))
+            .expect("a link");
+        assert_eq!((link.kind, link.count), (Kind::Circuit, 1));
+        assert!((share(link.bytes[0], link.gbps[0], 100_000.0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_many_states_the_longest_are_told_of() {
+        let mut rows = flexible().circuits;
+        let first = rows[0].clone();
+        let mut at = |us: u64, lit: bool| {
+            rows.push(CircuitRow {
+                time: Time::from_ps(us * 1_000_000),
+                peer_node: lit.then_some(8),
+                ..first.clone()
+            });
+        };
+        // Dark for 10 µs each time, but for 300 µs from 500 µs on, which is a state of its own.
+        for (dark, lit) in [(100, 110), (150, 160), (260, 270), (500, 800), (900, 910)] {
+            at(dark, false);
+            at(lit, true);
+        }
+        let history = History::of(&rows, 1e6);
+        let lasting = history.lasting();
+        let spans: Vec<f64> = lasting.iter().map(|&at| history.span(at).0 / 1e3).collect();
+        assert_eq!(spans, [0.0, 110.0, 160.0, 270.0, 500.0, 800.0, 910.0]);
+        let shown = chosen(&lasting, &history);
+        let spans: Vec<f64> = shown.iter().map(|&at| history.span(at).0 / 1e3).collect();
+        assert_eq!(spans, [0.0, 270.0, 500.0, 910.0]);
+    }
+}
