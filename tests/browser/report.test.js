@@ -323,6 +323,88 @@ describe("what the trials of a study recorded", () => {
   });
 });
 
+describe("the report of a fabric with optical switches", () => {
+  /** @type {string} */
+  let file;
+  before(() => {
+    const scenario = "scenarios/flexible-fat-tree.yaml";
+    workplace.trial("flexible", { file: scenario });
+    workplace.trial("standard", { file: scenario, set: ["fabric.circuits=none"] });
+    file = workplace.report("circuits.html", "flexible", "standard");
+  });
+
+  for (const scheme of /** @type {const} */ (["light", "dark"])) {
+    it(`draws the tree before and after circuits changed, ${scheme}`, async () => {
+      const { page, complaints } = await open(file, scheme);
+      for (const one of await drawings(page)) {
+        assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
+      }
+      const pictures = page.locator("#circuits0 svg.tree");
+      assert.equal(await pictures.count(), 2);
+      assert.equal(await page.locator("#comparison svg.tree").count(), 3);
+      assert.equal(await page.locator("#circuits1").count(), 0);
+      // 16 lines to the cores and 16 to the aggregation switches; then four arcs and eight dark ports.
+      assert.equal(await pictures.first().locator(".link").count(), 32);
+      assert.equal(await pictures.last().locator(".link").count(), 36);
+      assert.equal(await pictures.last().locator("path.moved").count(), 4);
+      assert.equal(await pictures.last().locator("circle.dark").count(), 4);
+      // Cores of the first aggregation switches lose load, the others do not.
+      const colours = await pictures
+        .last()
+        .locator("path.load")
+        .evaluateAll((lines) => lines.map((line) => getComputedStyle(line).stroke));
+      assert.ok(new Set(colours).size > 2, colours.join("; "));
+      assert.deepEqual(complaints, []);
+      await page.close();
+    });
+  }
+
+  it("keeps boxes and what is written apart", async () => {
+    const { page } = await open(file);
+    const overlaps = await page.evaluate(() => {
+      const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
+        a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+      /** @type {string[]} */
+      const found = [];
+      for (const svg of document.querySelectorAll("svg.tree")) {
+        const texts = [...svg.querySelectorAll("text")];
+        texts.forEach((one, at) => {
+          for (const other of texts.slice(at + 1)) {
+            if (!apart(one.getBoundingClientRect(), other.getBoundingClientRect())) {
+              found.push(`${one.textContent} | ${other.textContent}`);
+            }
+          }
+        });
+      }
+      return found;
+    });
+    assert.deepEqual(overlaps, []);
+    await page.close();
+  });
+
+  it("says under pointer and keys what a link carried", async () => {
+    const { page, complaints } = await open(file);
+    const tip = page.locator("#tip");
+    // The middle of an arc's frame is not on the arc.
+    const place = await page.locator("#circuits0 g.link:has(path.moved) path.hit").first().evaluate((arc) => {
+      arc.scrollIntoView({ block: "center", behavior: "instant" });
+      const path = /** @type {SVGPathElement} */ (arc);
+      const middle = path.getPointAtLength(path.getTotalLength() / 2);
+      const { x, y } = middle.matrixTransform(path.getScreenCTM() ?? undefined);
+      return { x, y };
+    });
+    await page.mouse.move(place.x, place.y);
+    assert.match((await tip.textContent()) ?? "", /leaf\d – leaf\d\n1 circuit, moved here, 100 Gbit\/s\nleaf\d → leaf\d: [\d.]+% busy/);
+    await page.locator("#circuits0 svg.tree").first().focus();
+    await page.keyboard.press("End");
+    assert.match((await tip.textContent()) ?? "", /core3/);
+    await page.keyboard.press("Escape");
+    assert.equal(await tip.isHidden(), true);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+});
+
 describe("the report of a workload of flows", () => {
   it("has completion times and slow-downs by flow size", async () => {
     workplace.trial("flows", { file: "scenarios/flow-load.yaml" });

@@ -106,6 +106,9 @@ impl Circuits {
 /// How long what was sent is known for, and what each port sent in that time.
 type Sent = Option<(f64, HashMap<Place, f64>)>;
 
+/// Links by their ends and kind, and how many ports they have at either end.
+type Links = BTreeMap<((u32, u32), Kind), (Link, [u64; 2])>;
+
 fn state(
     trial: &TrialData,
     tree: &Tree,
@@ -119,16 +122,16 @@ fn state(
     };
     let top = tree.top();
     let mut dark: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut links: BTreeMap<((u32, u32), Kind), (Link, u64)> = BTreeMap::new();
-    let mut upper = (0_u64, 0.0, 0.0_f64);
+    let mut links = Links::new();
+    let mut upper: Vec<f64> = Vec::new();
     for port in &trial.ports {
         let place = (port.node, port.port);
+        let Some(own) = tree.switch(port.node) else {
+            continue;
+        };
         let peer = match peers.get(&place) {
             Some(peer) => *peer,
             None => tree.tiers.node(&port.peer_name),
-        };
-        let Some(own) = tree.switch(port.node) else {
-            continue;
         };
         let Some(peer) = peer else {
             *dark.entry(port.node).or_default() += 1;
@@ -137,45 +140,50 @@ fn state(
         let Some(other) = tree.switch(peer).filter(|_| peer != port.node) else {
             continue;
         };
-        let home = tree.optical.get(&place);
-        let kind = match home {
+        let kind = match tree.optical.get(&place) {
             None => Kind::Cable,
             Some(Some(home)) if *home != peer => Kind::Moved,
             Some(_) => Kind::Circuit,
         };
-        let bytes = bytes.get(&place).copied().unwrap_or(0.0);
+        let sent = bytes.get(&place).copied().unwrap_or(0.0);
         let ends = (port.node.min(peer), port.node.max(peer));
         let way = usize::from(port.node > peer);
-        let (link, back) = links.entry((ends, kind)).or_insert_with(|| {
-            let none = Link {
-                ends,
-                kind,
-                count: 0,
-                gbps: [0.0; 2],
-                bytes: [0.0; 2],
-            };
-            (none, 0)
-        });
-        *(if way == 0 { &mut link.count } else { back }) += 1;
+        let none = || (Link::none(ends, kind), [0; 2]);
+        let (link, ports) = links.entry((ends, kind)).or_insert_with(none);
+        ports[way] += 1;
         link.gbps[way] += port.rate_gbps;
-        link.bytes[way] += bytes;
+        link.bytes[way] += sent;
         let is_upper = own.tier.max(other.tier) == top && (own.tier != other.tier || top == 1);
         if let (true, Some(known)) = (is_upper, known) {
-            let share = share(bytes, port.rate_gbps, known);
-            upper = (upper.0 + 1, upper.1 + share, upper.2.max(share));
+            upper.push(share(sent, port.rate_gbps, known));
         }
     }
-    let links = links.into_values().map(|(link, back)| Link {
-        count: link.count.max(back),
+    // Each link has a port at either end.
+    let links = links.into_values().map(|(link, ports)| Link {
+        count: ports[0].max(ports[1]),
         ..link
     });
+    let mean = upper.iter().sum::<f64>() / upper.len() as f64;
+    let greatest = upper.iter().copied().fold(0.0, f64::max);
     State {
         from,
         to,
         known,
         links: links.collect(),
         dark,
-        upper: (upper.0 > 0).then(|| (upper.1 / upper.0 as f64, upper.2)),
+        upper: (!upper.is_empty()).then_some((mean, greatest)),
+    }
+}
+
+impl Link {
+    fn none(ends: (u32, u32), kind: Kind) -> Link {
+        Link {
+            ends,
+            kind,
+            count: 0,
+            gbps: [0.0; 2],
+            bytes: [0.0; 2],
+        }
     }
 }
 

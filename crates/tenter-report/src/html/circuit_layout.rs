@@ -12,8 +12,16 @@ const LEAVES: usize = 32;
 const BOXES: usize = 40;
 /// Boxes beside each other in a picture of half the width of the page.
 const FEW: usize = 10;
+/// Width of such a picture.
+const FEW_WIDTH: f64 = 540.0;
+/// Width of one as wide as the page.
+const WIDTH: f64 = 1_100.0;
 /// Between two tiers.
 const STEP: f64 = 96.0;
+/// A box that most names do not fit.
+const NARROW: f64 = 38.0;
+/// Height of boxes whose names are written upright.
+const UPRIGHT: f64 = 50.0;
 /// Between the edge of the picture and what is drawn, where a pod has its frame.
 const MARGIN: f64 = 10.0;
 
@@ -62,6 +70,8 @@ pub(super) struct Layout {
     pub(super) ring: Option<(f64, f64)>,
     /// How many rows there are.
     pub(super) rows: usize,
+    /// Whether boxes stand for several switches.
+    pub(super) is_grouped: bool,
 }
 
 /// Switches that share a box.
@@ -87,11 +97,20 @@ impl Layout {
             };
         }
         let groups = grouped(tree);
-        if top <= 1 {
+        let layout = if top <= 1 {
             Layout::ring(&groups)
         } else {
             Layout::layers(tree, &groups)
+        };
+        Layout {
+            is_grouped: true,
+            ..layout
         }
+    }
+
+    /// Whether the picture has the width of the page to itself.
+    pub(super) fn is_wide(&self) -> bool {
+        self.width > FEW_WIDTH
     }
 
     fn empty(width: f64, height: f64) -> Layout {
@@ -103,6 +122,7 @@ impl Layout {
             height,
             ring: None,
             rows: 1,
+            is_grouped: false,
         }
     }
 
@@ -119,7 +139,7 @@ impl Layout {
         // Boxes of 54 with some room between them.
         let radius = (boxes * 64.0 / TAU).clamp(110.0, 400.0);
         let few = radius <= 200.0;
-        let width = if few { 540.0 } else { 1_100.0 };
+        let width = if few { FEW_WIDTH } else { WIDTH };
         let (across, down) = (
             if few {
                 (width / 2.0 - 45.0_f64).min(radius * 1.3)
@@ -146,7 +166,7 @@ impl Layout {
     /// Every switch by itself: a row for each tier, pods beside each other.
     fn tree(tree: &Tree, widest: usize) -> Layout {
         let top = tree.top();
-        let width = if widest <= FEW { 540.0 } else { 1_100.0 };
+        let width = if widest <= FEW { FEW_WIDTH } else { WIDTH };
         let mut layout = Layout::empty(width, 0.0);
         layout.rows = top as usize;
         let mut pods: BTreeMap<Option<u32>, Vec<&TreeSwitch>> = BTreeMap::new();
@@ -179,7 +199,7 @@ impl Layout {
                 }
             }
             if let (Some(pod), true) = (pod, framed) {
-                let (above, below) = (level(top - 1) - 32.0, level(1) + 20.0);
+                let (above, below) = (level(top - 1) - 18.0, level(1) + 30.0);
                 layout.frames.push(Frame {
                     name: format!("pod {pod}"),
                     place: (left - 4.0, above, span + 8.0, below - above),
@@ -194,7 +214,7 @@ impl Layout {
             let x = MARGIN + (place as f64 + 0.5) * wide;
             layout.put_switch(switch, (x, level(top)), wide, 0);
         }
-        layout.height = level(1) + 22.0;
+        layout.height = level(1) + 32.0;
         layout
     }
 
@@ -204,15 +224,20 @@ impl Layout {
             last: None,
             members: vec![switch],
         };
-        let height = if switch.hosts > 0 { 30.0 } else { 22.0 };
-        let item = item(&group, at, ((slot * 0.82).min(72.0), height), row);
+        let width = (slot * 0.82).min(72.0);
+        let height = match switch.hosts {
+            0 => 22.0,
+            _ if width < NARROW => UPRIGHT,
+            _ => 30.0,
+        };
+        let item = item(&group, at, (width, height), row);
         self.put(item, &group.members);
     }
 
     /// A box for each pod or so many leaves, and one for each tier that is of no pod.
     fn layers(tree: &Tree, groups: &[Group<'_>]) -> Layout {
         let top = tree.top();
-        let width = 1_100.0;
+        let width = WIDTH;
         let mut layout = Layout::empty(width, 0.0);
         let mut upper: BTreeMap<u32, Vec<&TreeSwitch>> = BTreeMap::new();
         let of_groups = |switch: &TreeSwitch| switch.tier == 1 || switch.pod.is_some();
@@ -231,16 +256,17 @@ impl Layout {
             layout.put(item(&group, at, (width - 2.0 * MARGIN, 26.0), row), members);
         }
         let slot = (width - 2.0 * MARGIN) / groups.len().max(1) as f64;
+        let wide = (slot * 0.8).min(110.0);
         let y = 36.0 + upper.len() as f64 * STEP;
         for (place, group) in groups.iter().enumerate() {
             let x = MARGIN + (place as f64 + 0.5) * slot;
-            let size = ((slot * 0.8).min(110.0), 36.0);
+            let size = (wide, if wide < NARROW { UPRIGHT } else { 36.0 });
             let mut item = item(group, (x, y), size, layout.rows - 1);
             item.is_group = group.members.len() > 1;
             layout.put(item, &group.members);
         }
         debug_assert!(top > 1, "a single tier is a ring");
-        layout.height = y + 24.0;
+        layout.height = y + UPRIGHT / 2.0 + 2.0;
         layout
     }
 }

@@ -158,13 +158,19 @@ impl<'a> Picture<'a> {
 
     /// Adds the drawing.
     pub(super) fn draw(&self, title: &str, common: Common, page: &mut String) {
-        let labels = if common.depth > 0.0 { 14.0 } else { 2.0 };
+        // Pictures beside each other are of one height.
+        let depth = if self.layout.is_wide() {
+            self.depth()
+        } else {
+            common.depth
+        };
+        let labels = if depth > 0.0 { 14.0 } else { 2.0 };
         add(
             page,
             format_args!(
                 "<svg class=\"tree\" viewBox=\"0 0 {} {:.0}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"{}\">",
                 self.layout.width,
-                self.layout.height + common.depth + labels,
+                self.layout.height + depth + labels,
                 escape(title)
             ),
         );
@@ -185,13 +191,13 @@ impl<'a> Picture<'a> {
             self.item(place, item, common, page);
         }
         for frame in &self.layout.frames {
-            let (left, top, ..) = frame.place;
+            let (left, top, _, height) = frame.place;
             add(
                 page,
                 format_args!(
-                    "<text class=\"halo\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    left + 5.0,
-                    top + 13.0,
+                    "<text class=\"halo\" transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                    left + 10.0,
+                    top + height / 2.0,
                     escape(&frame.name)
                 ),
             );
@@ -243,8 +249,11 @@ impl<'a> Picture<'a> {
         let (a, b) = self.ends(bundle);
         let half = |item: &Item| item.size.1 / 2.0;
         let (path, middle) = if let Some(centre) = self.layout.ring {
-            // Bent towards the middle, so that neighbours of neighbours do not pass behind boxes.
-            let bend = |a: f64, b: f64, centre: f64| f64::midpoint(a, b) * 0.6 + centre * 0.4;
+            // Bent towards the middle, so that it does not pass behind the boxes between; the more
+            // the further it goes.
+            let far = (a.at.0 - b.at.0).hypot(a.at.1 - b.at.1) / self.layout.height;
+            let by = (0.6 * far).min(0.4);
+            let bend = |a: f64, b: f64, centre: f64| f64::midpoint(a, b) * (1.0 - by) + centre * by;
             let by = (
                 bend(a.at.0, b.at.0, centre.0),
                 bend(a.at.1, b.at.1, centre.1),
@@ -283,7 +292,8 @@ impl<'a> Picture<'a> {
                 escape(&self.about(bundle))
             ),
         );
-        if (a.is_group || b.is_group) && bundle.count > 1 {
+        let is_counted = self.layout.ring.is_none() && (a.is_group || b.is_group);
+        if is_counted && bundle.count > 1 {
             add(
                 page,
                 format_args!(
@@ -368,7 +378,8 @@ impl<'a> Picture<'a> {
                 escape(&about)
             ),
         );
-        let mut base = y + 4.0;
+        // What is left for the name above the load or the hosts.
+        let mut below = top + height;
         if let Some(inner) = inner {
             let (class, style) = self.colour(inner, common);
             add(
@@ -376,23 +387,15 @@ impl<'a> Picture<'a> {
                 format_args!(
                     "<path class=\"{class}\" style=\"{style}stroke-width:6\" d=\"M{:.1} {:.1}H{:.1}\"/>",
                     left + 3.0,
-                    top + height - 6.0,
+                    below - 6.0,
                     left + width - 3.0
                 ),
             );
-            base -= 5.0;
-        } else if ticks(item, (left, top + height), page) {
-            base -= 3.0;
+            below -= 10.0;
+        } else if ticks(item, (left, below), page) {
+            below -= 7.0;
         }
-        if let Some((name, size)) = fitting(&item.names, width - 4.0) {
-            add(
-                page,
-                format_args!(
-                    "<text x=\"{x:.1}\" y=\"{base:.1}\" text-anchor=\"middle\" style=\"font-size:{size}px\">{}</text>",
-                    escape(name)
-                ),
-            );
-        }
+        name(item, (x, f64::midpoint(top, below)), below - top, page);
         page.push_str("</g>");
         self.dark(place, item, page);
     }
@@ -406,9 +409,9 @@ impl<'a> Picture<'a> {
             return;
         }
         let text = count(ports);
-        let radius = if item.size.0 < 26.0 { 3.0 } else { 7.0 };
-        let x = item.at.0 + item.size.0 / 2.0 - 1.0;
-        let y = item.at.1 - item.size.1 / 2.0 + 1.0;
+        let radius = if item.size.0 < 22.0 { 3.0 } else { 6.5 };
+        let x = item.at.0 + item.size.0 / 2.0 + 1.0;
+        let y = item.at.1 - item.size.1 / 2.0 - 1.0;
         add(
             page,
             format_args!(
@@ -453,6 +456,24 @@ fn ticks(item: &Item, (left, bottom): (f64, f64), page: &mut String) -> bool {
     }
     page.push_str("\"/>");
     true
+}
+
+/// Writes the name of a box around a place, upright where it is too long for the box.
+fn name(item: &Item, (x, y): (f64, f64), height: f64, page: &mut String) {
+    let across = fitting(&item.names, item.size.0 - 4.0);
+    let (found, turn) = match across {
+        Some(found) => (Some(found), ""),
+        None => (fitting(&item.names, height - 4.0), " rotate(-90)"),
+    };
+    if let Some((name, size)) = found {
+        add(
+            page,
+            format_args!(
+                "<text transform=\"translate({x:.1} {y:.1}){turn}\" dy=\"0.35em\" text-anchor=\"middle\" style=\"font-size:{size}px\">{}</text>",
+                escape(name)
+            ),
+        );
+    }
 }
 
 /// The first name that fits a width, and the size of its letters.

@@ -96,7 +96,7 @@ fn draw(drawn: &[Drawn], page: &mut String) {
     }
     lead(drawn, page);
     legend(drawn, common, page);
-    let is_wide = drawn.iter().any(|of| of.layout.width > 600.0);
+    let is_wide = drawn.iter().any(|of| of.layout.is_wide());
     for (of, pictures) in drawn.iter().zip(&pictures) {
         if let Some(name) = &of.name {
             add(page, format_args!("<h4>{}</h4>", escape(name)));
@@ -125,7 +125,12 @@ fn draw(drawn: &[Drawn], page: &mut String) {
 
 /// What is drawn, and what is not.
 fn lead(drawn: &[Drawn], page: &mut String) {
-    page.push_str("<p class=\"lead\">Switches as they are cabled, with what optical switches joined. Links of a kind between the same two are one line, the thicker the more; hosts are ticks on their leaf.");
+    page.push_str("<p class=\"lead\">Switches as they are cabled, with what optical switches joined. Links of a kind between the same two are one line, the thicker the more");
+    page.push_str(if drawn.iter().any(|of| of.layout.is_grouped) {
+        "; a box is a pod, or several leaves, and the bar in it stands for the links within."
+    } else {
+        "; hosts are ticks on their leaf."
+    });
     for of in drawn {
         let (shown, lasted) = (of.circuits.states.len(), of.circuits.lasted);
         if shown < lasted {
@@ -148,9 +153,9 @@ fn lead(drawn: &[Drawn], page: &mut String) {
     let unknown = |of: &&Drawn| of.circuits.states.iter().any(|state| state.known.is_none());
     if let Some(of) = drawn.iter().find(unknown) {
         let remedy = if of.is_sampled {
-            "no whole sample lies within that time: sample more often with <code>observe.sample_interval</code>"
+            "no whole sample lies within that time; sample more often with <code>observe.sample_interval</code>"
         } else {
-            "the trial was not sampled: switch samples on with <code>observe.samples</code>, or sample more often with <code>observe.sample_interval</code>"
+            "the trial was not sampled; switch samples on with <code>observe.samples</code>, or sample more often with <code>observe.sample_interval</code>"
         };
         add(
             page,
