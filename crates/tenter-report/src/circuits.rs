@@ -357,7 +357,7 @@ impl Sampled {
             .map(|part| part.map(|(begin, end)| (end - begin, HashMap::new())))
             .collect();
         for sample in samples {
-            // A sample that begins before a span ends within an interval of its beginning.
+            // Parts begin where a sample ends, so what ends later began no earlier.
             let is_in = |&(begin, end): &(f64, f64)| {
                 sample.time > begin + CLOSE && sample.time <= end + CLOSE
             };
