@@ -5,7 +5,7 @@ mod credit;
 mod signals;
 
 use tenter_topology::{Routing, TreePlace};
-use tenter_units::SerialisationTime;
+use tenter_units::{SerialisationTime, Time};
 
 use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
 use crate::departures::Departures;
@@ -92,6 +92,12 @@ impl Switch {
     pub fn become_spine(&mut self, spec: &ScheduledSpec, (seed, name): (u64, &str)) {
         let spray = Spray::new(spec.spray, self.ports.len(), (seed, name));
         self.balancer = Balancer::of_spine(spray, self.ports.len());
+    }
+
+    /// Packets that would wait for more than so long at every circuit straight to their leaf take
+    /// the tree, if the load balancer may choose for each packet.
+    pub fn spill(&mut self, limit: Time) {
+        self.balancer.spill(limit.ps(), self.ports.len());
     }
 
     /// Says where it stands in the tree, before anything has happened: routing by destination goes
@@ -251,11 +257,10 @@ impl Switch {
         received.0 += 1;
         received.1 += u64::from(packet.frame_bytes);
         self.note(EventKind::Arrived, packet, input, medium);
-        let candidates = routing.candidates(self.index, packet.destination);
+        let around = (&self.ports[..], routing);
+        let candidates = self.balancer.candidates(packet, self.index, around);
         let seed = self.rules.seed;
-        let chosen = self
-            .balancer
-            .choose(packet, candidates, seed, (&self.ports, routing));
+        let chosen = self.balancer.choose(packet, candidates, seed, around);
         candidates[chosen]
     }
 

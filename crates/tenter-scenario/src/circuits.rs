@@ -71,6 +71,13 @@ const CIRCUITS: KeyTable = KeyTable {
         )
         .from("not published; with `straight` it is always the same leaves that can be joined"),
         key(
+            "spill",
+            "time or `none`",
+            Default("2us"),
+            "A packet that would wait for longer at every circuit to its leaf takes the tree of a `fat-tree`, where load balancing chooses for each packet and looks at no table",
+        )
+        .from("assumed: the direct way first, and the queue of 17 full frames at 100G"),
+        key(
             "steering",
             "mapping or `none`",
             Default("none"),
@@ -175,6 +182,7 @@ pub(crate) struct CircuitDraft<'p> {
     on_change: OnChange,
     convergence: Time,
     cabling: OpticalCabling,
+    spill: Option<Time>,
     steering: Option<(SteeringPlan, Field<'p>)>,
     field: Field<'p>,
 }
@@ -199,6 +207,10 @@ pub(crate) fn read<'p>(fabric: &mut Section<'p>) -> Read<Option<CircuitDraft<'p>
         ("straight", OpticalCabling::Straight),
     ];
     let cabling = own.choice("cabling", &cablings);
+    let spill = own.take("spill");
+    let spill = spill.and_then(|field| {
+        field.or_none(|field| field.quantity("a time", &(Time::ZERO..=SIMULATED_MAX)))
+    });
     let steering = read_steering(&mut own);
     let initial = read_circuits(&mut own, "initial");
     let changes = read_changes(&mut own);
@@ -219,6 +231,7 @@ pub(crate) fn read<'p>(fabric: &mut Section<'p>) -> Read<Option<CircuitDraft<'p>
         on_change: on_change?,
         convergence: learnt,
         cabling: cabling?,
+        spill: spill?,
         steering: steering?,
         field,
     }))
@@ -348,6 +361,7 @@ impl CircuitDraft<'_> {
             reconfiguration: self.reconfiguration,
             on_change: self.on_change,
             convergence: self.convergence,
+            spill: self.spill,
             steering: self.steering.as_ref().map(|(plan, _)| *plan),
         };
         self.check_steering(&topology)?;

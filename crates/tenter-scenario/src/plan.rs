@@ -203,6 +203,10 @@ pub struct CircuitPlan {
     /// How long after circuits have come up routing knows, and after the light has gone without
     /// notice; no longer than the reconfiguration.
     pub convergence: Time,
+    /// What would wait for longer than this at the circuits between two leaves of a tree takes the
+    /// tree; of no consequence where load balancing keeps packets in order. `None`: all of it
+    /// waits.
+    pub spill: Option<Time>,
     /// When circuits follow what jobs send, and how; there are no other changes then.
     pub steering: Option<SteeringPlan>,
 }

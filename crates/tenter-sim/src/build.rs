@@ -63,6 +63,9 @@ pub struct Context {
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
+    /// With more than this to wait for at circuits leaves send through the tree, where their load
+    /// balancer may choose for each packet.
+    pub(crate) spill: Option<Time>,
     /// How long background jobs run on without the others, in ps.
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
@@ -363,6 +366,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         progress: JobProgress::new(jobs.len()),
         jobs,
         seed: plan.seed,
+        spill: spill(plan),
         background_delay: plan.background_delay.ps(),
         ranks,
         homes,
@@ -659,6 +663,9 @@ impl Context {
             _ => Switch::new(place, spec, transmitters, &headrooms),
         };
         switch.stand_at(self.topology.tree_place(node));
+        if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
+            switch.spill(limit);
+        }
         self.schedule(node, &mut switch);
         self.give_credit(&mut switch);
         self.give_signals(node, &mut switch);
@@ -703,4 +710,12 @@ impl Context {
         };
         self.ranks_on(node).iter().map(stream).collect()
     }
+}
+
+/// From which wait on leaves with circuits send through the tree.
+pub(crate) fn spill(plan: &Plan) -> Option<Time> {
+    let has_tree = plan.topology.optics.has_tree();
+    let spill = plan.circuits.as_ref()?.spill;
+    let balancing = &plan.switches.usual.load_balancing;
+    spill.filter(|_| has_tree && balancing.reorders())
 }

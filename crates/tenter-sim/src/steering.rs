@@ -8,6 +8,8 @@
 //!
 //! All of it happens at edges, where every node stands at one instant.
 
+use std::cmp::Reverse;
+
 use tenter_record::SteeringRow;
 use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan};
 use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
@@ -15,7 +17,7 @@ use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
 
-use crate::build::Context;
+use crate::build::{Context, spill};
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
@@ -35,6 +37,8 @@ struct Controller {
     home: Topology,
     /// With those that are there when all changes that were announced are done.
     current: Topology,
+    /// Whether circuits spill into the tree.
+    spills: bool,
     /// By job: what it sends phase by phase, while it runs.
     running: Vec<Option<Vec<Traffic>>>,
     /// Whether that has changed since the last decision.
@@ -53,6 +57,7 @@ impl Steering {
             plan: steering,
             home: plan.topology.clone(),
             current: plan.topology.clone(),
+            spills: spill(plan).is_some(),
             running: vec![None; plan.jobs.len()],
             has_changed: false,
             counted: Vec::new(),
@@ -174,8 +179,8 @@ impl Controller {
 
     /// What should follow from a traffic.
     fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
-        let choice = circuits::choose(&self.home, traffic);
-        let before = circuits::estimate(&self.current, traffic);
+        let choice = circuits::choose(&self.home, traffic, self.spills);
+        let before = circuits::estimate(&self.current, traffic, self.spills);
         let better = |before| choice.estimate.improves(before, self.plan.threshold);
         let mut row = SteeringRow {
             time: Time::from_ps(now),
@@ -206,9 +211,11 @@ impl Controller {
     }
 }
 
-/// A job with more steps than this counts by what it sends in all: the steps of a ring, say, are all
-/// alike.
-const PHASES_MAX: usize = 16;
+/// Of a job with more steps than this those in which least is sent count together: the dot products
+/// of a solver, say.
+const PHASES_MAX: usize = 8;
+/// Steps of more are as if they were the last of these: those of a ring, say, are all alike.
+const STEPS_MAX: usize = 256;
 
 /// What a job sends in one pass of its sequence, step by step. A workload of flows sends to all
 /// alike, which asks for no circuits.
@@ -227,7 +234,7 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
             if context.is_carried(job, &transfer) {
                 continue;
             }
-            let phase = (first + transfer.step as usize).min(PHASES_MAX);
+            let phase = (first + transfer.step as usize).min(STEPS_MAX - 1);
             while phases.len() <= phase {
                 phases.push(Traffic::new(&context.topology));
             }
@@ -235,10 +242,13 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
             phases[phase].add(src, dst, transfer.bytes);
         }
     }
-    if phases.len() > PHASES_MAX {
-        let mut sum = Traffic::new(&context.topology);
-        phases.iter().for_each(|phase| sum.add_all(phase));
-        phases = vec![sum];
+    phases.retain(|phase| !phase.is_empty());
+    let topology = &context.topology;
+    phases.sort_by_cached_key(|phase| Reverse(phase.busiest_nic(topology)));
+    for small in phases.split_off(phases.len().min(PHASES_MAX)) {
+        if let Some(last) = phases.last_mut() {
+            last.add_all(&small);
+        }
     }
     Ok(phases)
 }

@@ -80,6 +80,9 @@ pub struct Routing {
     groups: usize,
     /// Per switch and group, switch-major.
     table: Vec<PortList>,
+    /// The same for ways through the tree, where a circuit leads there directly; empty where none
+    /// does.
+    others: Vec<PortList>,
     lists: PortLists,
     /// Per pair of groups: switches on the longest path between them, which is a shortest one
     /// unless there are static routes.
@@ -111,6 +114,7 @@ impl Routing {
         let mut search = Search::new(graph.switches());
         for (group, leader) in leaders.iter().enumerate() {
             search.run(&graph, routing.attachment(*leader));
+            routing.take_others(&graph, &mut search, group);
             for switch in 0..graph.switches() {
                 let previous = switch * groups + group.saturating_sub(1);
                 let list = search.candidates(&graph, switch);
@@ -139,10 +143,12 @@ impl Routing {
     #[must_use]
     pub fn without(&self, topology: &Topology, is_out: &[bool]) -> Routing {
         let mut routing = self.clone();
+        routing.others = Vec::new();
         let graph = SwitchGraph::without(topology, is_out);
         let mut search = Search::new(graph.switches());
         for leader in self.leaders() {
             search.run(&graph, routing.attachment(leader));
+            routing.take_others(&graph, &mut search, self.group(leader));
             routing.take_shortest(&graph, &mut search, leader);
             if topology.routes.is_empty() {
                 continue;
@@ -170,12 +176,30 @@ impl Routing {
         }
     }
 
+    /// Puts the ways through the tree to a group where a search has found a direct circuit into
+    /// their table.
+    fn take_others(&mut self, graph: &SwitchGraph, search: &mut Search, group: usize) {
+        let nearest = (0..graph.switches()).filter(|&switch| search.distance[switch] == 1);
+        let leaves: Vec<usize> = nearest
+            .filter(|&switch| graph.is_last_resort(switch as u32))
+            .collect();
+        for switch in leaves {
+            if self.others.is_empty() {
+                self.others = vec![PortList::default(); graph.switches() * self.groups];
+            }
+            let list = search.others(graph, switch);
+            let entry = switch * self.groups + group;
+            self.others[entry] = self.lists.intern(list, PortList::default());
+        }
+    }
+
     /// Finds the switch and port of every host, and numbers the switches that have any.
     fn attach(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing {
             hosts: Vec::with_capacity(topology.hosts),
             groups: 0,
             table: Vec::new(),
+            others: Vec::new(),
             lists: PortLists::default(),
             distances: Vec::new(),
             tree_order: topology.tree_order(),
@@ -320,6 +344,15 @@ impl Routing {
         }
         self.lists
             .get(self.table[switch as usize * self.groups + host.group as usize])
+    }
+
+    /// From a leaf with circuits straight to the leaf of `dst_host`, the egress ports that lead
+    /// there through the tree as well; none from all others.
+    #[inline]
+    pub fn others(&self, switch: u32, dst_host: u32) -> &[u16] {
+        let entry = switch as usize * self.groups + self.group(dst_host);
+        let list = self.others.get(entry).copied();
+        self.lists.get(list.unwrap_or_default())
     }
 
     /// The number of the switch a host is on among the switches that have hosts: densely from 0.
@@ -579,6 +612,23 @@ impl Search {
                 self.queue.push(*peer);
             }
         }
+    }
+
+    /// The ports of `switch` that lead to the destination on the shortest way through the tree.
+    fn others(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+        self.candidates.clear();
+        let distance = |peer: u32| {
+            let is_of_tree = !graph.is_last_resort(peer) && !self.is_behind[peer as usize];
+            is_of_tree.then(|| self.distance[peer as usize])
+        };
+        let edges = graph.edges(switch).iter();
+        let known = edges.filter_map(|(peer, port)| Some((distance(*peer)?, *port)));
+        let known = known.filter(|(distance, _)| *distance != Search::UNSEEN);
+        if let Some(least) = known.clone().map(|(distance, _)| distance).min() {
+            let ports = known.filter(|(distance, _)| *distance == least);
+            self.candidates.extend(ports.map(|(_, port)| port));
+        }
+        &self.candidates
     }
 
     /// The ports of `switch` one link nearer to the destination.

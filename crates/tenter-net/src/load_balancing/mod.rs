@@ -255,6 +255,8 @@ pub(crate) trait Balance {
 pub(crate) struct Balancer {
     member: Member,
     quality: Quality,
+    /// With more than this waiting at every circuit, in ps, packets take the tree.
+    spill: Option<u64>,
 }
 
 impl Balancer {
@@ -264,6 +266,7 @@ impl Balancer {
         Balancer {
             member,
             quality: Quality::new(quality, ports),
+            spill: None,
         }
     }
 
@@ -273,6 +276,41 @@ impl Balancer {
         Balancer {
             member: Member::Spine(Box::new(spray)),
             quality: Quality::new(None, ports),
+            spill: None,
+        }
+    }
+
+    /// Packets that would wait for more than `limit` ps at every circuit straight to their leaf
+    /// take the tree from now on. A switch that judges its ports by a table cannot know, and does
+    /// nothing of the kind.
+    pub(crate) fn spill(&mut self, limit: u64, ports: usize) {
+        if !self.quality.is_kept() {
+            self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
+        }
+        self.spill = self.quality.is_exact().then_some(limit);
+    }
+
+    /// The ports that a packet may take at a switch, which has been brought to its instant.
+    #[inline]
+    pub(crate) fn candidates<'r>(
+        &self,
+        packet: &Packet,
+        index: u32,
+        (ports, routing): (&[Port], &'r Routing),
+    ) -> &'r [u16] {
+        let candidates = routing.candidates(index, packet.destination);
+        match self.spill {
+            None => candidates,
+            Some(limit) => {
+                let others = routing.others(index, packet.destination);
+                let backlog = |port: &u16| ports[usize::from(*port)].backlog(packet.at);
+                let is_full = |port| backlog(port) > limit;
+                if others.is_empty() || !candidates.iter().all(is_full) {
+                    candidates
+                } else {
+                    others
+                }
+            }
         }
     }
 

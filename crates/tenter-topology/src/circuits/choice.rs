@@ -3,8 +3,8 @@
 //! The [matching](super::steering) says which pairs of leaves are worth a circuit, and not how many
 //! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
 //! what each answer would do is estimated with the routes that it leads to: the busiest link
-//! decides, and of equals the shorter way. All that a pair with circuits sends passes them, so pairs
-//! that would get too few for what they send are left to the tree.
+//! decides, and of equals the shorter way. Where circuits do not spill, all that a pair with circuits
+//! sends passes them, so pairs that would get too few for what they send are left to the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,13 +46,13 @@ pub fn can_steer(topology: &Topology) -> bool {
 /// # Panics
 /// When a switch has more ports than [`can_steer`] allows, or `home` does not join all hosts, which
 /// is the caller's mistake.
-pub fn choose(home: &Topology, scenes: &Scenes) -> Choice {
-    let known = estimate(home, scenes);
+pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
+    let known = estimate(home, scenes, spills);
     let mut best = Choice {
         topology: home.clone(),
         estimate: known.expect("the fabric joins its hosts"),
     };
-    let search = Chooser::new(home, scenes);
+    let search = Chooser::new(home, scenes, spills);
     for _ in 0..PASSES_MAX {
         let before = best.estimate;
         for question in search.questions() {
@@ -79,6 +79,7 @@ struct Question {
 struct Chooser<'a> {
     home: &'a Topology,
     scenes: &'a Scenes,
+    spills: bool,
     /// By optical switch: the ports to leaves, each with its leaf.
     ports: Vec<Vec<(u16, u32)>>,
     /// The order in which optical switches are asked.
@@ -90,7 +91,7 @@ struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    fn new(home: &'a Topology, scenes: &'a Scenes) -> Chooser<'a> {
+    fn new(home: &'a Topology, scenes: &'a Scenes, spills: bool) -> Chooser<'a> {
         let none = Traffic::new(home);
         let hosts = 0..home.hosts as u32;
         let leaf_of: BTreeMap<u32, u32> = hosts
@@ -107,6 +108,7 @@ impl<'a> Chooser<'a> {
         Chooser {
             home,
             scenes,
+            spills,
             ports: ports.collect(),
             order: spread_order(home.optics.switches().len()),
             leaf_of,
@@ -163,7 +165,7 @@ impl<'a> Chooser<'a> {
         if topology.unreached().is_some() {
             return;
         }
-        if let Some(estimate) = estimate(&topology, self.scenes)
+        if let Some(estimate) = estimate(&topology, self.scenes, self.spills)
             && estimate < best.estimate
         {
             *best = Choice { topology, estimate };
@@ -219,11 +221,11 @@ impl<'a> Chooser<'a> {
     }
 
     /// The pairs of leaves whose circuits would take as long for what they send each other as the
-    /// busiest link of the best answer so far, and longer than any NIC. Where leaves pass on what
-    /// comes from others there is no such thing.
+    /// busiest link of the best answer so far, and longer than any NIC. Where circuits spill, and
+    /// where leaves pass on what comes from others, there is no such thing.
     fn overloaded(&self, topology: &Topology, busiest: u128) -> BTreeSet<(u32, u32)> {
         let mut circuits: BTreeMap<(u32, u32), Links> = BTreeMap::new();
-        if !topology.optics.has_tree() {
+        if self.spills || !topology.optics.has_tree() {
             return BTreeSet::new();
         }
         for (switch, a, b) in topology.circuits() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{Routing, Topology};
 
-use super::scenes::{Scenes, in_use};
+use super::scenes::{Scenes, amount_in, in_use};
 use super::traffic::{Traffic, time_of};
 
 /// How long traffic takes through a fabric, and how far it goes; the less of both the better. Times
@@ -30,11 +30,14 @@ impl Estimate {
 }
 
 /// What the circuits that there are would do for some traffic; nothing where they do not join all.
-pub fn estimate(topology: &Topology, scenes: &Scenes) -> Option<Estimate> {
+///
+/// Where circuits `spill`, they carry what they can in the time of the busiest NIC, and the tree the
+/// rest.
+pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::build(topology).ok()?;
     let of_scenes = scenes
         .iter()
-        .map(|traffic| Loads::of(topology, &routing, traffic).estimate());
+        .map(|traffic| Loads::of(topology, &routing, traffic, spills).estimate());
     let none = Estimate {
         busiest: 0,
         total: 0,
@@ -54,11 +57,12 @@ struct Loads<'t> {
     /// By switch: what is to go on from there.
     waiting: Vec<u64>,
     nic: u128,
+    spills: bool,
 }
 
 impl<'t> Loads<'t> {
     /// Sends a traffic over routes that were built for this graph.
-    fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic) -> Loads<'t> {
+    fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic, spills: bool) -> Loads<'t> {
         let hosts = topology.hosts as u32;
         let mut first = vec![0];
         for switch in topology.switch_nodes() {
@@ -71,6 +75,7 @@ impl<'t> Loads<'t> {
             waiting: vec![0; topology.switches()],
             first,
             nic: traffic.busiest_nic(topology),
+            spills,
         };
         // A host of each leaf stands for all of them.
         let mut leader = vec![0; traffic.leaves() as usize];
@@ -95,7 +100,11 @@ impl<'t> Loads<'t> {
         for &(from, amount) in sources {
             let links = routing.distance(from, to) as usize - 1;
             levels.resize(levels.len().max(links + 1), Vec::new());
-            self.hand(&mut levels[links], routing.attachment(from), amount);
+            let direct = self.direct(routing, (from, to), amount);
+            self.hand(&mut levels[links], routing.attachment(from), direct);
+            if direct < amount {
+                self.spill(routing, (from, to), amount - direct, &mut levels);
+            }
         }
         while let Some(mut switches) = levels.pop() {
             switches.sort_unstable();
@@ -115,6 +124,51 @@ impl<'t> Loads<'t> {
                     self.hand(nearer, next, more);
                 }
             }
+        }
+    }
+
+    /// What takes the shortest way: all of it, or as much as circuits carry while the busiest NIC
+    /// is busy.
+    fn direct(&self, routing: &Routing, (from, to): (u32, u32), amount: u64) -> u64 {
+        let leaf = routing.attachment(from);
+        if !self.spills || routing.others(leaf, to).is_empty() {
+            return amount;
+        }
+        let node = self.topology.hosts as u32 + leaf;
+        let carried = |port: &u16| {
+            let rate = self.topology.cable(node, *port).rate;
+            amount_in(self.nic, rate)
+        };
+        let ports = routing.candidates(leaf, to).iter();
+        amount.min(ports.map(carried).sum())
+    }
+
+    /// Sends the rest through the tree, up to the next switches on the way.
+    fn spill(
+        &mut self,
+        routing: &Routing,
+        (from, to): (u32, u32),
+        amount: u64,
+        levels: &mut Vec<Vec<u32>>,
+    ) {
+        let hosts = self.topology.hosts as u32;
+        let leaf = routing.attachment(from);
+        let ports = routing.others(leaf, to);
+        let shares = ports.len() as u64;
+        for (place, &port) in (0..).zip(ports) {
+            let more = amount / shares + u64::from(place < amount % shares);
+            self.amounts[(self.first[leaf as usize] + u32::from(port)) as usize] += more;
+            let next = self.topology.neighbour(hosts + leaf, port).node - hosts;
+            let (mut links, mut at) = (0, next);
+            while let Some(port) = routing.candidates(at, to).first() {
+                if at == routing.attachment(to) {
+                    break;
+                }
+                at = self.topology.neighbour(hosts + at, *port).node - hosts;
+                links += 1;
+            }
+            levels.resize(levels.len().max(links + 1), Vec::new());
+            self.hand(&mut levels[links], next, more);
         }
     }
 

@@ -108,3 +108,10 @@ pub(super) struct Links {
 pub(super) fn in_use(time: u128) -> u128 {
     time.saturating_mul(5) / 4
 }
+
+/// What a link carries in a time, idle for a fifth of it.
+pub(super) fn amount_in(time: u128, rate: Rate) -> u64 {
+    let bits = u128::from(rate.bits_per_second());
+    let amount = (time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000 >> 20;
+    amount.min(u128::from(u64::MAX)) as u64
+}

@@ -55,7 +55,7 @@ fn loads_by_hand() {
     let tree = tree(4);
     let traffic = shifted(&tree);
     let nic = traffic.busiest_nic(&tree);
-    let estimate = estimate(&tree, &Scenes::of(traffic)).unwrap();
+    let estimate = estimate(&tree, &Scenes::of(traffic), false).unwrap();
     // Eight NICs over four links to the cores: twice as long as a NIC, and a fifth of it idle.
     assert_eq!(estimate.busiest, 5 * nic / 2);
     // Leaf to aggregation, core, aggregation and leaf: four links for each of 16 NICs.
@@ -67,7 +67,7 @@ fn circuits_take_what_the_taper_has_left_over() {
     let home = tree(4);
     let traffic = shifted(&home);
     let nic = traffic.busiest_nic(&home);
-    let choice = choose(&home, &Scenes::of(traffic));
+    let choice = choose(&home, &Scenes::of(traffic), false);
     // Leaf 0 has three of its four uplinks as circuits to leaf 2; one stays in the tree.
     assert!(choice.estimate.busiest.abs_diff(5 * nic / 3) < nic / 1_000);
     assert_eq!(choice.topology.unreached(), None);
@@ -83,13 +83,13 @@ fn circuits_take_what_the_taper_has_left_over() {
     assert_eq!(direct(&choice.topology), 6);
     // Nothing to win: nothing is changed.
     let nothing = Scenes::of(Traffic::new(&home));
-    assert_eq!(direct(&choose(&home, &nothing).topology), 0);
+    assert_eq!(direct(&choose(&home, &nothing, false).topology), 0);
 }
 
 #[test]
 fn rewirings_lead_from_one_set_of_circuits_to_the_other() {
     let home = tree(4);
-    let there = choose(&home, &Scenes::of(shifted(&home))).topology;
+    let there = choose(&home, &Scenes::of(shifted(&home)), false).topology;
     for (from, to) in [(&home, &there), (&there, &home), (&home, &home)] {
         let mut changed = from.clone();
         let rewirings = rewirings(from, to);
@@ -128,8 +128,8 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
     }
     let nic = traffic.busiest_nic(&home);
     let scenes = Scenes::of(traffic);
-    let choice = choose(&home, &scenes);
-    let before = estimate(&home, &scenes).unwrap();
+    let choice = choose(&home, &scenes, false);
+    let before = estimate(&home, &scenes, false).unwrap();
     // Two circuits to either neighbour, for what four NICs send.
     assert_eq!(choice.estimate.busiest, 5 * nic / 2, "{before:?}");
     assert!(choice.estimate.improves(before, 100));
@@ -143,7 +143,7 @@ fn jobs_count_alike_and_phases_one_after_the_other() {
     let large = small.scaled(3, 1);
     let of = |jobs: &[&[Traffic]]| {
         let scenes = Scenes::of_jobs(&home, jobs);
-        let time = estimate(&home, &scenes).unwrap().busiest as f64;
+        let time = estimate(&home, &scenes, false).unwrap().busiest as f64;
         time / scenes.nic_time(&home) as f64
     };
     let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
