@@ -40,13 +40,7 @@ const MAX_FILE_BYTES: u64 = 512 << 20;
 /// to do where it cannot be read.
 fn beside(scenario: &Path, name: &str) -> Result<String, String> {
     let path = scenario.with_file_name(name);
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let file = File::open(&path)?;
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().map_err(|error| {
+    let bytes = bytes(&path, MAX_FILE_BYTES).map_err(|error| {
         let shown = path.display();
         format!("{error}: `{shown}`; paths count from the folder of the scenario")
     })?;
@@ -68,18 +62,17 @@ pub(crate) fn read(scenario: &Scenario) -> Result<Loaded, Failure> {
 
 /// The text of a scenario file.
 pub(crate) fn text(file: &Path) -> Result<String, Failure> {
-    let bytes = bytes(file).map_err(|error| unreadable(file, &error))?;
+    let bytes = bytes(file, MAX_SOURCE_BYTES as u64).map_err(|error| unreadable(file, &error))?;
     let text = text_of(&bytes, &file.display().to_string())
         .map_err(|problems| Failure::input(problems.render()))?;
     Ok(text.to_owned())
 }
 
-/// The file's bytes, or the first ones and one too many: a device may have no end.
-fn bytes(file: &Path) -> std::io::Result<Vec<u8>> {
+/// The file's bytes, or as many as it may have and one more: a device may have no end.
+fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(file)?;
-    file.take(MAX_SOURCE_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

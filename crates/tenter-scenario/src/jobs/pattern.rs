@@ -578,16 +578,7 @@ mod tests {
     #[test]
     fn the_reference_states_the_defaults_of_the_members() {
         let draws = Draws::new(1, "job", "pattern");
-        let defaults = [
-            PatternKind::MiniDft(MiniDft::default()),
-            PatternKind::Milc(Milc::default()),
-            PatternKind::Nekbone(Nekbone::default()),
-            PatternKind::Amg(Amg::default()),
-            PatternKind::Amr(Amr::new(draws)),
-            PatternKind::Gtc(Gtc::default()),
-            PatternKind::DatabasePod(DatabasePod::new(draws)),
-        ];
-        for (own, (name, _)) in defaults.iter().zip(KINDS) {
+        for (own, (name, _)) in PatternKind::defaults(draws).iter().zip(KINDS) {
             assert_eq!(own.member().algorithm, name);
             let text = format!(
                 "fabric: {{kind: single-switch, hosts: 32}}\n\

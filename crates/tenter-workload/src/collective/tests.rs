@@ -7,7 +7,7 @@ use crate::{Destination, QueuePairScope, Transfer};
 
 /// A member's schedule with nothing said about its pairs, to compare what it says with what it
 /// does.
-struct Unhinted(Box<dyn Schedule>);
+pub(super) struct Unhinted(pub(super) Box<dyn Schedule>);
 
 impl Schedule for Unhinted {
     fn ranks(&self) -> u32 {

@@ -21,6 +21,8 @@ mod mini_dft;
 mod nekbone;
 mod reduce;
 
+use tenter_engine::Draws;
+
 use crate::collective::CollectiveMember;
 
 pub use crate::collective::pattern::PatternSchedule;
@@ -56,6 +58,19 @@ pub enum PatternKind {
 }
 
 impl PatternKind {
+    /// All of them as they are by default, but [`PatternKind::Matrix`], which has no default.
+    pub fn defaults(draws: Draws) -> [PatternKind; 7] {
+        [
+            PatternKind::MiniDft(MiniDft::default()),
+            PatternKind::Milc(Milc::default()),
+            PatternKind::Nekbone(Nekbone::default()),
+            PatternKind::Amg(Amg::default()),
+            PatternKind::Amr(Amr::new(draws)),
+            PatternKind::Gtc(Gtc::default()),
+            PatternKind::DatabasePod(DatabasePod::new(draws)),
+        ]
+    }
+
     /// What is known of it without running it.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {

@@ -3,25 +3,19 @@
 use tenter_engine::Draws;
 
 use super::*;
+use crate::collective::tests::Unhinted;
 use crate::collective::vectors::{Memory, execute};
-use crate::pattern::{Amg, Amr, DatabasePod, Gtc, Milc, MiniDft, Nekbone};
+use crate::pattern::{Gtc, MiniDft};
 
 /// Every pattern, small enough for all of its transfers to be looked at.
-fn patterns() -> Vec<PatternKind> {
-    let draws = Draws::new(3, "patterns", "test");
-    let rack = 3;
-    vec![
-        PatternKind::MiniDft(MiniDft::default()),
-        PatternKind::Milc(Milc::default()),
-        PatternKind::Nekbone(Nekbone::default()),
-        PatternKind::Amg(Amg::default()),
-        PatternKind::Amr(Amr::new(draws)),
-        PatternKind::Gtc(Gtc::default()),
-        PatternKind::DatabasePod(DatabasePod {
-            rack,
-            ..DatabasePod::new(draws)
-        }),
-    ]
+fn patterns() -> [PatternKind; 7] {
+    let mut patterns = PatternKind::defaults(Draws::new(3, "patterns", "test"));
+    for kind in &mut patterns {
+        if let PatternKind::DatabasePod(own) = kind {
+            own.rack = 3;
+        }
+    }
+    patterns
 }
 
 fn schedule(kind: PatternKind, ranks: u32) -> Option<PatternSchedule> {
@@ -78,27 +72,9 @@ fn all_arrives_and_no_rank_runs_ahead_of_what_it_waits_for() {
 
 #[test]
 fn pairs_and_numbers_of_a_way_are_those_of_its_transfers() {
-    /// A schedule with nothing said about its pairs.
-    struct Unhinted(PatternSchedule);
-    impl Schedule for Unhinted {
-        fn ranks(&self) -> u32 {
-            self.0.ranks()
-        }
-        fn transfer_count(&self) -> u32 {
-            self.0.transfer_count()
-        }
-        fn transfer(&self, id: u32) -> Transfer {
-            self.0.transfer(id)
-        }
-        fn initial(&self, _: u32, _: &mut Vec<u32>) {}
-        fn released_by(&self, _: u32, _: &mut Vec<u32>) {}
-        fn dependencies(&self, _: u32) -> u32 {
-            0
-        }
-    }
     for kind in patterns() {
         let schedule = schedule(kind, 12).expect("twelve ranks suit all");
-        let walked = Unhinted(schedule.clone());
+        let walked = Unhinted(Box::new(schedule.clone()));
         for scope in [QueuePairScope::RankPair, QueuePairScope::Chunk] {
             for rank in 0..12 {
                 let (mut said, mut used) = (Vec::new(), Vec::new());
