@@ -1,9 +1,10 @@
-//! What a fabric draws, by a power profile.
+//! What a fabric draws at most, by a power profile.
 //!
 //! Static power is that of parts that exist, whatever passes them: switches, their ports with
 //! cables, and both ends of each cable. Dynamic power is energy per bit and element passed. The
 //! distinction, and power per unit throughput, are those of "Bandwidth Steering in HPC Using
-//! Silicon Nanophotonics" (SC19).
+//! Silicon Nanophotonics" (SC19). Here all NICs send at line rate; what a run has moved is in its
+//! summary.
 
 use serde::Serialize;
 use tenter_scenario::{Plan, PowerProfile};
@@ -37,38 +38,20 @@ pub struct PowerFacts {
 /// What the fabric of a plan draws.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
-    let watts = |count: usize, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
-    let nodes = topology.switch_nodes();
-    let ports: usize = nodes
-        .map(|switch| topology.nodes[switch as usize].ports.len())
-        .sum();
-    let switches_watts = watts(topology.switches(), profile.switch_base_mw);
-    let ports_watts = watts(ports, profile.switch_port_mw);
-    // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
-    let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
-    let ends: usize = (0..topology.cables.len() as u32).map(ends).sum();
-    let cable_ends_watts = watts(ends, profile.cable_end_mw);
-    let optical = topology.optics.switches().iter();
-    let optical: u64 = optical
-        .map(|switch| profile.optical_switch_mw(switch.ports.len() as u32))
-        .sum();
-    let optical_switches_watts = watts(1, optical);
-    let static_watts = switches_watts + ports_watts + cable_ends_watts + optical_switches_watts;
+    let power = profile.static_power(topology);
+    let static_watts = power.watts();
     let hosts = 0..topology.hosts as u32;
     let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
     let bits_per_second: f64 = rates.sum();
-    let picojoules = |switches: u64| {
-        let bit = switches * profile.switch_bit_fj + (switches + 1) * profile.cable_bit_fj;
-        bit as f64 / 1e3
-    };
+    let picojoules = |switches: u64| profile.dynamic_joules(switches, switches + 1) * 1e12;
     let tiers = u64::from(topology.top_tier().unwrap_or(0));
     let most = picojoules(2 * tiers + 1);
     PowerFacts {
-        profile: profile.name.to_owned(),
-        switches_watts,
-        ports_watts,
-        cable_ends_watts,
-        optical_switches_watts,
+        profile: profile.name.clone(),
+        switches_watts: power.switches,
+        ports_watts: power.ports,
+        cable_ends_watts: power.cable_ends,
+        optical_switches_watts: power.optical_switches,
         static_watts,
         static_watts_per_gbps: static_watts / (bits_per_second / 1e9),
         least_pj_per_bit: picojoules(1),

@@ -46,5 +46,10 @@ rows! {
         /// In the row of a job, how long ports were stopped anywhere in the trial, summed over
         /// ports and classes.
         paused: Option<Time> => "paused_ns", "ns";
+        /// In the row of a job, static power over throughput of the trial; missing, like the next,
+        /// where it has no power profile.
+        static_per_gbps: Option<f64> => "static_w_per_gbps", "W per Gbit/s";
+        /// In the row of a job, dynamic power over throughput of the trial.
+        dynamic_per_gbps: Option<f64> => "dynamic_w_per_gbps", "W per Gbit/s";
     }
 }

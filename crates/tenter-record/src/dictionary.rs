@@ -7,6 +7,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::power::PowerRow;
 use crate::queue_changes::QueueChangeRow;
 use crate::rows::{
     CollectiveRow, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,
@@ -113,6 +114,8 @@ pub fn markdown() -> String {
     columns_as_markdown(&TableEntry::of::<CircuitRow>(), &mut page);
     page.push_str(STEERING_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SteeringRow>(), &mut page);
+    page.push_str(POWER_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<PowerRow>(), &mut page);
     page.push_str(FLOW_SIZES_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(QUEUE_CHANGES_INTRODUCTION);
@@ -180,6 +183,13 @@ const INTERFERENCE_INTRODUCTION: &str = "
 const SIGNALS_INTRODUCTION: &str =
     "Only where `fabric.source_flow_control` has switches tell senders of long queues.";
 
+const POWER_INTRODUCTION: &str = "
+## `power` of `summary.json`
+
+Only where the scenario has `fabric.power`.
+
+";
+
 const FLOW_SIZES_INTRODUCTION: &str = "
 ## `flow_sizes` of `summary.json`
 
@@ -232,6 +242,7 @@ mod tests {
             TableEntry::of::<InterferenceRow>(),
             TableEntry::of::<FlowSizeRow>(),
             TableEntry::of::<QueueChangeRow>(),
+            TableEntry::of::<PowerRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
         ];
@@ -257,6 +268,10 @@ mod tests {
                 "%" => &["_percent"],
                 "GB/s (10⁹)" => &["_gbytes_per_s"],
                 "Gbit/s (10⁹)" => &["_gbps"],
+                "W" => &["_w"],
+                "J" => &["_j"],
+                "W per Gbit/s" => &["_w_per_gbps"],
+                "pJ/bit" => &["pj_per_bit"],
                 other => panic!("{table}.{}: unit {other} is not known here", column.name),
             };
             assert!(

@@ -14,6 +14,7 @@ mod flow_sizes;
 mod histogram;
 mod interference;
 mod percentile;
+mod power;
 mod queue_changes;
 mod rows;
 mod seeds;
@@ -30,6 +31,7 @@ pub use flow_sizes::FlowSizeRow;
 pub use histogram::Histogram;
 pub use interference::InterferenceRow;
 pub use percentile::{Distribution, nearest_rank, rank};
+pub use power::PowerRow;
 pub use queue_changes::QueueChangeRow;
 pub use rows::{
     CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, SwitchRow, TierRow,

@@ -157,6 +157,12 @@ rows! {
         rx_frames: u64 => "rx_frames", "frames";
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
+        /// Mean latency of the frames accepted, from the first bit on the wire to the last at the
+        /// receiver; missing when no flow has completed.
+        latency_avg: Option<Time> => "latency_avg_ns", "ns";
+        /// Payload of the flows completed; where lost frames are not sent again, the share of it
+        /// that arrived.
+        rx_payload_bytes: u64 => "rx_payload_bytes", "bytes";
         /// Whether every rank was done before the trial ended.
         complete: bool => "complete", "";
     }

@@ -6,6 +6,7 @@ use tenter_units::Time;
 use crate::column::{Cell, Kind, Value, rows};
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 
 /// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
@@ -32,6 +33,9 @@ pub struct Summary {
     pub flow_sizes: Vec<FlowSizeRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
+    /// What the fabric drew, where the scenario has a power profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerRow>,
     /// Things a reader of the numbers must know, each a sentence.
     pub warnings: Vec<String>,
     /// Settings of the scenario that had no effect, each a sentence.

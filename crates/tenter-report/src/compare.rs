@@ -67,6 +67,7 @@ type Within = Option<(String, u64, usize)>;
 /// The row of a job, then one for each collective of its run order.
 fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
     let totals = &trial.summary.totals;
+    let power = trial.summary.power.as_ref();
     let blank = ComparisonRow {
         trial: trial.name.clone(),
         job_name: job.job.name.clone(),
@@ -77,6 +78,8 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
         dropped_frames: Some(totals.dropped_frames + totals.nic_dropped_frames),
         xoff_frames: Some(totals.xoff_frames),
         paused: Some(totals.nic_paused + totals.switch_paused),
+        static_per_gbps: power.and_then(|power| power.static_per_gbps),
+        dynamic_per_gbps: power.and_then(|power| power.dynamic_per_gbps),
         ..blank.clone()
     };
     let mut rows = vec![(None, whole)];
@@ -267,23 +270,34 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
 fn job_table(rows: &[ComparisonRow]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     let pauses = self::unit(rows.iter().map(|row| row.paused));
-    let mut table = TextTable::new(vec![
+    let power = rows.iter().any(|row| row.static_per_gbps.is_some());
+    let mut columns = vec![
         TextColumn::name("trial"),
         TextColumn::number("JCT", unit.0),
         TextColumn::number("diff", "%"),
         TextColumn::number("dropped", "frames"),
         TextColumn::number("XOFF", "frames"),
         TextColumn::number("paused", pauses.0),
-    ]);
+    ];
+    if power {
+        columns.push(TextColumn::number("static", "W/(Gb/s)"));
+        columns.push(TextColumn::number("dynamic", "W/(Gb/s)"));
+    }
+    let mut table = TextTable::new(columns);
     for row in rows {
-        table.push(vec![
+        let mut cells = vec![
             row.trial.clone(),
             time(row.time, unit),
             difference(row.time_difference),
             count(row.dropped_frames.map(u64::cast_signed)),
             count(row.xoff_frames.map(u64::cast_signed)),
             time(row.paused, pauses),
-        ]);
+        ];
+        if power {
+            cells.push(float(row.static_per_gbps));
+            cells.push(float(row.dynamic_per_gbps));
+        }
+        table.push(cells);
     }
     table
 }

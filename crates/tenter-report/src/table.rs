@@ -7,7 +7,8 @@ use std::fmt;
 use std::path::Path;
 
 use tenter_record::{
-    CollectiveRow, EngineStats, InterferenceRow, JobRow, JobSummary, Names, Summary, Totals,
+    CollectiveRow, EngineStats, InterferenceRow, JobRow, JobSummary, Names, PowerRow, Summary,
+    Totals,
 };
 use tenter_units::Time;
 
@@ -94,6 +95,9 @@ impl TrialReport<'_> {
         }
         writeln!(out)?;
         write_totals(summary, out)?;
+        if let Some(power) = &summary.power {
+            write_power(power, out)?;
+        }
         if !summary.complete {
             let why = summary
                 .stopped
@@ -348,6 +352,23 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
     write_notices(totals, out)?;
     write_signals(totals, out)?;
     write_marks(totals, out)
+}
+
+/// What the fabric drew.
+fn write_power(power: &PowerRow, out: &mut impl fmt::Write) -> fmt::Result {
+    let short = |value: f64| format!("{value:.*}", decimals_for(value, 4));
+    let of = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), short);
+    writeln!(
+        out,
+        "power    by `{}`: static {} W, dynamic {} W; for {} Gb/s delivered {} and {} W per Gb/s, {} pJ per bit in all",
+        power.profile,
+        short(power.static_power),
+        of(power.dynamic_power),
+        of(power.throughput_gbps),
+        of(power.static_per_gbps),
+        of(power.dynamic_per_gbps),
+        of(power.picojoules_per_bit),
+    )
 }
 
 /// What was dropped where nothing should be.

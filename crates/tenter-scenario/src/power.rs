@@ -1,17 +1,73 @@
 //! Power profiles: what switches, cables and optical elements draw. They change no result.
 
+use tenter_topology::Topology;
+
 use crate::decode::{Read, Section};
-use crate::keys::Presence::Default;
-use crate::keys::{Key, key};
-use crate::tree::Value;
-use crate::{diagnostics::Problems, yaml};
+use crate::keys::Presence::{Default, Depends, Required};
+use crate::keys::{Key, KeyTable, key};
+use crate::tree::{Entry, Node, Value};
+use crate::{decode, diagnostics::Problems, yaml};
 
 pub(crate) const KEY: Key = key(
     "power",
-    "`none` or `edr-100g`",
+    "`none`, `edr-100g` or mapping",
     Default("none"),
-    "What `tenter explain` counts watts by; changes no result",
+    "What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a mapping that begins with one and changes some of its constants; changes no result",
 );
+
+const POWER: KeyTable = KeyTable {
+    title: "`fabric.power`",
+    keys: &[
+        key(
+            "profile",
+            "`edr-100g`",
+            Required,
+            "The profile that has the constants that are left out here",
+        ),
+        key(
+            "switch_base_mw",
+            "whole number",
+            Depends("that of the profile"),
+            "An electrical switch without its ports, in milliwatts; one without any cable is not there",
+        ),
+        key(
+            "switch_port_mw",
+            "whole number",
+            Depends("that of the profile"),
+            "Each of its ports that has a cable, in milliwatts",
+        ),
+        key(
+            "switch_bit_fj",
+            "whole number",
+            Depends("that of the profile"),
+            "A bit that passes a switch, in femtojoules",
+        ),
+        key(
+            "cable_end_mw",
+            "whole number",
+            Depends("that of the profile"),
+            "Each end of a cable, its transceiver or what an active cable has there, in milliwatts",
+        ),
+        key(
+            "cable_bit_fj",
+            "whole number",
+            Depends("that of the profile"),
+            "A bit that passes a cable, both ends together, in femtojoules",
+        ),
+        key(
+            "optical_element_mw",
+            "whole number",
+            Depends("that of the profile"),
+            "A 2×2 element of an optical switch that is held, in milliwatts",
+        ),
+    ],
+};
+
+/// The tables of this section for the reference.
+pub(crate) const TABLES: [&KeyTable; 1] = [&POWER];
+
+/// A megawatt for a switch, or a microjoule for a bit, is a slip of the unit.
+const CONSTANT_MAX: u64 = 1_000_000_000;
 
 /// The texts of the profiles by their names.
 const PROFILES: [(&str, &str); 1] = [(
@@ -25,8 +81,8 @@ const PROFILES: [(&str, &str); 1] = [(
 /// What the parts of a fabric draw; the origins are in the profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerProfile {
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; where the scenario has other constants, that is said with it.
+    pub name: String,
     /// An electrical switch without its ports, in milliwatts.
     pub switch_base_mw: u64,
     /// Each of its ports that has a cable, in milliwatts.
@@ -41,6 +97,27 @@ pub struct PowerProfile {
     pub optical_element_mw: u64,
 }
 
+/// What the parts of a fabric draw whatever passes them, in watts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StaticPower {
+    /// Electrical switches without their ports; those without any cable are not there.
+    pub switches: f64,
+    /// Ports of electrical switches with cables.
+    pub ports: f64,
+    /// Both ends of all cables, those in NICs too; of a fibre to an optical switch the one end that
+    /// is at an electrical switch.
+    pub cable_ends: f64,
+    /// Optical switches, which hold their circuits.
+    pub optical_switches: f64,
+}
+
+impl StaticPower {
+    /// All of it.
+    pub fn watts(&self) -> f64 {
+        self.switches + self.ports + self.cable_ends + self.optical_switches
+    }
+}
+
 impl PowerProfile {
     /// An optical switch of so many ports as a Beneš network of 2×2 elements, in milliwatts: r/2 of
     /// them in each of 2·log₂r − 1 stages, r the next power of two.
@@ -49,45 +126,112 @@ impl PowerProfile {
         let stages = u64::from(2 * radix.ilog2() - 1);
         u64::from(radix / 2) * stages * self.optical_element_mw
     }
+
+    /// What the parts of a fabric draw whatever passes them.
+    pub fn static_power(&self, topology: &Topology) -> StaticPower {
+        let watts = |count: usize, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
+        let ports = topology.switch_nodes();
+        let ports = ports.map(|switch| topology.nodes[switch as usize].ports.len());
+        let cabled: Vec<usize> = ports.filter(|&ports| ports > 0).collect();
+        // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
+        let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
+        let ends: usize = (0..topology.cables.len() as u32).map(ends).sum();
+        let optical = topology.optics.switches().iter();
+        let optical = optical.map(|switch| self.optical_switch_mw(switch.ports.len() as u32));
+        StaticPower {
+            switches: watts(cabled.len(), self.switch_base_mw),
+            ports: watts(cabled.iter().sum(), self.switch_port_mw),
+            cable_ends: watts(ends, self.cable_end_mw),
+            optical_switches: watts(1, optical.sum()),
+        }
+    }
+
+    /// What bits take that pass switches and cables, each counted once for each switch and once for
+    /// each cable it passes, in joules.
+    pub fn dynamic_joules(&self, switch_bits: u64, cable_bits: u64) -> f64 {
+        let femtojoules = switch_bits as f64 * self.switch_bit_fj as f64
+            + cable_bits as f64 * self.cable_bit_fj as f64;
+        femtojoules / 1e15
+    }
 }
 
 /// Reads the key.
-pub(crate) fn read(section: &mut Section<'_>) -> Read<Option<PowerProfile>> {
-    let choices = PROFILES.map(|(name, _)| (name, name));
-    let field = section.take("power")?;
-    field.or_none(|field| field.choice(&choices).map(profile))
+pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<PowerProfile>> {
+    let field = fabric.take("power")?;
+    let names = PROFILES.map(|(name, _)| (name, name));
+    if !matches!(field.node.value, Value::Map(_)) {
+        return field.or_none(|field| field.choice(&names).map(profile));
+    }
+    let mut section = field.section(&POWER);
+    let profile = section.choice("profile", &names);
+    if let Some(name) = profile {
+        section.fill(&entries(name));
+    }
+    let read = constants(&mut section);
+    fabric.put("power", section.finish());
+    let own = profile.map(self::profile)?;
+    let mut read = read?;
+    read.name = if read
+        == (PowerProfile {
+            name: String::new(),
+            ..own.clone()
+        }) {
+        own.name
+    } else {
+        format!("{} with other constants", own.name)
+    };
+    Some(Some(read))
+}
+
+/// The constants of a section, without a name.
+fn constants(section: &mut Section<'_>) -> Read<PowerProfile> {
+    let mut of = |key| section.integer(key, 0..=CONSTANT_MAX);
+    let read = [
+        of("switch_base_mw"),
+        of("switch_port_mw"),
+        of("switch_bit_fj"),
+        of("cable_end_mw"),
+        of("cable_bit_fj"),
+        of("optical_element_mw"),
+    ];
+    let [base, port, bit, end, cable_bit, element] = read;
+    Some(PowerProfile {
+        name: String::new(),
+        switch_base_mw: base?,
+        switch_port_mw: port?,
+        switch_bit_fj: bit?,
+        cable_end_mw: end?,
+        cable_bit_fj: cable_bit?,
+        optical_element_mw: element?,
+    })
+}
+
+/// The constants of a profile as if they had been written.
+fn entries(name: &str) -> Vec<Entry> {
+    let found = PROFILES.iter().find(|(known, _)| *known == name);
+    let (_, text) = found.expect("the name was chosen from the list");
+    let root = yaml::parse(text, 0, 0, &Problems::default()).expect("profiles are valid YAML");
+    match decode::unplaced(root).value {
+        Value::Map(entries) => entries,
+        _ => unreachable!("profiles are mappings"),
+    }
 }
 
 fn profile(name: &str) -> PowerProfile {
-    let found = PROFILES.iter().find(|(known, _)| *known == name);
-    let (name, text) = found.expect("the name was chosen from the list");
     let problems = Problems::default();
-    let root = yaml::parse(text, 0, 0, &problems).expect("profiles are valid YAML");
-    let Value::Map(entries) = root.value else {
-        unreachable!("profiles are mappings");
-    };
-    let number = |key: &str| {
-        let entry = entries.iter().find(|entry| entry.key == key);
-        let value = entry.map(|entry| &entry.node.value);
-        let Some(Value::Scalar { text, .. }) = value else {
-            unreachable!("profiles have a `{key}`");
-        };
-        text.parse().expect("which is a whole number")
-    };
+    let node = Node::unplaced(Value::Map(entries(name)));
+    let mut section = Section::root(node, &POWER, &problems);
+    let read = constants(&mut section).expect("profiles have all constants");
     PowerProfile {
-        name,
-        switch_base_mw: number("switch_base_mw"),
-        switch_port_mw: number("switch_port_mw"),
-        switch_bit_fj: number("switch_bit_fj"),
-        cable_end_mw: number("cable_end_mw"),
-        cable_bit_fj: number("cable_bit_fj"),
-        optical_element_mw: number("optical_element_mw"),
+        name: name.to_owned(),
+        ..read
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Format, Plan, load};
 
     #[test]
     fn every_profile_is_whole_and_every_constant_has_an_origin() {
@@ -103,6 +247,79 @@ mod tests {
                     assert!(explained, "{name}: {line}");
                 }
             }
+        }
+    }
+
+    fn plan(text: &str, set: &[&str]) -> Plan {
+        let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
+        let loaded = load(text, "x.yaml", Format::Yaml, &set, None);
+        loaded.unwrap_or_else(|errors| panic!("{errors}")).plan
+    }
+
+    fn drawn(plan: &Plan) -> StaticPower {
+        let profile = plan.power.as_ref().expect("it is named");
+        profile.static_power(&plan.topology)
+    }
+
+    #[test]
+    fn a_tapered_tree_draws_less() {
+        let text = "fabric: {kind: fat-tree, leaves_per_pod: 2, aggs_per_pod: 2, \
+                    hosts_per_leaf: 2, core: {pods: 4, cores_per_agg: 2}, power: edr-100g}\n\
+                    jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
+        let whole = drawn(&plan(text, &[]));
+        let tapered = drawn(&plan(text, &["fabric.core.cores_per_agg=1"]));
+        // Of four cores two are left out, at 64 W each; of 16 cables to them eight, with two ports
+        // of 2 W and two ends of 3.5 W each.
+        let less = |of: fn(&StaticPower) -> f64| of(&whole) - of(&tapered);
+        let saved = [
+            less(|of| of.switches),
+            less(|of| of.ports),
+            less(|of| of.cable_ends),
+        ];
+        assert_eq!(
+            saved.map(f64::to_bits),
+            [128.0, 32.0, 56.0].map(f64::to_bits)
+        );
+    }
+
+    #[test]
+    fn constants_are_set_one_by_one() {
+        let text = "fabric: {kind: single-switch, hosts: 3, power: {profile: edr-100g, \
+                    switch_base_mw: 1000, cable_bit_fj: 7}}\n\
+                    jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
+        let plan = plan(text, &[]);
+        let power = plan.power.as_ref().expect("it is named");
+        assert_eq!(power.name, "edr-100g with other constants");
+        assert_eq!((power.switch_base_mw, power.cable_bit_fj), (1_000, 7));
+        assert_eq!(power.switch_port_mw, 2_000);
+        // A switch of 1 W, three ports of 2 W, and three cables with two ends of 3.5 W.
+        assert_eq!(drawn(&plan).watts().to_bits(), 28.0_f64.to_bits());
+        // 2 bits through a switch at 3,800 fJ, and 5 through cables at 7.
+        let energy = power.dynamic_joules(2, 5);
+        assert!((energy * 1e15 - 7_635.0).abs() < 1e-9, "{energy}");
+    }
+
+    #[test]
+    fn wrong_constants_are_refused_with_their_place() {
+        for (power, expected) in [
+            ("edr-200g", "`fabric.power` cannot be `edr-200g`"),
+            ("{switch_base_mw: 1}", "`fabric.power` lacks `profile`"),
+            (
+                "{profile: edr-100g, switch_base_w: 1}",
+                "unknown key `switch_base_w` in `fabric.power`",
+            ),
+            (
+                "{profile: edr-100g, switch_bit_fj: 1.5}",
+                "`fabric.power.switch_bit_fj` must be a whole number",
+            ),
+        ] {
+            let text = format!(
+                "fabric: {{kind: single-switch, hosts: 3, power: {power}}}\n\
+                 jobs: [{{collectives: [{{collective: all-to-all, size: 1MiB}}]}}]\n"
+            );
+            let refused = load(&text, "x.yaml", Format::Yaml, &[], None);
+            let refused = refused.expect_err("it is wrong").to_string();
+            assert!(refused.contains(expected), "{power}: {refused}");
         }
     }
 

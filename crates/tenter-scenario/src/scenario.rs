@@ -29,7 +29,7 @@ use crate::topologies::Places;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
-    impairments, load_balancing, reach, scale_up, source_flow_control, switch, switch_tiers,
+    impairments, load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers,
     switching, topologies,
 };
 
@@ -167,6 +167,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(load_balancing::TABLES)
         .chain(switching::TABLES)
         .chain(circuits::TABLES)
+        .chain(power::TABLES)
         .chain(source_flow_control::TABLES)
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)

@@ -24,8 +24,8 @@ use crate::{
     fabric,
 };
 use crate::{
-    faults, impairments, jobs, load_balancing, pcie, scale_up, scenario, source_flow_control,
-    switch, switch_tiers, switching, topologies,
+    faults, impairments, jobs, load_balancing, pcie, power, scale_up, scenario,
+    source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use object::{Object, list, one_of};
 
@@ -45,6 +45,7 @@ pub fn schema() -> String {
         "switching": switching(),
         "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
         "circuits": optical(),
+        "power": Object::of(&power::TABLES).schema(),
     });
     format!("{document:#}\n")
 }
@@ -88,6 +89,7 @@ fn fabric() -> Value {
                 json!({"$ref": "#/$defs/source_flow_control"}),
             )
             .with("circuits", json!({"$ref": "#/$defs/circuits"}))
+            .with("power", json!({"$ref": "#/$defs/power"}))
     };
     one_of([
         kind("single-switch", single_switch).schema(),

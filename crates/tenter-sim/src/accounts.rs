@@ -28,16 +28,29 @@ pub(crate) struct Tally {
     pub(crate) completion_times: Vec<Time>,
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
+    /// Sum of the latencies of these frames, in units of [`SENT_UNIT_PS`].
+    latency_sum: u128,
     pub(crate) retransmitted_frames: u64,
     /// Frame bytes sent and accepted by the flows that are booked.
     pub(crate) sent_bytes: u64,
     pub(crate) accepted_bytes: u64,
+    /// Payload of these flows, whether or not all of it has arrived.
+    pub(crate) payload_bytes: u64,
     flows: usize,
     /// What is kept instead where the flows are those of a workload.
     pub(crate) flow_work: Option<Box<FlowTally>>,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
     /// [`Accounts::waiting`].
     places: Vec<u32>,
+}
+
+impl Tally {
+    /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any.
+    pub(crate) fn latency_avg(&self) -> Option<Time> {
+        let sum = self.latency_sum * u128::from(SENT_UNIT_PS);
+        let mean = sum.checked_div(u128::from(self.accepted_frames))?;
+        Some(Time::from_ps(mean as u64))
+    }
 }
 
 /// The books.
@@ -139,9 +152,11 @@ impl Accounts {
             completion_times: Vec::with_capacity(flows),
             sent_frames: 0,
             accepted_frames: 0,
+            latency_sum: 0,
             retransmitted_frames: 0,
             sent_bytes: 0,
             accepted_bytes: 0,
+            payload_bytes: 0,
             flows,
             places: vec![0; flows],
         });
@@ -171,6 +186,7 @@ impl Accounts {
             self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
             tally.accepted_frames += u64::from(half.frames);
+            tally.latency_sum += u128::from(half.latency_sum);
             self.received_bytes[usize::from(half.key.job)] += half.bytes;
             let judged = !context.jobs[usize::from(half.key.job)].job.background;
             self.judged_flows_done += u64::from(judged);
@@ -287,6 +303,7 @@ impl Accounts {
         tally.sent_frames += row.tx_frames;
         tally.sent_bytes += row.tx_bytes;
         tally.accepted_bytes += row.rx_bytes;
+        tally.payload_bytes += row.payload_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
         if let Some(flows) = &mut tally.flow_work {
             let way = tally.schedule.flow_workload();

@@ -20,10 +20,7 @@ use crate::summary::nodes;
 /// The rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
 pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
     let context = driver.fabric(0).context();
-    let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
-    let starts = running.map(|plan| plan.job.start.ps());
-    let started = starts.min().unwrap_or(0);
-    let span = Time::from_ps(ended.saturating_sub(started));
+    let span = active_span(context, ended);
     let mut counts = Counts::default();
     let queue_pairs = hash_paths::queue_pairs(driver);
     for (node, model) in nodes(driver) {
@@ -76,6 +73,14 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
     counts.signals = signals::of_switches(driver);
     counts.reactions = signals::reactions(driver, ended);
     counts
+}
+
+/// From the start of the first job to `ended` ps.
+pub(crate) fn active_span(context: &Context, ended: u64) -> Time {
+    let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
+    let starts = running.map(|plan| plan.job.start.ps());
+    let started = starts.min().unwrap_or(0);
+    Time::from_ps(ended.saturating_sub(started))
 }
 
 fn name(row: &mut PortRow, context: &Context, node: u32, port: u16) {

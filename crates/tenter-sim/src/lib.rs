@@ -32,6 +32,7 @@ mod interference;
 mod jobs;
 mod ledger;
 mod notices;
+mod power;
 mod queue_log;
 mod routes;
 mod run;

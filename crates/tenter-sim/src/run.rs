@@ -6,7 +6,7 @@ use tenter_engine::RunOutcome;
 use tenter_record::{
     CollectiveRow, Control, Counts, Digest, JobRow, Progress, Sink, SinkError, Summary,
 };
-use tenter_scenario::{Plan, SIMULATED_MAX};
+use tenter_scenario::{Plan, PowerProfile, SIMULATED_MAX};
 use tenter_topology::RoutingError;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
@@ -25,7 +25,7 @@ use crate::routes::Routes;
 use crate::sampler::Sampler;
 use crate::steering::Steering;
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
-use crate::{conservation, deadlock, hash_paths, stall, summary};
+use crate::{conservation, deadlock, hash_paths, power, stall, summary};
 
 /// How to run, as opposed to what: none of this changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,7 @@ pub struct Simulation<D: Driver> {
     threads: u16,
     sample_interval: Option<u64>,
     time_limit: Option<u64>,
+    power: Option<PowerProfile>,
     faults: Faults,
     circuits: Circuits,
     steering: Steering,
@@ -182,6 +183,7 @@ impl<D: Driver> Simulation<D> {
             threads,
             sample_interval: plan.sample_interval.map(Time::ps),
             time_limit: plan.time_limit.map(Time::ps),
+            power: plan.power.clone(),
             faults: Faults::new(plan),
             circuits: Circuits::new(plan),
             steering: Steering::new(plan),
@@ -235,6 +237,9 @@ impl<D: Driver> Simulation<D> {
         let mut outcome = summary::outcome(&self.driver, &accounts, trial);
         outcome.counts.circuits = circuits.into_rows();
         outcome.counts.steering = steering.into_rows();
+        let profile = self.power.as_ref();
+        let drawn = profile.map(|profile| power::of_run(profile, &self.driver, &outcome, now));
+        outcome.summary.power = drawn;
         queue_log::collect(&self.driver, &mut outcome);
         Ok(outcome)
     }

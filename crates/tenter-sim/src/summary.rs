@@ -139,6 +139,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         interference: Vec::new(),
         flow_sizes: flow_sizes(context, accounts),
         totals,
+        // The caller knows the power profile.
+        power: None,
         engine: engine(driver, trial.threads, trial.ended, digest),
         jobs: jobs.clone(),
     };
@@ -330,6 +332,8 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
         tx_frames: tally.sent_frames,
         rx_frames: tally.accepted_frames,
         retransmitted_frames: tally.retransmitted_frames,
+        latency_avg: tally.latency_avg(),
+        rx_payload_bytes: received_payload(context, tally),
         complete: tally.end.is_some(),
     }
 }
@@ -366,6 +370,14 @@ fn arrived_share(context: &Context, tally: &Tally) -> f64 {
             tally.accepted_bytes as f64 / tally.sent_bytes as f64
         }
         _ => 1.0,
+    }
+}
+
+/// Payload of the flows that are booked, as far as it has arrived.
+fn received_payload(context: &Context, tally: &Tally) -> u64 {
+    match arrived_share(context, tally) {
+        share if share < 1.0 => (tally.payload_bytes as f64 * share).round() as u64,
+        _ => tally.payload_bytes,
     }
 }
 

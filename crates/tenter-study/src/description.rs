@@ -323,6 +323,18 @@ pub enum Reading {
     SwitchGbpsPerNic,
     /// The power of all switch chips; nothing where that of one is not published.
     SwitchChipsWatts,
+    /// The payload that jobs under test have received, from the start of the first of them to the
+    /// end of the last, in Gb/s.
+    ThroughputGbps,
+    /// The mean latency of the data frames that jobs under test have accepted, in µs.
+    LatencyMeanUs,
+    /// Static power over throughput, as the trial's summary has it where the scenario has a power
+    /// profile.
+    StaticWPerGbps,
+    /// Dynamic power over throughput.
+    DynamicWPerGbps,
+    /// Static and dynamic energy for each bit that was received.
+    PjPerBit,
 }
 
 impl Reading {

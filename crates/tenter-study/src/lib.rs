@@ -37,6 +37,7 @@ mod registry;
 mod seeds;
 mod sizes;
 mod study;
+mod throughput;
 mod trial;
 
 pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Value, Verdict};

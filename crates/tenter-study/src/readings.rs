@@ -9,6 +9,7 @@ use crate::answer::{CaseAnswer, Spread, Value, Verdict};
 use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
 use crate::published::Gate;
+use crate::throughput;
 use crate::trial::{Leaf, Trial, leaves};
 
 /// A published row and what is compared with it.
@@ -189,6 +190,11 @@ impl ReadingRow {
             | Reading::SwitchChipsWatts => {
                 of_bill(self.reading, trial.bill.as_ref()?).map(Value::Number)
             }
+            Reading::ThroughputGbps
+            | Reading::LatencyMeanUs
+            | Reading::StaticWPerGbps
+            | Reading::DynamicWPerGbps
+            | Reading::PjPerBit => throughput::read(self.reading, trial).map(Value::Number),
         }
     }
 

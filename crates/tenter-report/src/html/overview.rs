@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_record::{CollectiveRow, InterferenceRow, JobSummary, Summary};
+use tenter_record::{CollectiveRow, InterferenceRow, JobSummary, PowerRow, Summary};
 use tenter_units::Time;
 
 use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
@@ -108,7 +108,24 @@ fn tiles(summary: &Summary, page: &mut String) {
         &about,
         page,
     );
+    if let Some(power) = &summary.power {
+        power_tile(power, page);
+    }
     page.push_str("</dl>\n");
+}
+
+/// What the fabric drew, and for what.
+fn power_tile(power: &PowerRow, page: &mut String) {
+    let unit = Unit::of("W");
+    let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| unit.show(v, 4));
+    let about = format!(
+        "static, and {} dynamic; {} and {} per Gbit/s delivered",
+        shown(power.dynamic_power),
+        shown(power.static_per_gbps),
+        shown(power.dynamic_per_gbps)
+    );
+    let watts = shown(Some(power.static_power));
+    tile("Power of the fabric", &watts, &about, page);
 }
 
 fn sentences(class: &str, title: &str, texts: &[String], page: &mut String) {

@@ -24,6 +24,7 @@ mod loss;
 mod one_switch;
 mod paths;
 mod pauses;
+mod power;
 mod queue_pairs;
 mod scale_up;
 mod scheduled;

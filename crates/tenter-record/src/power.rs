@@ -1,0 +1,41 @@
+//! What the fabric of a trial drew.
+
+use tenter_units::Time;
+
+use crate::column::rows;
+
+rows! {
+    /// What the fabric of a trial drew, by the power profile of its scenario.
+    pub struct PowerRow in "power" {
+        /// The profile.
+        profile: String => "profile", "";
+        /// Static power of all parts that exist, which is the sum of the four that follow.
+        static_power: f64 => "static_w", "W";
+        /// Of it, that of electrical switches without their ports.
+        switches: f64 => "switches_w", "W";
+        /// Of it, that of their ports with cables.
+        switch_ports: f64 => "switch_ports_w", "W";
+        /// Of it, that of the ends of cables, in NICs too.
+        cable_ends: f64 => "cable_ends_w", "W";
+        /// Of it, that of optical circuit switches.
+        optical_switches: f64 => "optical_switches_w", "W";
+        /// From the start of the first job to the end of the trial, which is what means are over.
+        duration: Time => "duration_ns", "ns";
+        /// Energy of the bits that passed switches and cables: those of all frames, with preamble
+        /// and inter-frame gap, once for each switch and for each cable.
+        dynamic_energy: f64 => "dynamic_j", "J";
+        /// Mean of that over the duration; missing where that is none.
+        dynamic_power: Option<f64> => "dynamic_w", "W";
+        /// Payload that jobs under test have received, as in their collectives.
+        rx_payload_bytes: u64 => "rx_payload_bytes", "bytes";
+        /// That payload over the duration; missing where that is none.
+        throughput_gbps: Option<f64> => "throughput_gbps", "Gbit/s (10⁹)";
+        /// Static power over throughput; missing, like the two that follow, where nothing was
+        /// received.
+        static_per_gbps: Option<f64> => "static_w_per_gbps", "W per Gbit/s";
+        /// Dynamic power over throughput.
+        dynamic_per_gbps: Option<f64> => "dynamic_w_per_gbps", "W per Gbit/s";
+        /// Static and dynamic energy of the whole duration for each bit of that payload.
+        picojoules_per_bit: Option<f64> => "pj_per_bit", "pJ/bit";
+    }
+}
