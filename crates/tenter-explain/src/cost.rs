@@ -9,7 +9,7 @@ use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
-use crate::ideal::{Ideal, end_of_all, rounds};
+use crate::ideal::{Ideal, end_of_all, rounds, starts};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;
@@ -113,9 +113,9 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     };
     let mut simulated = Time::ZERO;
     let end = end_of_all(plan);
-    for job in &plan.jobs {
-        let own_end = Ideal::of(plan, routing, job).end();
-        let rounds = rounds(plan, job, own_end, end);
+    for (job, start) in plan.jobs.iter().zip(starts(plan)) {
+        let own_end = Ideal::of(plan, routing, job).end(start);
+        let rounds = rounds(plan, (job, start), own_end, end);
         let part = job_cost((plan, routing), job, rounds, most)?;
         cost.packet_hops += part.packet_hops;
         cost.data_packet_hops += part.data_packet_hops;

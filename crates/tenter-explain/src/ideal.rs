@@ -36,6 +36,11 @@ pub struct JobFacts {
     pub rounds: u64,
     /// Whether it is load for the others; it then runs its list as often as it can.
     pub background: bool,
+    /// The job whose end it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// When it starts: from 0, or from that end on.
+    pub start_ns: f64,
     /// How many streams it has that never end.
     pub flows: u64,
     /// What its ranks compute in one round of the list.
@@ -95,6 +100,10 @@ pub(crate) fn job_facts(
         hosts: stretches(&job.hosts),
         rounds: u64::from(job.iterations) + u64::from(job.warm_up),
         background: job.background,
+        after: job
+            .after
+            .map(|before| plan.jobs[before as usize].name.clone()),
+        start_ns: job.start.as_ns(),
         flows: flows.sum(),
         compute_ns: job
             .sequence
@@ -107,18 +116,52 @@ pub(crate) fn job_facts(
 
 /// When the last job under test ends and background jobs are cut off, if nothing ever waits.
 pub(crate) fn end_of_all(plan: &Plan) -> Time {
-    let judged = plan.jobs.iter().filter(|job| !job.background);
-    let ends = judged.map(|job| Ideal::without_latency(plan, job).end());
+    let jobs = plan.jobs.iter().zip(starts(plan));
+    let judged = jobs.filter(|(job, _)| !job.background);
+    let ends = judged.map(|(job, start)| Ideal::without_latency(plan, job).end(start));
     let end = ends.max().unwrap_or_default();
     let end = end.saturating_add(plan.background_delay);
     plan.time_limit.map_or(end, |limit| limit.min(end))
 }
 
-/// How often a job runs its list of collectives. One under test would end by itself at `own_end`,
-/// and makes the same progress all the time until then or until the time limit; a background job
-/// runs it as often as it can until all others have ended, if nothing ever waits.
-pub(crate) fn rounds(plan: &Plan, job: &Job, own_end: Time, end_of_all: Time) -> f64 {
-    let span = |end: Time| end.saturating_sub(job.start).ps();
+/// When each job starts, if nothing ever waits and no frame takes any time on its way.
+pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
+    let mut starts: Vec<Option<Time>> = vec![None; plan.jobs.len()];
+    for index in 0..plan.jobs.len() {
+        // From the job back to one whose start is known, and forth again.
+        let mut chain = vec![index];
+        while let Some(&job) = chain.last() {
+            let Job { after, start, .. } = plan.jobs[job];
+            let end = |before: u32| {
+                let ideal = Ideal::without_latency(plan, &plan.jobs[before as usize]);
+                starts[before as usize].map(|start| ideal.end(start))
+            };
+            match after.map(|before| (before, end(before))) {
+                Some((before, None)) => chain.push(before as usize),
+                Some((_, Some(end))) => {
+                    starts[job] = Some(end.saturating_add(start));
+                    chain.pop();
+                }
+                None => {
+                    starts[job] = Some(start);
+                    chain.pop();
+                }
+            }
+        }
+    }
+    starts.into_iter().flatten().collect()
+}
+
+/// How often a job that starts at `start` runs its list of collectives. One under test would end by
+/// itself at `own_end`, and makes the same progress all the time until then or until the limit; a
+/// background job runs it as often as it can until all others have ended, if nothing ever waits.
+pub(crate) fn rounds(
+    plan: &Plan,
+    (job, start): (&Job, Time),
+    own_end: Time,
+    end_of_all: Time,
+) -> f64 {
+    let span = |end: Time| end.saturating_sub(start).ps();
     if !job.background {
         let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
         return match plan.time_limit {
@@ -173,10 +216,10 @@ impl<'a> Ideal<'a> {
         }
     }
 
-    /// From 0 to the end of the job's last collective, if nothing ever waits.
-    pub(crate) fn end(&self) -> Time {
+    /// The end of the last collective of the job, which starts at `start`, if nothing ever waits.
+    pub(crate) fn end(&self, start: Time) -> Time {
         let rounds = u64::from(self.job.iterations) + u64::from(self.job.warm_up);
-        let whole = u128::from(self.job.start.ps()) + self.round_ps() * u128::from(rounds);
+        let whole = u128::from(start.ps()) + self.round_ps() * u128::from(rounds);
         let whole = whole.saturating_sub(u128::from(self.job.gap.ps()));
         Time::from_ps(u64::try_from(whole).unwrap_or(u64::MAX))
     }

@@ -10,7 +10,7 @@ use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::{MemoryParts, in_rounds};
 use crate::flow_workload::transfers;
-use crate::ideal::{Ideal, end_of_all, rounds};
+use crate::ideal::{Ideal, end_of_all, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
@@ -65,15 +65,16 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     };
     let (mut all, mut kept) = (0_u64, 0_u64);
     let end = end_of_all(plan);
-    for job in &plan.jobs {
+    let starts = starts(plan);
+    for (job, &start) in plan.jobs.iter().zip(&starts) {
         let crowd = greatest_crowd(plan, job)?;
         let entries = Entries::of(job)?;
         parts.queue_pairs_bytes += entries.bytes(job.queue_pairs);
         parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
-        let own_end = Ideal::without_latency(plan, job).end();
-        let flows = flows(plan, job, rounds(plan, job, own_end, end))?;
+        let own_end = Ideal::without_latency(plan, job).end(start);
+        let flows = flows(plan, job, rounds(plan, (job, start), own_end, end))?;
         all = all.saturating_add(flows);
         if is_flow_workload(job) {
             parts.flows_bytes = parts.flows_bytes.saturating_add(FLOW_HISTOGRAMS);
@@ -89,8 +90,9 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let ends = plan
             .jobs
             .iter()
-            .filter(|job| !job.background)
-            .map(|job| Ideal::without_latency(plan, job).end());
+            .zip(&starts)
+            .filter(|(job, _)| !job.background)
+            .map(|(job, &start)| Ideal::without_latency(plan, job).end(start));
         let end = ends.max().unwrap_or_default();
         let end = end.min(plan.time_limit.unwrap_or(Time::MAX));
         let samples = end.ps() / interval.ps().max(1) + 1;

@@ -192,8 +192,8 @@ rows! {
         leaf_fragmentation: Option<f64> => "leaf_fragmentation", "";
         /// The same of pods: what stays connected without the highest tier.
         pod_fragmentation: Option<f64> => "pod_fragmentation", "";
-        /// Instant at which the job started.
-        start: Time => "start_ns", "ns";
+        /// Instant at which the job started; missing when the job that it waits for did not end.
+        start: Option<Time> => "start_ns", "ns";
         /// Instant at which its last collective was done; missing when the trial ended before.
         end: Option<Time> => "end_ns", "ns";
         /// Job completion time: from start to end; missing when the trial ended before.

@@ -54,7 +54,7 @@ mod tests {
             job: 1,
             name: "a, \"b\"".to_owned(),
             ranks: 4,
-            start: Time::from_ps(1_500),
+            start: Some(Time::from_ps(1_500)),
             jct: Some(Time::from_ns(2)),
             complete: true,
             ..JobRow::default()

@@ -388,6 +388,10 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         hosts(&job.hosts),
         rounds(job),
     )?;
+    if let Some(before) = &job.after {
+        let us = microseconds(job.start_ns);
+        writeln!(out, "  starts {us} us after the end of {before}")?;
+    }
     let spans = [
         ("leaves", job.leaves, job.fewest_leaves),
         ("pods", job.pods, job.fewest_pods),

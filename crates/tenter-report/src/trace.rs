@@ -119,7 +119,9 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
         events.name("thread_name", (JOBS, tid), &row.name)?;
         let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
         let about = json!({"ranks": row.ranks, "complete": row.complete});
-        events.slice((JOBS, tid), &row.name, (row.start.as_ns(), end), &about)?;
+        if let Some(start) = row.start {
+            events.slice((JOBS, tid), &row.name, (start.as_ns(), end), &about)?;
+        }
         for row in &job.collectives {
             let start = row.start.as_ns();
             let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);

@@ -3,6 +3,7 @@
 mod bind;
 mod flows;
 mod pattern;
+mod start;
 mod workload;
 
 use tenter_units::Time;
@@ -19,6 +20,7 @@ use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
 use crate::tree::{Node, Value};
 use flows::FlowDraft;
 use pattern::PatternDraft;
+use start::Awaited;
 use workload::WorkloadDraft;
 
 pub(crate) use bind::bind;
@@ -84,7 +86,12 @@ const JOB: KeyTable = KeyTable {
         ),
         key("iterations", "count", Default("1"), "How often the whole list is run and judged"),
         key("warm_up", "count, may be 0", Default("0"), "How often it is run before that without being judged"),
-        key("start", "time", Default("0ns"), "When its first collective starts"),
+        key(
+            "start",
+            "time or mapping",
+            Default("0ns"),
+            "When it starts, with what it computes before its first collective: a time, or `{after: JOB, delay: 10us}`, so long after the end of another job",
+        ),
         key(
             "gap",
             "time, 2us or more",
@@ -114,8 +121,9 @@ const JOB: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 6] = [
+pub(crate) const TABLES: [&KeyTable; 7] = [
     &JOB,
+    &start::START,
     &flows::FLOW,
     &workload::WORKLOAD,
     &workload::PAIR,
@@ -147,6 +155,7 @@ pub(crate) struct JobDraft {
     flows: Vec<FlowDraft>,
     workload: Option<WorkloadDraft>,
     pattern: Option<PatternDraft>,
+    after: Option<Awaited>,
 }
 
 /// Which hosts a job takes where it does not list them.
@@ -208,9 +217,10 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
         read_work(&mut section, seed, is_load)
     };
     let (iterations, warm_up) = read_rounds(&mut section, is_load);
-    let start = section.time("start", Time::ZERO..=LATEST);
+    let start = start::read(&mut section);
     let gap_field = section.take("gap");
-    let gap = gap_field.as_ref().and_then(read_gap);
+    let gap = gap_field.as_ref();
+    let gap = gap.and_then(|field| read_delay(field, "a barrier"));
     let (queue_pairs, class, queue_pair_scope) = read_queue_pairs(&mut section);
     if endless {
         flows::leave_out(&mut section);
@@ -219,6 +229,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let node = section.finish();
     let read = || {
         let Collectives { entries, sequence } = collectives?;
+        let start = start?;
         let job = Job {
             name: name?,
             hosts: Vec::new(),
@@ -226,7 +237,8 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             sequence,
             iterations: iterations?,
             warm_up: warm_up?,
-            start: start?,
+            start: start.time,
+            after: None,
             gap: gap?,
             queue_pairs: queue_pairs?,
             class: class?,
@@ -242,6 +254,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
             flows: flows?,
             workload: workload?,
             pattern: pattern?,
+            after: start.after,
         })
     };
     let draft = read();
@@ -402,17 +415,18 @@ fn check_last_start(job: &Job, gap: &Field<'_>) {
     }
 }
 
-fn read_gap(field: &Field<'_>) -> Option<Time> {
-    let gap = field.quantity("a time", &(Time::ZERO..=LATEST))?;
-    if gap < GAP_MIN {
+/// How long after what the whole network has to be told of something starts.
+fn read_delay(field: &Field<'_>, cause: &str) -> Option<Time> {
+    let delay = field.quantity("a time", &(Time::ZERO..=LATEST))?;
+    if delay < GAP_MIN {
         let what = format!(
-            "is {}: a barrier takes effect no sooner than the longest window of the engine",
+            "is {}: {cause} takes effect no sooner than the longest window of the engine",
             field.node.describe()
         );
         field.problem(&what, format!("give at least `{GAP_MIN}`"));
         return None;
     }
-    Some(gap)
+    Some(delay)
 }
 
 fn read_name(field: &Field<'_>) -> Option<String> {

@@ -92,14 +92,18 @@ impl Plan {
     }
 
     /// The same with some of the jobs only, on the same fabric: the others have their places and
-    /// run nothing, so that names, queue pairs and paths of those that run stay what they are.
-    /// Nothing is sampled.
+    /// run nothing, so that names, queue pairs and paths of those that run stay what they are. One
+    /// that waits for a job that does not run starts at once. Nothing is sampled.
     #[must_use]
     pub fn with_jobs(&self, jobs: &[usize]) -> Plan {
         let mut plan = self.clone();
         for (index, job) in plan.jobs.iter_mut().enumerate() {
             if !jobs.contains(&index) {
                 job.sequence.clear();
+            }
+            let runs = |before: u32| jobs.contains(&index) && jobs.contains(&(before as usize));
+            if job.after.is_some_and(|before| !runs(before)) {
+                (job.after, job.start) = (None, Time::ZERO);
             }
         }
         plan.sample_interval = None;

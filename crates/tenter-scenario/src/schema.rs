@@ -223,7 +223,7 @@ fn impairment() -> Value {
 }
 
 fn job() -> Value {
-    let [own, flow, workload, pair, point, pattern] = jobs::TABLES;
+    let [own, start, flow, workload, pair, point, pattern] = jobs::TABLES;
     let of_kind = |(name, table)| Object::of(&[pattern, table]).fixed("kind", name).schema();
     let workload = Object::of(&[workload])
         .with("pairs", Object::of(&[pair]).schema())
@@ -231,6 +231,7 @@ fn job() -> Value {
     let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
     Object::of(&[own])
         .with("collectives", one_of(collectives))
+        .with("start", Object::of(&[start]).schema())
         .with("flows", Object::of(&[flow]).schema())
         .with("workload", workload.schema())
         .with("pattern", one_of(jobs::PATTERNS.map(of_kind)))

@@ -352,3 +352,48 @@ fn open_loops_have_a_load() {
         "from 0.01 to 4",
     );
 }
+
+#[test]
+fn a_job_starts_after_another_wherever_that_stands() {
+    let jobs = "  - {name: a, RING, start: {after: c, delay: 1ms}}
+  - {name: b, RING, start: 3us}
+  - {name: c, RING, start: {after: b}}";
+    let check = |loaded: &Loaded| {
+        let starts = loaded.plan.jobs.iter().map(|job| (job.after, job.start));
+        let expected = [
+            (Some(2), Time::from_us(1_000)),
+            (None, Time::from_us(3)),
+            (Some(1), Time::from_us(10)),
+        ];
+        assert!(starts.eq(expected));
+    };
+    let loaded = good(jobs);
+    check(&loaded);
+    check(&load(&loaded.effective, "x.yaml", Format::Yaml, &[], None).expect("it is a scenario"));
+}
+
+#[test]
+fn a_job_waits_for_one_that_ends() {
+    let one = "  - {name: a, RING, start: {after: ";
+    refused(&format!("{one}b}}}}"), "there is no job called `b`");
+    refused(&format!("{one}a}}}}"), "`a` waits for its own end");
+    refused(
+        &format!(
+            "{one}b}}}}\n  - {{name: b, RING, start: {{after: c}}}}\n  - {{name: c, RING, start: {{after: b}}}}"
+        ),
+        "waits for its own end",
+    );
+    refused(
+        &format!("{one}b}}}}\n  - {{name: b, background: true, RING}}"),
+        "`b` is background load, which does not end before the others",
+    );
+    refused(
+        &format!("{one}b, delay: 1us}}}}\n  - {{name: b, RING}}"),
+        "`jobs[0].start.delay` is `1us`: the end of a job takes effect no sooner",
+    );
+    refused(
+        "  - {RING, start: {delay: 5us}}",
+        "`jobs[0].start` lacks `after`",
+    );
+    refused("  - {RING, start: soon}", "`jobs[0].start`");
+}

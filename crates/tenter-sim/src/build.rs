@@ -144,8 +144,8 @@ impl Context {
 
     /// How long a job has run at `now`.
     pub(crate) fn elapsed(&self, job: u16, now: u64) -> Time {
-        let start = self.jobs[usize::from(job)].job.start;
-        Time::from_ps(now).saturating_sub(start)
+        let start = self.progress.start(usize::from(job)).unwrap_or(now);
+        Time::from_ps(now.saturating_sub(start))
     }
 
     /// A flow's number within its collective: densely from 0.
@@ -363,7 +363,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         credit: plan.credit,
         signals: plan.signals,
         addresses: plan.addresses.clone(),
-        progress: JobProgress::new(jobs.len()),
+        progress: JobProgress::new(&jobs),
         jobs,
         seed: plan.seed,
         spill: spill(plan),

@@ -13,6 +13,7 @@ use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::hash_paths;
+use crate::jobs::JobPlan;
 use crate::notices;
 use crate::signals;
 use crate::summary::nodes;
@@ -78,8 +79,7 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
 /// From the start of the first job to `ended` ps.
 pub(crate) fn active_span(context: &Context, ended: u64) -> Time {
     let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
-    let starts = running.map(|plan| plan.job.start.ps());
-    let started = starts.min().unwrap_or(0);
+    let started = running.filter_map(JobPlan::own_start).min().unwrap_or(0);
     Time::from_ps(ended.saturating_sub(started))
 }
 

@@ -49,6 +49,18 @@ impl JobPlan {
             .is_none_or(|turns| u64::from(number) < turns)
     }
 
+    /// When it starts, in ps; `None` where that depends on another job.
+    pub(crate) fn own_start(&self) -> Option<u64> {
+        let start = self.job.start.ps();
+        self.job.after.is_none().then_some(start)
+    }
+
+    /// When its first collective starts, in ps, where `start` counts from `origin`.
+    pub(crate) fn first_start(&self, origin: u64) -> u64 {
+        let start = origin.saturating_add(self.job.start.ps());
+        start.saturating_add(self.compute(0))
+    }
+
     /// Whether its first collective never ends.
     pub(crate) fn is_endless(&self) -> bool {
         let first = self.job.sequence.first();
@@ -129,19 +141,33 @@ struct Counters {
     last_arrival: AtomicU64,
     /// From the last arrival to the next collective; `u64::MAX` when there is none.
     gap: AtomicU64,
+    /// When the job starts; `u64::MAX` while another is waited for.
+    start: AtomicU64,
 }
 
 impl JobProgress {
-    pub(crate) fn new(jobs: usize) -> JobProgress {
-        let counters = || Counters {
+    pub(crate) fn new(jobs: &[JobPlan]) -> JobProgress {
+        let counters = |plan: &JobPlan| Counters {
             missing: AtomicU64::new(0),
             last_arrival: AtomicU64::new(0),
             gap: AtomicU64::new(u64::MAX),
+            start: AtomicU64::new(plan.own_start().unwrap_or(u64::MAX)),
         };
         JobProgress {
-            jobs: (0..jobs).map(|_| counters()).collect(),
+            jobs: jobs.iter().map(counters).collect(),
             edge: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// The job that was waited for has ended: this one starts at `at`.
+    pub(crate) fn set_start(&self, job: usize, at: u64) {
+        self.jobs[job].start.store(at, Ordering::Release);
+    }
+
+    /// When the job started or will start, in ps; `None` while another is waited for.
+    pub(crate) fn start(&self, job: usize) -> Option<u64> {
+        let start = self.jobs[job].start.load(Ordering::Acquire);
+        (start < u64::MAX).then_some(start)
     }
 
     /// A collective of `transfers` begins; when all have arrived, an edge is wanted `gap` later.

@@ -25,6 +25,7 @@ mod fabric;
 mod faults;
 mod flow_control;
 mod flow_tally;
+mod followers;
 mod hash_paths;
 mod host;
 mod ideal_ratio;

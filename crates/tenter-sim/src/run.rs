@@ -18,6 +18,7 @@ use crate::circuits::Circuits;
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::faults::Faults;
+use crate::followers::Followers;
 use crate::hash_paths::HashPath;
 use crate::jobs::JobPlan;
 use crate::queue_log::{self, QueueLog};
@@ -251,6 +252,7 @@ struct Course<'a, D: Driver, S: Sink> {
     sink: &'a mut S,
     context: Arc<Context>,
     jobs: Vec<JobState>,
+    followers: Followers,
     accounts: Accounts,
     /// Whether some job would go on for ever.
     has_background: bool,
@@ -273,19 +275,19 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     fn new(driver: &'a mut D, sink: &'a mut S) -> Result<Self, SimulationError> {
         let context = Arc::clone(&driver.fabric(0).context);
         let first = |plan: &JobPlan| JobState {
-            next_start: plan
-                .has_turn(0)
-                .then(|| plan.job.start.ps().saturating_add(plan.compute(0))),
+            next_start: (plan.has_turn(0) && plan.job.after.is_none()).then(|| plan.first_start(0)),
             ..JobState::default()
         };
         let jobs = context.jobs.iter().map(first).collect();
         let has_background = context.jobs.iter().any(|plan| plan.job.turns().is_none());
         let accounts = Accounts::new(&context)?;
         let routes = Routes::new(&context);
+        let followers = Followers::new(&context.jobs);
         Ok(Course {
             driver,
             sink,
             jobs,
+            followers,
             accounts,
             context,
             has_background,
@@ -478,7 +480,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         context.progress.begin(
             job,
             sources.unwrap_or(u64::from(schedule.transfer_count())),
-            self.trigger_after(plan, number),
+            self.trigger_after(job, number),
         );
         if !plan.is_endless() {
             let begins = (job, self.now);
@@ -506,18 +508,21 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     }
 
     /// How long after the last arrival of a collective the whole network is told of it: the next
-    /// one starts, or background jobs are cut off.
-    fn trigger_after(&self, plan: &JobPlan, number: u32) -> Option<u64> {
+    /// one starts, or that of a job that waits for this one, or background jobs are cut off.
+    fn trigger_after(&self, job: usize, number: u32) -> Option<u64> {
+        let plan = &self.context.jobs[job];
         let delay = if plan.has_turn(number + 1) {
             plan.job.gap.ps().saturating_add(plan.compute(number + 1))
-        } else if self.has_background {
-            self.context.background_delay
-        } else if self.faults.has_storms() || self.steering.is_on() {
+        } else {
+            let background = self.context.background_delay;
+            let background = self.has_background.then_some(background);
             // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
             // And circuits follow the jobs that are left.
-            plan.job.gap.ps()
-        } else {
-            return None;
+            let is_edge = self.faults.has_storms() || self.steering.is_on();
+            let storms = is_edge.then(|| plan.job.gap.ps());
+            let follower = self.followers.soonest(job, &self.context.jobs);
+            let own = background.or(storms);
+            own.into_iter().chain(follower).min()?
         };
         Some(delay.saturating_add(plan.within_hosts(number)))
     }
@@ -555,11 +560,17 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
 
     /// Looks for jobs under test that will never end, where others would wait for that.
     fn give_up(&mut self) {
-        for job in 0..self.jobs.len() {
-            let runs = self.jobs[job].running && !self.context.jobs[job].job.background;
-            if self.has_background && runs && stall::has_failed(self.driver, job) {
-                self.jobs[job].end.get_or_insert(self.now);
-            }
+        if !self.has_background {
+            return;
+        }
+        let runs = |&job: &usize| self.jobs[job].running;
+        let failed = self.judged().filter(runs);
+        let failed = failed.filter(|&job| stall::has_failed(self.driver, job));
+        let mut failed: Vec<usize> = failed.collect();
+        // Nor will those that wait for it.
+        while let Some(job) = failed.pop() {
+            self.jobs[job].end.get_or_insert(self.now);
+            failed.extend(self.followers.of(job));
         }
     }
 
@@ -567,6 +578,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     /// end within the hosts is later than `limit` goes on.
     fn finish_collectives(&mut self, limit: u64) {
         self.context.progress.take_edge();
+        let mut ended = Vec::new();
         for (index, state) in self.jobs.iter_mut().enumerate() {
             if !state.running || self.context.progress.missing(index) > 0 {
                 continue;
@@ -587,8 +599,22 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 state.next_start = Some(end.saturating_add(pause));
             } else {
                 state.end = Some(end);
-                self.steering.ends(index);
+                ended.push((index, end));
             }
+        }
+        for (job, end) in ended {
+            self.steering.ends(job);
+            self.start_followers(job, end);
+        }
+    }
+
+    /// Says when the jobs start that wait for the end of another.
+    fn start_followers(&mut self, job: usize, end: u64) {
+        for &next in self.followers.of(job) {
+            let plan = &self.context.jobs[next];
+            let start = end.saturating_add(plan.job.start.ps());
+            self.context.progress.set_start(next, start);
+            self.jobs[next].next_start = Some(plan.first_start(end));
         }
     }
 

@@ -40,7 +40,7 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
     let context = driver.fabric(0).context();
     let missing = context.progress.missing(job);
     if missing == 0 {
-        return None;
+        return awaited(context, job);
     }
     let mut lines = failed_queue_pairs(driver, job);
     // A load is cut off in the midst of its work.
@@ -64,6 +64,15 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
         let _ = write!(text, "; and {omitted} more");
     }
     Some(text)
+}
+
+/// What a job under test waits for that has not even started.
+fn awaited(context: &Context, job: usize) -> Option<String> {
+    let plan = &context.jobs[job];
+    let waits = plan.has_turn(0) && !plan.job.background && context.progress.start(job).is_none();
+    let before = plan.job.after.filter(|_| waits)?;
+    let name = &context.jobs[before as usize].job.name;
+    Some(format!("it waits for the end of job `{name}`"))
 }
 
 fn host<D: Driver>(driver: &D, node: u32) -> Option<&crate::Host> {

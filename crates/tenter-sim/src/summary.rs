@@ -431,11 +431,12 @@ fn job_row<D: Driver>(
     let complete = done || (job.background && failure.is_none());
     let end = collectives.last().and_then(|last| last.end);
     let end = end.filter(|_| done);
-    let jct = end.map(|end| end - job.start);
+    let start = context.progress.start(index).map(Time::from_ps);
+    let jct = end.zip(start).map(|(end, start)| end - start);
     let compute = (0..collectives.len() as u32).map(|number| plan.compute(number));
     let compute = Time::from_ps(compute.fold(0, u64::saturating_add));
     let until = end.unwrap_or(Time::from_ps(trial.ended));
-    let span = until.saturating_sub(job.start);
+    let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
     let rx_bytes = accounts.received_bytes[index] + under_way(driver, plan);
     JobRow {
         job: index as u32,
@@ -444,7 +445,7 @@ fn job_row<D: Driver>(
         background: job.background,
         leaf_fragmentation: Some(topology.leaf_span(&job.hosts).factor()),
         pod_fragmentation: Some(topology.pod_span(&job.hosts).factor()),
-        start: job.start,
+        start,
         end,
         jct,
         compute,

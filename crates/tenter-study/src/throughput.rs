@@ -33,7 +33,7 @@ fn throughput_gbps(summary: &Summary) -> Option<f64> {
         let end = job.end.map(Time::as_ns);
         end.unwrap_or(summary.engine.simulated_ns)
     };
-    let first = judged(summary).map(|(job, _)| job.start.as_ns());
+    let first = judged(summary).filter_map(|(job, _)| Some(job.start?.as_ns()));
     let first = first.min_by(f64::total_cmp)?;
     let last = judged(summary).map(|(job, _)| end(job));
     let span = last.max_by(f64::total_cmp)? - first;
@@ -69,7 +69,7 @@ mod tests {
         };
         JobSummary {
             job: JobRow {
-                start: Time::from_us(start),
+                start: Some(Time::from_us(start)),
                 end: end.map(Time::from_us),
                 ..JobRow::default()
             },

@@ -379,6 +379,10 @@ mod tests {
                 runs.clone().any(|run| run.kind.algorithm() == "open-loop"),
             ),
             ("NICs with data of two classes", has_mixed_nic(plan)),
+            (
+                "one job after another",
+                plan.jobs.iter().any(|job| job.after.is_some()),
+            ),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
         has.iter()
@@ -447,7 +451,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 43] = [
+    const OTHERS: [&str; 44] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -465,6 +469,7 @@ mod tests {
         "flows by a law",
         "flows in an open loop",
         "NICs with data of two classes",
+        "one job after another",
         "3 queue pairs",
         "Chunk",
         "cut-through",

@@ -77,8 +77,12 @@ pub struct Job {
     pub iterations: u32,
     /// Repetitions before them that are run but not judged.
     pub warm_up: u32,
-    /// When its first collective starts.
+    /// When it starts: computing, if it does, and then its first collective. From time 0, or from
+    /// the end of another job.
     pub start: Time,
+    /// The index of the job whose end it waits for, if it does; that one ends by itself, and no
+    /// jobs wait for each other.
+    pub after: Option<u32>,
     /// From the end of one collective (its last arrival at any rank) to the start of the next.
     pub gap: Time,
     /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.

@@ -9,7 +9,7 @@ use tenter_workload::Job;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::{Placement, stretches};
 
-use super::{JobDraft, Ranks, flows};
+use super::{JobDraft, Ranks, flows, start};
 use crate::collectives::Entry;
 use crate::decode::split_remedy;
 use crate::diagnostics::{Location, quote};
@@ -200,7 +200,7 @@ pub(crate) fn bind(
     (seed, nic): (u64, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
-    let drafts = drafts?;
+    let mut drafts = drafts?;
     let first_at = drafts.first().and_then(|draft| draft.name_at);
     let mut seen = BTreeSet::new();
     for draft in &drafts {
@@ -209,6 +209,7 @@ pub(crate) fn bind(
             names.problem(draft.name_at, message, Some("rename one of them".into()));
         }
     }
+    start::bind(&mut drafts, names);
     let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
     let mut taken = vec![false; names.count() as usize];
     for (index, draft) in drafts.into_iter().enumerate() {

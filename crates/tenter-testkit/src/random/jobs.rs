@@ -23,8 +23,14 @@ struct Turns {
     warm_up: u64,
 }
 
-/// Chooses one to three jobs, on hosts of their own or not.
+/// Chooses one to three jobs, on hosts of their own or not, at times one after the other.
 pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
+    let mut text = write_jobs(draw, limits);
+    follow(&mut text);
+    text
+}
+
+fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &2, &3]);
     let mut text = String::new();
     for index in 0..jobs {
@@ -90,6 +96,32 @@ pub(super) fn write(draw: &mut Draw, limits: &Limits) -> String {
         }
     }
     text
+}
+
+/// Lets some jobs start after others under test, with draws of its own, so that all else is drawn
+/// as without.
+fn follow(text: &mut String) {
+    let mut own = Draw::new((text.len() as u64).rotate_left(24));
+    let begins = text.match_indices("  - name: job").map(|(at, _)| at);
+    let begins: Vec<usize> = begins.collect();
+    // Those of higher number first, so that places before them stay what they are.
+    for (index, &begin) in begins.iter().enumerate().skip(1).rev() {
+        let judged = |other: &&usize| {
+            let (from, to) = (begins[**other], begins[**other + 1]);
+            !text[from..to].contains("background: true")
+        };
+        let numbers: Vec<usize> = (0..index).collect();
+        let others: Vec<&usize> = numbers.iter().filter(judged).collect();
+        let start = text[begin..].find("    start: ").map(|at| begin + at);
+        let (Some(start), true) = (start, own.chance(30)) else {
+            continue;
+        };
+        let end = start + text[start..].find('\n').unwrap_or(0);
+        let other = own.pick(&others);
+        let delay = own.time(2_000, 15_000);
+        let after = format!("    start: {{after: job{other}, delay: {delay}}}");
+        text.replace_range(start..end, &after);
+    }
 }
 
 /// When a job starts, its gap, and its queue pairs.

@@ -1,6 +1,6 @@
 //! Computing, background load, and jobs alone: on one switch, where hosts share no port.
 
-use tenter_record::MemorySink;
+use tenter_record::{JobRow, MemorySink};
 use tenter_scenario::{Format, Plan, load};
 use tenter_sim::{Options, Outcome, run};
 use tenter_units::Time;
@@ -176,6 +176,75 @@ jobs:{RING}
     assert!(!outcome.summary.complete);
     assert!(outcome.jobs[0].failure.is_some());
     assert!(outcome.summary.engine.simulated_ns < 1e9);
+}
+
+/// The ring, between one that waits for the last and one that waits for it.
+fn chain(rest: &str) -> Plan {
+    plan(&format!(
+        "{rest}
+jobs:
+  - name: last
+    ranks: [2, 3]
+    start: {{after: next}}
+    collectives: [{{collective: all-reduce, size: 1MiB}}]{RING}
+  - name: next
+    ranks: [0, 4]
+    start: {{after: ring, delay: 7us}}
+    iterations: 2
+    collectives: [{{collective: send-recv, size: 1MiB, compute: 20us}}]
+"
+    ))
+}
+
+#[test]
+fn a_job_starts_a_delay_after_the_end_of_another() {
+    let plan = chain("");
+    let outcome = outcome(&plan);
+    assert!(outcome.summary.complete);
+    let [last, ring, next] = outcome.jobs.as_slice() else {
+        panic!("three jobs");
+    };
+    let times = |row: &JobRow| (row.start.expect("it starts"), row.end.expect("it ends"));
+    assert_eq!(times(ring).0, Time::ZERO);
+    assert_eq!(times(next).0, times(ring).1 + Time::from_us(7));
+    assert_eq!(times(last).0, times(next).1 + Time::from_us(10));
+    assert_eq!(next.jct, Some(times(next).1 - times(next).0));
+    // Computing comes first.
+    let first = outcome.collectives.iter().find(|row| row.job == 2);
+    let first = first.expect("it runs").start;
+    assert_eq!(first, times(next).0 + Time::from_us(20));
+    // Each takes as long as by itself, where it starts at once.
+    for (job, row) in [(0, last), (2, next)] {
+        let alone = self::outcome(&plan.with_jobs(&[job])).jobs;
+        assert_eq!(alone[job].start, Some(Time::ZERO));
+        assert_eq!(alone[job].jct, row.jct);
+    }
+    let both = self::outcome(&plan.with_jobs(&[1, 2])).jobs;
+    assert_eq!((both[2].start, both[2].end), (next.start, next.end));
+}
+
+#[test]
+fn who_waits_for_a_job_that_fails_waits_in_vain() {
+    let impatient = "endpoint: {nic: {retransmission_timeout: 1us, retry_count: 0}}";
+    let mut plan = chain(impatient);
+    let check = |plan: &Plan| {
+        let outcome = outcome(plan);
+        assert!(!outcome.summary.complete);
+        let of = |job: usize| (outcome.jobs[job].start, outcome.jobs[job].failure.clone());
+        let waits = |name: &str| (None, Some(format!("it waits for the end of job `{name}`")));
+        assert_eq!(of(0), waits("next"));
+        assert_eq!(of(2), waits("ring"));
+        assert!(outcome.jobs[1].failure.is_some());
+        assert!(outcome.summary.engine.simulated_ns < 1e9);
+    };
+    check(&plan);
+    // A load that would go on until all others have ended.
+    let load = "jobs:
+  - {name: load, background: true, flows: [{from: 2, to: 3, rate: 1Gbps}]}
+  - {ranks: [4, 5], collectives: [{collective: send-recv, size: 1KiB}]}
+";
+    plan.jobs.push(self::plan(load).jobs.remove(0));
+    check(&plan);
 }
 
 #[test]

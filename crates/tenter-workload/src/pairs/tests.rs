@@ -49,6 +49,7 @@ fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs:
         iterations: 1,
         warm_up: 0,
         start: Time::ZERO,
+        after: None,
         gap: Time::ZERO,
         queue_pairs,
         class: None,
