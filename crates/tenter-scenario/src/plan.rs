@@ -93,7 +93,8 @@ impl Plan {
 
     /// The same with some of the jobs only, on the same fabric: the others have their places and
     /// run nothing, so that names, queue pairs and paths of those that run stay what they are. One
-    /// that waits for a job that does not run starts at once. Nothing is sampled.
+    /// that waits for a job that does not run waits for what that waits for, or starts at once.
+    /// Nothing is sampled.
     #[must_use]
     pub fn with_jobs(&self, jobs: &[usize]) -> Plan {
         let mut plan = self.clone();
@@ -101,14 +102,23 @@ impl Plan {
             if !jobs.contains(&index) {
                 job.sequence.clear();
             }
-            let runs = |before: u32| jobs.contains(&index) && jobs.contains(&(before as usize));
-            if job.after.is_some_and(|before| !runs(before)) {
-                (job.after, job.start) = (None, Time::ZERO);
+            if let Some(before) = job.after {
+                job.after = self.nearest_before(before, jobs);
+                if job.after.is_none() {
+                    job.start = Time::ZERO;
+                }
             }
         }
         plan.sample_interval = None;
         plan.queue_changes = None;
         plan
+    }
+
+    /// The first of some jobs on the way from a job to the one it waits for, and so on.
+    fn nearest_before(&self, job: u32, jobs: &[usize]) -> Option<u32> {
+        let next = |job: &u32| self.jobs[*job as usize].after;
+        let mut way = std::iter::successors(Some(job), next);
+        way.find(|job| jobs.contains(&(*job as usize)))
     }
 }
 

@@ -221,6 +221,9 @@ fn a_job_starts_a_delay_after_the_end_of_another() {
     }
     let both = self::outcome(&plan.with_jobs(&[1, 2])).jobs;
     assert_eq!((both[2].start, both[2].end), (next.start, next.end));
+    // Without the one between them, the last waits for the first.
+    let both = self::outcome(&plan.with_jobs(&[0, 1])).jobs;
+    assert_eq!(both[0].start, Some(times(ring).1 + Time::from_us(10)));
 }
 
 #[test]
