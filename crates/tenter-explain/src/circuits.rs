@@ -1,7 +1,7 @@
 //! Optical circuit switches: what they join to begin with, and what changes when.
 
 use serde::Serialize;
-use tenter_scenario::{CircuitPlan, OnChange, Plan};
+use tenter_scenario::{CircuitPlan, OnChange, Plan, SteeringDemand};
 use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 
@@ -20,6 +20,10 @@ pub struct CircuitFacts {
     pub on_change: String,
     /// How long after circuits have come up routing knows, in ns.
     pub convergence_ns: f64,
+    /// From which wait at circuits on packets take the tree, in ns; missing where they do not.
+    pub spill_ns: Option<f64>,
+    /// By what circuits are steered, `jobs` or `counters`; missing where they are not.
+    pub steering: Option<String>,
     /// The ports of all of them, and what these are joined with to begin with.
     pub ports: Vec<OpticalPortFacts>,
     /// What changes when.
@@ -69,6 +73,11 @@ pub(crate) fn circuit_facts(plan: &Plan) -> Option<CircuitFacts> {
             OnChange::Lose => "lose".to_owned(),
         },
         convergence_ns: Time::as_ns(circuits.convergence),
+        spill_ns: plan.spill().map(Time::as_ns),
+        steering: circuits.steering.map(|of| match of.demand {
+            SteeringDemand::Jobs => "jobs".to_owned(),
+            SteeringDemand::Counters => "counters".to_owned(),
+        }),
         ports: port_facts(topology),
         changes: change_facts(circuits, topology),
     })

@@ -95,7 +95,7 @@ impl Switch {
     }
 
     /// Packets that would wait for more than so long at every circuit straight to their leaf take
-    /// the tree, if the load balancer may choose for each packet.
+    /// the tree. Its load balancer must be one that may.
     pub fn spill(&mut self, limit: Time) {
         self.balancer.spill(limit.ps(), self.ports.len());
     }

@@ -127,6 +127,18 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
             "what is under way is lost"
         },
     )?;
+    if let Some(spill) = circuits.spill_ns {
+        let wait = microseconds(spill);
+        writeln!(
+            out,
+            "packets that would wait {wait} us at circuits take the tree"
+        )?;
+    }
+    match circuits.steering.as_deref() {
+        Some("jobs") => writeln!(out, "steered when jobs start and end")?,
+        Some(_) => writeln!(out, "steered by what NICs count")?,
+        None => {}
+    }
     let mut table = TextTable::new(vec![
         TextColumn::name("switch"),
         TextColumn::number("port", ""),

@@ -85,6 +85,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// From which wait at circuits on leaves send through the tree, where there is one and the load
+    /// balancer may.
+    pub fn spill(&self) -> Option<Time> {
+        let spill = self.circuits.as_ref()?.spill;
+        let balancing = &self.switches.usual.load_balancing;
+        spill.filter(|_| self.topology.optics.has_tree() && balancing.may_spill())
+    }
+
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
     /// no NIC.
     pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
@@ -218,8 +226,7 @@ pub struct CircuitPlan {
     /// notice; no longer than the reconfiguration.
     pub convergence: Time,
     /// What would wait for longer than this at the circuits between two leaves of a tree takes the
-    /// tree; of no consequence where load balancing keeps packets in order. `None`: all of it
-    /// waits.
+    /// tree, if the load balancer may. `None`: all of it waits.
     pub spill: Option<Time>,
     /// When circuits follow what jobs send, and how; there are no other changes then.
     pub steering: Option<SteeringPlan>,

@@ -366,7 +366,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         progress: JobProgress::new(&jobs),
         jobs,
         seed: plan.seed,
-        spill: spill(plan),
+        spill: plan.spill(),
         background_delay: plan.background_delay.ps(),
         ranks,
         homes,
@@ -710,12 +710,4 @@ impl Context {
         };
         self.ranks_on(node).iter().map(stream).collect()
     }
-}
-
-/// From which wait on leaves with circuits send through the tree.
-pub(crate) fn spill(plan: &Plan) -> Option<Time> {
-    let has_tree = plan.topology.optics.has_tree();
-    let spill = plan.circuits.as_ref()?.spill;
-    let balancing = &plan.switches.usual.load_balancing;
-    spill.filter(|_| has_tree && balancing.reorders())
 }

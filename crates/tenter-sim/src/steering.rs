@@ -17,7 +17,7 @@ use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
 
-use crate::build::{Context, spill};
+use crate::build::Context;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
@@ -57,7 +57,7 @@ impl Steering {
             plan: steering,
             home: plan.topology.clone(),
             current: plan.topology.clone(),
-            spills: spill(plan).is_some(),
+            spills: plan.spill().is_some(),
             running: vec![None; plan.jobs.len()],
             has_changed: false,
             counted: Vec::new(),

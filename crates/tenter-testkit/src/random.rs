@@ -120,7 +120,9 @@ mod tests {
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
         Scheduling, SignalMode, UNLIMITED_POOL,
     };
-    use tenter_scenario::{Fault, LinkImpairment, OnChange, Plan, RulePlan};
+    use tenter_scenario::{
+        CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
+    };
     use tenter_topology::OpticalTier;
     use tenter_workload::collective::CollectiveKind;
 
@@ -391,7 +393,10 @@ mod tests {
             .collect()
     }
 
-    const CIRCUITS: [&str; 6] = [
+    const CIRCUITS: [&str; 9] = [
+        "steering by jobs",
+        "steering by counters",
+        "circuits that spill",
         "flexible trees",
         "optical spines",
         "circuits that are drained",
@@ -402,12 +407,20 @@ mod tests {
 
     /// What there is of circuits that change in a plan.
     fn circuits_of(plan: &Plan) -> Vec<&'static str> {
-        let Some(circuits) = plan.circuits.as_ref().filter(|of| !of.changes.is_empty()) else {
+        let change = |of: &&CircuitPlan| !of.changes.is_empty() || of.steering.is_some();
+        let Some(circuits) = plan.circuits.as_ref().filter(change) else {
             return Vec::new();
         };
+        let steered = circuits.steering.map(|of| of.demand);
         let lossless = plan.switches.any_class(|class| class.lossless.is_some());
         let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
         let has = [
+            ("steering by jobs", steered == Some(SteeringDemand::Jobs)),
+            (
+                "steering by counters",
+                steered == Some(SteeringDemand::Counters),
+            ),
+            ("circuits that spill", plan.spill().is_some()),
             ("flexible trees", is_tree),
             ("optical spines", !is_tree),
             (

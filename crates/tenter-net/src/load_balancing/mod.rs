@@ -55,6 +55,15 @@ macro_rules! members {
                 }
             }
 
+            /// Whether packets may take other ways at once by the queues of this very instant: not
+            /// where they must keep their order, nor where a table says how busy ports are.
+            pub fn may_spill(&self) -> bool {
+                let quality = match self {
+                    $($list::$name(spec) => spec.quality(),)+
+                };
+                self.reorders() && quality.is_none_or(|of| of == QualitySpec::EXACT)
+            }
+
             /// What a switch with so many ports remembers, and what it must know of its ports.
             fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
                 match self {
@@ -281,13 +290,10 @@ impl Balancer {
     }
 
     /// Packets that would wait for more than `limit` ps at every circuit straight to their leaf
-    /// take the tree from now on. A switch that judges its ports by a table cannot know, and does
-    /// nothing of the kind.
+    /// take the tree from now on. The load balancer [may spill](LoadBalancing::may_spill).
     pub(crate) fn spill(&mut self, limit: u64, ports: usize) {
-        if !self.quality.is_kept() {
-            self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
-        }
-        self.spill = self.quality.is_exact().then_some(limit);
+        self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
+        self.spill = Some(limit);
     }
 
     /// The ports that a packet may take at a switch, which has been brought to its instant.

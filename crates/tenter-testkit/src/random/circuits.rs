@@ -1,4 +1,4 @@
-//! Optical circuit switches whose circuits change: put into the plan, for half of the fat trees and
+//! Optical circuit switches whose circuits change: put into the plan, for most of the fat trees and
 //! leaf-spine fabrics that can have them.
 
 use tenter_engine::Stream;
@@ -20,7 +20,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         plan.switches.usual.load_balancing,
         LoadBalancing::Destination(_)
     );
-    if plan.scheduled.is_some() || plan.credit.is_some() || by_tree || draw.chance(40) {
+    if plan.scheduled.is_some() || plan.credit.is_some() || by_tree || draw.chance(10) {
         return;
     }
     let tier = match &plan.topology_spec {
