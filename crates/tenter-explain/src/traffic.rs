@@ -48,12 +48,16 @@ pub(crate) fn traffic(
         ..Traffic::default()
     };
     let mut last: Option<Load> = None;
+    let flows = schedule.flow_workload();
     for number in 0..looked_at {
-        let id = if looked_at == transfers {
-            number as u32
-        } else {
-            spread(number, transfers)
-        };
+        let id = flows.and_then(|flows| flows.typical(golden(number), number as u32));
+        let id = id.unwrap_or_else(|| {
+            if looked_at == transfers {
+                number as u32
+            } else {
+                spread(number, transfers)
+            }
+        });
         let transfer = schedule.transfer(id);
         let known = last.filter(|load| load.bytes == transfer.bytes);
         let load = known.unwrap_or_else(|| load(plan, job, transfer.bytes));
@@ -76,12 +80,15 @@ pub(crate) fn traffic(
     Ok(sum)
 }
 
-/// The `number`-th of evenly spread ids below `count`: multiples of the golden ratio leave no large
-/// gap and no pattern.
+/// The `number`-th of evenly spread ids below `count`.
 fn spread(number: u64, count: u64) -> u32 {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let fraction = number.wrapping_mul(GOLDEN);
-    ((u128::from(fraction) * u128::from(count)) >> 64) as u32
+    ((u128::from(golden(number)) * u128::from(count)) >> 64) as u32
+}
+
+/// The `number`-th of evenly spread places out of 2⁶⁴: multiples of the golden ratio leave no large
+/// gap and no pattern.
+fn golden(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Packets and acknowledgements of a transfer over all queue pairs of its job; each of them sends

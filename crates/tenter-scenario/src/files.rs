@@ -25,9 +25,14 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
         if let Some(pattern) = job.entry_mut("pattern") {
             write_out_sends(pattern, files, problems);
         }
-        let workload = job.entry_mut("workload");
-        if let Some(points) = workload.and_then(|workload| workload.entry_mut("points")) {
+        let Some(workload) = job.entry_mut("workload") else {
+            continue;
+        };
+        if let Some(points) = workload.entry_mut("points") {
             write_out_points(points, files, problems);
+        }
+        if let Some(pattern) = workload.entry_mut("pattern") {
+            write_out_sends(pattern, files, problems);
         }
     }
 }

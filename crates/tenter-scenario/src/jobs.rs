@@ -5,6 +5,7 @@ mod flows;
 mod pattern;
 mod start;
 mod workload;
+mod workload_pattern;
 
 use tenter_units::Time;
 use tenter_workload::placement::Placement;
@@ -21,7 +22,7 @@ use crate::tree::{Node, Value};
 use flows::FlowDraft;
 use pattern::PatternDraft;
 use start::Awaited;
-use workload::WorkloadDraft;
+use workload::{Instead, WorkloadDraft};
 
 pub(crate) use bind::bind;
 
@@ -70,7 +71,7 @@ const JOB: KeyTable = KeyTable {
             "workload",
             "mapping",
             Depends("this or `collectives`"),
-            "Flows with sizes by a law, so many at a time between two hosts; its ranks are the hosts named there",
+            "Flows with sizes by a law, so many at a time between two hosts, or at random times; its ranks are the hosts named there, unless it follows a pattern",
         ),
         key(
             "pattern",
@@ -198,7 +199,9 @@ pub(crate) fn read(scenario: &mut Section<'_>, seed: u64) -> Option<Vec<JobDraft
 fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node) {
     let mut section = item.section(&JOB);
     let (name, name_at) = read_own_name(&mut section, index);
-    let (has_workload, workload) = read_workload(&mut section, seed);
+    let of_job = (seed, name.as_deref().unwrap_or_default());
+    let (instead, workload) = read_workload(&mut section, of_job);
+    let has_workload = instead.is_some();
     let endless = section.has("flows");
     if endless {
         flows::refuse_ranks(&mut section);
@@ -209,7 +212,6 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     let spread = read_spread(&mut section, ranks.as_ref());
     let background = section.boolean("background");
     let is_load = background == Some(true);
-    let of_job = (seed, name.as_deref().unwrap_or_default());
     let (has_pattern, pattern) = read_pattern(&mut section, of_job, is_load);
     let (collectives, flows) = if has_workload || has_pattern {
         (Some(Collectives::default()), Some(Vec::new()))
@@ -225,7 +227,7 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
     if endless {
         flows::leave_out(&mut section);
     }
-    leave_out(&mut section, has_workload, has_pattern);
+    leave_out(&mut section, instead, has_pattern);
     let node = section.finish();
     let read = || {
         let Collectives { entries, sequence } = collectives?;
@@ -265,9 +267,9 @@ fn read_job(index: usize, item: Field<'_>, seed: u64) -> (Option<JobDraft>, Node
 }
 
 /// Leaves out of the effective configuration what the job does not have.
-fn leave_out(section: &mut Section<'_>, has_workload: bool, has_pattern: bool) {
-    if has_workload {
-        workload::leave_out(section);
+fn leave_out(section: &mut Section<'_>, instead: Option<Instead>, has_pattern: bool) {
+    if let Some(instead) = instead {
+        instead.leave_out(section);
     } else {
         section.drop_key("workload");
     }
@@ -315,18 +317,22 @@ fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Op
     (name, at)
 }
 
-/// Whether the job has a workload of flows, and that.
-fn read_workload(section: &mut Section<'_>, seed: u64) -> (bool, Read<Option<WorkloadDraft>>) {
+/// What a workload of flows says in place of the job, where it has one, and that.
+fn read_workload(
+    section: &mut Section<'_>,
+    of_job: (u64, &str),
+) -> (Option<Instead>, Read<Option<WorkloadDraft>>) {
     if !section.has("workload") {
-        return (false, Some(None));
+        return (None, Some(None));
     }
-    workload::refuse_keys(section);
     let Some(field) = section.take("workload") else {
-        return (true, None);
+        return (Some(Instead::WhoAndWhat), None);
     };
-    let (draft, node) = workload::read(field, seed);
+    let (draft, mut node) = workload::read(field, of_job);
+    let instead = Instead::of(&mut node);
+    instead.refuse(section);
     section.put("workload", node);
-    (true, draft.map(Some))
+    (Some(instead), draft.map(Some))
 }
 
 /// Whether the job is an application, and that.

@@ -225,7 +225,9 @@ fn impairment() -> Value {
 fn job() -> Value {
     let [own, start, flow, workload, pair, point, pattern] = jobs::TABLES;
     let of_kind = |(name, table)| Object::of(&[pattern, table]).fixed("kind", name).schema();
+    let patterns = one_of(jobs::PATTERNS.map(of_kind));
     let workload = Object::of(&[workload])
+        .with("pattern", patterns.clone())
         .with("pairs", Object::of(&[pair]).schema())
         .with("points", Object::of(&[point]).schema());
     let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
@@ -234,7 +236,7 @@ fn job() -> Value {
         .with("start", Object::of(&[start]).schema())
         .with("flows", Object::of(&[flow]).schema())
         .with("workload", workload.schema())
-        .with("pattern", one_of(jobs::PATTERNS.map(of_kind)))
+        .with("pattern", patterns)
         .schema()
 }
 

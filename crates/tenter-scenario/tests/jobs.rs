@@ -5,6 +5,7 @@ use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::flow_workload::{Arrivals, GapLaw};
+use tenter_workload::pattern::PatternSchedule;
 
 /// Two leaves of four hosts, and jobs in flow style.
 fn scenario(jobs: &str) -> String {
@@ -306,7 +307,7 @@ fn open_loops_have_a_load() {
     let mut job = good(&open).plan.jobs.remove(0);
     let run = job.sequence.remove(0);
     let workload = run.kind.flow_workload().expect("one of flows");
-    let Arrivals::EachSender { gaps, means } = &workload.arrivals else {
+    let Arrivals::EachSender { gaps, means, .. } = &workload.arrivals else {
         panic!("{workload:?}");
     };
     assert_eq!(
@@ -396,4 +397,139 @@ fn a_job_waits_for_one_that_ends() {
         "`jobs[0].start` lacks `after`",
     );
     refused("  - {RING, start: soon}", "`jobs[0].start`");
+/// A ring of four in which rank 0 sends thrice as much to 1, and two that hear from one only.
+const DEMAND: &str = "  - {name: web, ranks: [host4, 0, 2-3, 7, 6], workload: {sizes: 4KiB, arrivals: poisson, load: 0.5, pattern: {kind: matrix, sends: '0 1 3000; 1 2 1000; 2 3 1000; 3 0 1000; 4 0 2000; 0 5 0'}, flows: 9}}";
+
+#[test]
+fn flows_follow_a_pattern() {
+    assert_eq!(hosts(DEMAND), [vec![4, 0, 2, 3, 7, 6]]);
+    let mut job = good(DEMAND).plan.jobs.remove(0);
+    let run = job.sequence.remove(0);
+    let workload = run.kind.flow_workload().expect("one of flows");
+    let weights = workload.weights().expect("those of the matrix");
+    let ways = workload.ways.iter().enumerate();
+    let ways = ways.map(|(index, way)| (way.src, way.dst, way.parallel, weights.of(index)));
+    // A message without bytes is no flow.
+    let expected = [
+        (0, 1, 8, 3_000),
+        (1, 2, 8, 1_000),
+        (2, 3, 8, 1_000),
+        (3, 0, 8, 1_000),
+        (4, 0, 8, 2_000),
+    ];
+    assert_eq!(ways.collect::<Vec<_>>(), expected);
+    let Arrivals::EachSender { means, .. } = &workload.arrivals else {
+        panic!("{workload:?}");
+    };
+    // Ranks 0 and 1 send and receive most, 3,000 of 8,000, and half the rate of their NICs: a
+    // flow, 83.88 ns on the wire, each 167.76 ns.
+    let ps = means.iter().take(5).map(|mean| mean.ps());
+    assert_eq!(
+        ps.collect::<Vec<_>>(),
+        [167_760, 503_280, 503_280, 503_280, 251_640]
+    );
+    // Where a receiver has more than any sender, it is what counts.
+    let incast = DEMAND.replace("0 1 3000", "0 2 3000");
+    let workload = good(&incast).plan.jobs.remove(0).sequence.remove(0);
+    let workload = workload.kind.flow_workload().cloned();
+    let workload = workload.expect("one of flows");
+    let Arrivals::EachSender { means, .. } = &workload.arrivals else {
+        panic!("{workload:?}");
+    };
+    // 4,000 to rank 2.
+    assert_eq!((means[0].ps(), means[1].ps()), (223_680, 671_040));
+}
+
+/// The same with another pattern, and other ranks.
+fn demand(pattern: &str, ranks: &str) -> String {
+    let from = DEMAND.find("{kind").expect("a mapping");
+    let to = DEMAND.find('}').expect("its end") + 1;
+    DEMAND
+        .replace(&DEMAND[from..to], pattern)
+        .replace("ranks: [host4, 0, 2-3, 7, 6]", ranks)
+}
+
+#[test]
+fn patterns_of_flows_are_those_of_applications() {
+    let weights = |text: &str| {
+        let plan = good(text).plan;
+        let workload = plan.jobs[0].sequence[0].kind.flow_workload();
+        let workload = workload.expect("one of flows");
+        let weights = workload.weights().expect("those of the matrix");
+        let ways = workload.ways.iter().enumerate();
+        let ways = ways.map(|(index, way)| (way.src, way.dst, weights.of(index)));
+        ways.collect::<Vec<_>>()
+    };
+    // The same draws as a job with the pattern has.
+    let amr = "{kind: amr, partners: 4}";
+    let job = format!("  - {{name: web, ranks: 6, pattern: {amr}}}");
+    let plan = good(&job).plan;
+    let matrix = plan.jobs[0].sequence[0]
+        .kind
+        .pattern()
+        .map(PatternSchedule::matrix);
+    let matrix: Vec<_> = matrix.expect("a pattern").iter().collect();
+    assert_eq!(weights(&demand(amr, "ranks: 6")), matrix);
+    // The effective configuration says the same again, and where the ranks are.
+    let scattered = demand("{kind: milc}", "ranks: 6, placement: random");
+    let effective = good(&scattered).effective;
+    for key in ["steps", "compute", "regrid", "queue_pairs"] {
+        assert!(!effective.contains(&format!("{key}:")), "{effective}");
+    }
+    assert!(
+        !effective.contains("placement") && effective.contains("ranks:"),
+        "{effective}"
+    );
+    let again = load(&effective, "x.yaml", Format::Yaml, &[], None);
+    let again = again.expect("it is a scenario").plan;
+    assert_eq!(again.jobs, good(&scattered).plan.jobs);
+}
+
+#[test]
+fn patterns_of_flows_are_refused_where_they_cannot_be() {
+    let refused_here = |pattern: &str, expected: &str| {
+        refused(&demand(pattern, "ranks: 6"), expected);
+    };
+    refused_here(
+        "{kind: milc, steps: 2}",
+        "`jobs[0].workload.pattern.steps` has no effect",
+    );
+    refused_here(
+        "{kind: milc, compute: 1us}",
+        "has no effect in a workload of flows",
+    );
+    refused_here(
+        "{kind: amr, regrid: 0}",
+        "has no effect in a workload of flows",
+    );
+    refused_here("{kind: milc, regrid: 0}", "unknown key");
+    refused_here("{kind: milc, grid: 2x2x2x2}", "is not for 6 ranks");
+    refused_here("{kind: matrix, sends: 0 1 0}", "sends nothing");
+    refused_here("{kind: milc}, parallel: 100000", "queue pairs: ");
+    refused_here("{kind: milc}, fan_in: 2", "has a `fan_in` and a `pattern`");
+    refused_here(
+        "{kind: milc}, pairs: [{from: 0, to: 1}]",
+        "exclude each other",
+    );
+    let milc = demand("{kind: milc}", "ranks: 6");
+    refused(&milc.replace("flows: 9", "duration: 100s"), "numbers for");
+    refused(
+        &milc.replace("flows: 9", "flows: 3000000000"),
+        "numbers for",
+    );
+    refused(
+        &milc.replace("arrivals: poisson, load: 0.5, ", ""),
+        "is for an open loop",
+    );
+    refused(
+        &milc.replace("ranks: 6", "gap: 5us"),
+        "has no effect beside `workload`",
+    );
+    let pairs = FLOWS.replace("flows: 9", "flows: 9, parallel: 3");
+    refused(
+        &pairs,
+        "`jobs[0].workload.parallel` has no effect beside `pairs`",
+    );
+    let nobody = "  - {name: web, workload: {sizes: 4KiB, flows: 9}}";
+    refused(nobody, "lacks `pairs` or `pattern`");
 }

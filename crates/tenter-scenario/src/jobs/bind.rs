@@ -9,7 +9,7 @@ use tenter_workload::Job;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::{Placement, stretches};
 
-use super::{JobDraft, Ranks, flows, start};
+use super::{JobDraft, Ranks, WorkloadDraft, flows, start};
 use crate::collectives::Entry;
 use crate::decode::split_remedy;
 use crate::diagnostics::{Location, quote};
@@ -35,7 +35,7 @@ impl JobDraft {
             flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
             return Some(self.job);
         }
-        if let Some(workload) = self.workload {
+        if let Some(workload) = self.workload.take_if(|workload| workload.names_hosts()) {
             workload.bind(names, nic?, &mut self.job)?;
             return Some(self.job);
         }
@@ -45,6 +45,10 @@ impl JobDraft {
             Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,
         };
         self.job.hosts = hosts;
+        if let Some(workload) = self.workload.take() {
+            workload.bind(names, nic?, &mut self.job)?;
+            return Some(self.job);
+        }
         if let Some(pattern) = self.pattern.take() {
             self.entries = pattern.bind(names, &mut self.job)?;
         }
@@ -149,9 +153,10 @@ impl JobDraft {
 
     /// Whether the hosts are those that a reader of the scenario expects without looking further.
     fn is_plain(&self) -> bool {
+        let workload = self.workload.as_ref();
         let listed = matches!(self.ranks, Ranks::Hosts(_))
             || !self.flows.is_empty()
-            || self.workload.is_some();
+            || workload.is_some_and(WorkloadDraft::names_hosts);
         listed || (self.spread.placement == Placement::Packed && !self.spread.free_hosts)
     }
 }

@@ -323,22 +323,14 @@ pub(super) fn leave_out(section: &mut Section<'_>) {
 /// Reads the mapping of a job of that name; `seed` is that of the scenario.
 pub(super) fn read(
     field: Field<'_>,
-    (seed, job): (u64, &str),
+    of_job: (u64, &str),
     background: bool,
 ) -> (Option<PatternDraft>, Node) {
     let at = field.at;
     let mut section = field.section(&PATTERN);
-    let choices = KINDS.map(|kind| (kind.0, kind));
-    let Some((name, table)) = section.choice("kind", &choices) else {
-        for (_, table) in KINDS {
-            section.skip(table);
-        }
-        section.take("steps");
-        section.take("compute_spread");
+    let Some((name, draws)) = read_member(&mut section, of_job) else {
         return (None, section.finish());
     };
-    section.extend(table);
-    let draws = Draws::new(seed, job, "pattern");
     let kind = read_kind(&mut section, name, draws);
     let compute = crate::collectives::read_compute(&mut section);
     let changes = kind.as_ref().is_some_and(PatternKind::changes);
@@ -353,6 +345,49 @@ pub(super) fn read(
         })
     };
     (draft(), node)
+}
+
+/// Reads the mapping as who sends how much to whom: nothing is said of steps then, nor of how they
+/// differ.
+pub(super) fn read_without_steps(
+    field: Field<'_>,
+    of_job: (u64, &str),
+) -> (Option<PatternKind>, Node) {
+    let mut section = field.section(&PATTERN);
+    let Some((name, draws)) = read_member(&mut section, of_job) else {
+        return (None, section.finish());
+    };
+    let of_steps = ["steps", "compute", "compute_spread"].into_iter();
+    let of_steps = of_steps.chain((name == "amr").then_some("regrid"));
+    for key in of_steps.clone() {
+        if section.has(key)
+            && let Some(field) = section.take(key)
+        {
+            let help = "leave it out: flows arrive by themselves, as in the first step";
+            field.problem("has no effect in a workload of flows", help.to_owned());
+        }
+    }
+    let kind = read_kind(&mut section, name, draws);
+    of_steps.for_each(|key| section.drop_key(key));
+    (kind, section.finish())
+}
+
+/// Which member it is, whose keys are read next, and where what it draws comes from.
+fn read_member(
+    section: &mut Section<'_>,
+    (seed, job): (u64, &str),
+) -> Option<(&'static str, Draws)> {
+    let choices = KINDS.map(|kind| (kind.0, kind));
+    let Some((name, table)) = section.choice("kind", &choices) else {
+        for (_, table) in KINDS {
+            section.skip(table);
+        }
+        section.take("steps");
+        section.take("compute_spread");
+        return None;
+    };
+    section.extend(table);
+    Some((name, Draws::new(seed, job, "pattern")))
 }
 
 /// How many steps there are; a list that is repeated for as long as others run has one, unless its

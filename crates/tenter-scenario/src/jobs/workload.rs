@@ -9,11 +9,13 @@ use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::flow_workload::{
-    Arrivals, Between, FlowWay, FlowWorkload, GapLaw, LAWS, NamedLaw, Point, SizeLaw,
+    Arrivals, Between, FlowWay, FlowWorkload, GapLaw, LAWS, NamedLaw, Point, Receivers, SizeLaw,
+    Weights,
 };
 use tenter_workload::{CollectiveRun, Compute, Job};
 
 use super::flows::{FROM, Hosts, TO, expand, hosts};
+use super::workload_pattern::{self, Demand, PARALLEL};
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
@@ -44,18 +46,35 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             Depends("`steps` with `points`"),
             "Whether flows have only the sizes of the points, or all sizes between them, along a line",
         ),
-        key("pairs", "list", Required, "Who sends to whom"),
+        key(
+            "pairs",
+            "list",
+            Depends("this or `pattern`"),
+            "Who sends to whom",
+        ),
+        key(
+            "pattern",
+            "mapping",
+            Depends("this or `pairs`"),
+            "In an open loop, who sends to whom how often: the `jobs[].pattern` of an application, in proportion to the bytes of its first step, without what it says of steps (`steps`, `compute`, `compute_spread`, `regrid`); the ranks are those of the job",
+        ),
+        key(
+            "parallel",
+            "count",
+            Depends("`8` with `pattern`"),
+            "QPs from each rank to each that the pattern has it send to; flows take them in turn",
+        ),
         key(
             "arrivals",
             "`closed-loop`, `poisson` or `log-normal`",
             Default("closed-loop"),
-            "When flows start: each when the one before it is acknowledged, or in an open loop after times of this law, each sender by itself to any of its receivers",
+            "When flows start: each when the one before it is acknowledged, or in an open loop after times of this law, each sender by itself to any of its receivers, or as often to each as the pattern has it",
         ),
         key(
             "load",
             "0 to 1",
             Depends("required in an open loop"),
-            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap",
+            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap; with a pattern that of the NIC of the rank that sends or receives most, and others have as much less as the pattern has it",
         ),
         key(
             "sigma",
@@ -112,29 +131,75 @@ pub(super) const POINT: KeyTable = KeyTable {
 };
 
 /// More flows at a time than any tester has.
-const SLOTS_MAX: u64 = 1 << 20;
+pub(super) const SLOTS_MAX: u64 = 1 << 20;
 /// The numbers of flows have 32 bits, and so has the one that would come next.
 const FLOWS_MAX: u64 = u32::MAX as u64 - SLOTS_MAX;
 /// A terabyte, a thousand times more than any law has.
 const SIZE_MAX: u64 = 1 << 40;
-/// Keys of a job that its pairs or its flows say instead, and why they are refused.
-const REFUSED: [&str; 10] = [
-    "ranks",
-    "placement",
-    "group_size",
-    "free_hosts",
+/// Keys of a job that its flows say instead, or that they have no use for.
+const WHAT: [&str; 9] = [
     "gap",
     "iterations",
     "warm_up",
     "queue_pairs",
     "queue_pair_scope",
     "background",
+    "collectives",
+    "flows",
+    "pattern",
 ];
+/// And those that its pairs say.
+const WHO: [&str; 4] = ["ranks", "placement", "group_size", "free_hosts"];
+
+/// What a workload says in place of the keys of its job.
+#[derive(Clone, Copy)]
+pub(super) enum Instead {
+    /// What is sent, by whom and to whom.
+    WhoAndWhat,
+    /// What is sent: the ranks of a pattern are those of the job.
+    What,
+}
+
+impl Instead {
+    /// What a workload says, once it is read.
+    pub(super) fn of(workload: &mut Node) -> Instead {
+        match workload.entry_mut("pattern") {
+            Some(_) => Instead::What,
+            None => Instead::WhoAndWhat,
+        }
+    }
+
+    fn keys(self) -> impl Iterator<Item = &'static str> {
+        let who: &[&str] = match self {
+            Instead::WhoAndWhat => &WHO,
+            Instead::What => &[],
+        };
+        who.iter().chain(&WHAT).copied()
+    }
+
+    /// Refuses these keys.
+    pub(super) fn refuse(self, section: &mut Section<'_>) {
+        for name in self.keys() {
+            if section.has(name)
+                && let Some(field) = section.take(name)
+            {
+                let help =
+                    "leave it out: a workload of flows says by itself who sends what to whom";
+                field.problem("has no effect beside `workload`", help.to_owned());
+            }
+        }
+    }
+
+    /// Leaves them out of the effective configuration.
+    pub(super) fn leave_out(self, section: &mut Section<'_>) {
+        self.keys().for_each(|name| section.drop_key(name));
+    }
+}
 
 /// A workload, its hosts still as they were written.
 pub(super) struct WorkloadDraft {
     sizes: SizeLaw,
-    pairs: Vec<PairDraft>,
+    ways: WaysDraft,
     flows: Option<u32>,
     duration: Option<Time>,
     open: Option<OpenDraft>,
@@ -150,6 +215,14 @@ struct OpenDraft {
     fan_in: Option<u32>,
 }
 
+/// Who sends to whom.
+enum WaysDraft {
+    /// Hosts to hosts.
+    Pairs(Vec<PairDraft>),
+    /// Ranks to ranks.
+    Pattern(Demand),
+}
+
 struct PairDraft {
     from: Hosts,
     to: Hosts,
@@ -157,47 +230,12 @@ struct PairDraft {
     at: Option<Location>,
 }
 
-/// Refuses what a workload of flows does not have.
-pub(super) fn refuse_keys(section: &mut Section<'_>) {
-    for name in REFUSED
-        .into_iter()
-        .chain(["collectives", "flows", "pattern"])
-    {
-        if section.has(name)
-            && let Some(field) = section.take(name)
-        {
-            let help = "leave it out: a workload of flows says by itself who sends what to whom";
-            field.problem("has no effect beside `workload`", help.to_owned());
-        }
-    }
-}
-
-/// Leaves these out of the effective configuration.
-pub(super) fn leave_out(section: &mut Section<'_>) {
-    for name in REFUSED
-        .into_iter()
-        .chain(["collectives", "flows", "pattern"])
-    {
-        section.drop_key(name);
-    }
-}
-
 /// Reads the mapping.
-pub(super) fn read(field: Field<'_>, seed: u64) -> (Option<WorkloadDraft>, Node) {
+pub(super) fn read(field: Field<'_>, of_job: (u64, &str)) -> (Option<WorkloadDraft>, Node) {
     let mut section = field.section(&WORKLOAD);
     let sizes = read_sizes(&mut section);
     let open = read_arrivals(&mut section);
-    let parallel = if matches!(open, Some(Some(_))) { 8 } else { 1 };
-    let pairs = section.take("pairs").and_then(|field| {
-        if field.count() == Some(0) {
-            let help = "list at least one, for example `{from: 0, to: 1}`".to_owned();
-            field.problem("is empty: nobody sends", help);
-            return None;
-        }
-        let (pairs, node) = field.each(|_, item| read_pair(item, parallel));
-        section.put("pairs", node);
-        pairs
-    });
+    let ways = read_ways(&mut section, of_job, open);
     let flows = section
         .take("flows")
         .and_then(|field| field.or_none(|field| field.integer(1..=FLOWS_MAX)));
@@ -213,14 +251,57 @@ pub(super) fn read(field: Field<'_>, seed: u64) -> (Option<WorkloadDraft>, Node)
     let draft = || {
         Some(WorkloadDraft {
             sizes: sizes?,
-            pairs: pairs?,
+            ways: ways?,
             flows: flows?,
             duration: duration?,
             open: open?,
-            seed,
+            seed: of_job.0,
         })
     };
     (draft(), section.finish())
+}
+
+/// Who sends to whom: pairs of hosts, or a pattern.
+fn read_ways(
+    section: &mut Section<'_>,
+    of_job: (u64, &str),
+    open: Read<Option<OpenDraft>>,
+) -> Option<WaysDraft> {
+    let Some(field) = section.take_either("pairs", "pattern") else {
+        let help = "add `pairs: [{from: 0, to: 1}]`, for example";
+        section.problem("lacks `pairs` or `pattern`", help.to_owned());
+        return None;
+    };
+    if field.path.ends_with("pattern") {
+        let is_open = open.map(|open| open.is_some());
+        let demand = workload_pattern::read(section, field, of_job, is_open)?;
+        if open.flatten().is_some_and(|open| open.fan_in.is_some()) {
+            let help = "leave one of them out: an incast has each of its receivers as often";
+            section.problem("has a `fan_in` and a `pattern`", help.to_owned());
+            return None;
+        }
+        return Some(WaysDraft::Pattern(demand));
+    }
+    if section.has("parallel")
+        && let Some(field) = section.take("parallel")
+    {
+        let help = "write it into each pair".to_owned();
+        field.problem("has no effect beside `pairs`", help);
+    }
+    section.drop_key("parallel");
+    if field.count() == Some(0) {
+        let help = "list at least one, for example `{from: 0, to: 1}`".to_owned();
+        field.problem("is empty: nobody sends", help);
+        return None;
+    }
+    let parallel = if matches!(open, Some(Some(_))) {
+        PARALLEL
+    } else {
+        1
+    };
+    let (pairs, node) = field.each(|_, item| read_pair(item, parallel));
+    section.put("pairs", node);
+    pairs.map(WaysDraft::Pairs)
 }
 
 fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
@@ -385,12 +466,17 @@ fn read_pair(item: Field<'_>, usual: u32) -> (Option<PairDraft>, Node) {
 }
 
 impl WorkloadDraft {
+    /// Whether the ranks of the job are hosts that are named here.
+    pub(super) fn names_hosts(&self) -> bool {
+        matches!(self.ways, WaysDraft::Pairs(_))
+    }
+
     /// The ways between ranks, which the job gets in the order in which their hosts are named.
-    fn ways(&self, names: &HostNames<'_>, job: &mut Job) -> Option<Vec<FlowWay>> {
+    fn ways(pairs: &[PairDraft], names: &HostNames<'_>, job: &mut Job) -> Option<Vec<FlowWay>> {
         let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
         let mut ways: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         let mut slots = 0;
-        for pair in &self.pairs {
+        for pair in pairs {
             let from = expand(&pair.from, names)?;
             let to = expand(&pair.to, names)?;
             let mut sends = false;
@@ -426,13 +512,19 @@ impl WorkloadDraft {
         Some(ways.into_iter().map(way).collect())
     }
 
-    /// Binds the workload to hosts: the job gets these as its ranks, in the order in which they are
-    /// named.
+    /// Binds the workload to hosts: the job gets those that are named as its ranks, in that order,
+    /// and has its own already where none are.
     pub(super) fn bind(self, names: &HostNames<'_>, nic: &NicSpec, job: &mut Job) -> Option<()> {
-        let ways = self.ways(names, job)?;
+        let (ways, weights) = match &self.ways {
+            WaysDraft::Pairs(pairs) => (Self::ways(pairs, names, job)?, None),
+            WaysDraft::Pattern(demand) => {
+                let (ways, weights) = demand.ways(names, job)?;
+                (ways, Some(weights))
+            }
+        };
         let arrivals = match self.open {
             None => Arrivals::ClosedLoop,
-            Some(open) => self.arrivals(open, (&ways, &job.hosts), names, nic)?,
+            Some(open) => self.arrivals(open, (&ways, weights, &job.hosts), names, nic)?,
         };
         let workload = FlowWorkload {
             draws: Draws::new(self.seed, &job.name, "flow sizes"),
@@ -443,6 +535,9 @@ impl WorkloadDraft {
             duration: self.duration,
             arrivals,
         };
+        if let WaysDraft::Pattern(demand) = &self.ways {
+            demand.check_numbers(names, &workload)?;
+        }
         job.sequence.push(CollectiveRun {
             size_bytes: workload.sizes.largest(),
             kind: CollectiveKind::FlowWorkload {
@@ -459,7 +554,7 @@ impl WorkloadDraft {
     fn arrivals(
         &self,
         open: OpenDraft,
-        (ways, hosts): (&[FlowWay], &[u32]),
+        (ways, weights, hosts): (&[FlowWay], Option<Weights>, &[u32]),
         names: &HostNames<'_>,
         nic: &NicSpec,
     ) -> Option<Arrivals> {
@@ -479,11 +574,21 @@ impl WorkloadDraft {
             .map(|&host| names.rate(host).bits_per_second() as f64);
         let rates: Vec<f64> = rates.collect();
         let gaps = open.gaps;
+        if let Some(weights) = weights {
+            let demand = (ways, weights);
+            return Some(workload_pattern::arrivals(
+                demand,
+                &rates,
+                (gaps, load),
+                mean_bits,
+            ));
+        }
         let Some(degree) = open.fan_in else {
             let means = rates.iter().map(|&rate| gap(1.0, rate));
             return Some(Arrivals::EachSender {
                 gaps,
                 means: means.collect(),
+                receivers: Receivers::Alike,
             });
         };
         let mut senders: BTreeMap<u32, u32> = BTreeMap::new();
@@ -497,7 +602,10 @@ impl WorkloadDraft {
             let message =
                 format!("a fan-in of {degree} needs as many senders, and {name} has {fewest}");
             let help = "give a smaller `fan_in`, or more senders".to_owned();
-            let at = self.pairs.first().and_then(|pair| pair.at);
+            let at = match &self.ways {
+                WaysDraft::Pairs(pairs) => pairs.first().and_then(|pair| pair.at),
+                WaysDraft::Pattern(_) => None,
+            };
             names.problem(at, message, Some(help));
             return None;
         }

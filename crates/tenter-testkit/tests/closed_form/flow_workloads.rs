@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_record::FlowRow;
+use tenter_units::Time;
 
 use crate::trial::Trial;
 use crate::wire::{ACK_WIRE, cut_through, wire};
@@ -129,6 +130,66 @@ fn the_offered_load_is_what_was_asked_for() {
         let load = (wire * BYTE) as f64 / time;
         let error = 4.0 * 0.5 * spread / FLOWS.sqrt();
         assert!((load - 0.5).abs() < error, "{arrivals}: {load}");
+    }
+}
+
+/// Five ranks on other hosts, of which rank 4 only receives, and most.
+const MATRIX: &str = "
+fabric: {kind: single-switch, hosts: 6, rate: 100Gbps}
+jobs:
+  - name: flows
+    ranks: [5, 3, 1, 0, 2]
+    workload:
+      sizes: 4KiB
+      arrivals: poisson
+      load: 0.8
+      pattern: {kind: matrix, sends: '0 1 500; 0 2 1500; 1 0 1000; 1 4 3000; 2 4 2000; 3 0 400'}
+      duration: 2ms
+observe: {samples: false}
+";
+
+#[test]
+fn flows_follow_the_matrix_of_the_pattern() {
+    const HOSTS: [u32; 5] = [5, 3, 1, 0, 2];
+    const SENDS: [(usize, usize, f64); 6] = [
+        (0, 1, 500.0),
+        (0, 2, 1_500.0),
+        (1, 0, 1_000.0),
+        (1, 4, 3_000.0),
+        (2, 4, 2_000.0),
+        (3, 0, 400.0),
+    ];
+    // Rank 4 receives 5,000, more than any rank sends: at 0.8 of 100 Gb/s frames of 4,096 + 78 + 20
+    // bytes make so many flows in 2 ms.
+    let of_busiest = 0.8 * 100e9 * 2e-3 / (8.0 * 4_194.0);
+    let trial = Trial::run(MATRIX, &[]);
+    let mut found: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for flow in &trial.flows {
+        *found.entry((flow.src_host, flow.dst_host)).or_default() += 1.0;
+        assert!(flow.posted < Time::from_us(2_000));
+    }
+    assert_eq!(found.len(), SENDS.len());
+    for (src, dst, bytes) in SENDS {
+        let expected = of_busiest * bytes / 5_000.0;
+        let flows = found[&(HOSTS[src], HOSTS[dst])];
+        // Arrivals at each way are Poisson: four standard deviations.
+        let error = 4.0 * expected.sqrt();
+        assert!(
+            (flows - expected).abs() < error,
+            "{src} to {dst}: {flows}, not {expected}"
+        );
+    }
+    // With a number of flows each sender has its share of it, rounded, and all together all.
+    let count = "jobs[0].workload.duration=none";
+    let trial = Trial::run(MATRIX, &[count, "jobs[0].workload.flows=2101"]);
+    assert_eq!(trial.flows.len(), 2_101);
+    for (src, share) in [(0, 500), (1, 1_000), (2, 500), (3, 100)] {
+        let own = trial
+            .flows
+            .iter()
+            .filter(|flow| flow.src_host == HOSTS[src]);
+        let own = own.count();
+        assert!(own == share || own == share + 1, "{src}: {own}");
     }
 }
 

@@ -12,7 +12,7 @@ use tenter_engine::Draws;
 use tenter_units::Time;
 
 use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::flow_workload::{GapLaw, SizeLaw};
+use crate::flow_workload::{GapLaw, Receivers, SizeLaw, Weights};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) static CLOSED_LOOP: CollectiveMember = CollectiveMember {
@@ -52,13 +52,14 @@ pub struct FlowWay {
 pub enum Arrivals {
     /// When the one before it in its slot is acknowledged.
     ClosedLoop,
-    /// At random times, each sender by itself and each time to one of its receivers, all equally
-    /// likely.
+    /// At random times, each sender by itself and each time to one of its receivers.
     EachSender {
         /// The law of the times between two.
         gaps: GapLaw,
         /// For each rank their mean; not asked of one that sends nothing.
         means: Vec<Time>,
+        /// Which of them how often.
+        receivers: Receivers,
     },
     /// At random times, several flows at once from different senders to one receiver, each receiver
     /// and each choice of its senders equally likely.
@@ -109,17 +110,32 @@ impl FlowWorkload {
         let Some(flows) = self.flows else {
             return self.duration.unwrap_or_default();
         };
-        let mut slots = vec![[0_u64; 2]; ranks as usize];
-        for way in &self.ways {
-            slots[way.src as usize][0] += u64::from(way.parallel);
-            slots[way.dst as usize][1] += u64::from(way.parallel);
+        let mut ports = vec![[0_u64; 2]; ranks as usize];
+        let mut all = 0;
+        for (index, way) in self.ways.iter().enumerate() {
+            let weights = self.weights();
+            let weight = weights.map_or(u64::from(way.parallel), |weights| weights.of(index));
+            ports[way.src as usize][0] += weight;
+            ports[way.dst as usize][1] += weight;
+            all += weight;
         }
-        let busiest = slots.into_iter().flatten().max().unwrap_or_default();
-        let share = u128::from(flows) * u128::from(busiest) / u128::from(self.slots().max(1));
+        let busiest = ports.into_iter().flatten().max().unwrap_or_default();
+        let share = u128::from(flows) * u128::from(busiest) / u128::from(all.max(1));
         let ps = u128::from(port_time(self.sizes.mean() as u64).ps()) * share;
         let time = Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
         let time = self.duration.map_or(time, |limit| time.min(limit));
         time.max(self.arriving().unwrap_or_default())
+    }
+
+    /// How often flows go each way, where that is said way by way.
+    pub fn weights(&self) -> Option<&Weights> {
+        match &self.arrivals {
+            Arrivals::EachSender {
+                receivers: Receivers::Weighted(weights),
+                ..
+            } => Some(weights),
+            _ => None,
+        }
     }
 
     /// Flows per second of an open loop, on average.
@@ -138,6 +154,12 @@ impl FlowWorkload {
     /// How long flows arrive in an open loop, on average.
     fn arriving(&self) -> Option<Time> {
         let flows = u64::from(self.flows?);
+        if self.weights().is_some() {
+            // Senders of more flows start them faster, and all are done at about the same time.
+            let seconds = flows as f64 / self.arrivals_per_second()?;
+            let time = Time::from_ps((seconds * 1e12) as u64);
+            return Some(self.duration.map_or(time, |limit| time.min(limit)));
+        }
         let (turns, mean) = match &self.arrivals {
             Arrivals::ClosedLoop => return None,
             Arrivals::EachSender { means, .. } => {
@@ -271,19 +293,19 @@ impl FlowSchedule {
         sender.on_way.resize(ways.len(), 0);
         let way = match &self.workload.arrivals {
             Arrivals::ClosedLoop => return None,
-            Arrivals::EachSender { gaps, means } => {
-                let place = self.senders.binary_search(&rank).ok()? as u64;
+            Arrivals::EachSender {
+                gaps,
+                means,
+                receivers,
+            } => {
                 let draws = self.workload.arrival_draws.of(u64::from(rank));
                 let gap = gaps.draw(means[rank as usize], draws, sender.number);
                 sender.at = sender.at.saturating_add(gap.ps());
                 sender.number += 1;
-                let senders = self.senders.len() as u64;
-                let all = self.workload.flows.map(u64::from);
-                let share = all.map(|all| all / senders + u64::from(place < all % senders));
-                if share.is_some_and(|share| sender.started >= share) {
+                if ways.is_empty() || sender.started >= self.share(rank) {
                     return None;
                 }
-                draws.of(1).below(sender.number, ways.len() as u64) as usize
+                receivers.draw(ways.clone(), draws.of(1), sender.number) - ways.start
             }
             Arrivals::Incasts { .. } => self.next_incast(rank, sender)?,
         };
@@ -299,6 +321,30 @@ impl FlowSchedule {
         let slot = self.first[index] + nth % lanes;
         let id = (nth / lanes).checked_mul(self.slots())?.checked_add(slot)?;
         Some((at, id))
+    }
+
+    /// How many flows of an open loop are a sender's at most: its share where their number is
+    /// given.
+    fn share(&self, rank: u32) -> u64 {
+        let Some(all) = self.workload.flows.map(u64::from) else {
+            return u64::MAX;
+        };
+        if let Some(weights) = self.workload.weights() {
+            return weights.share(all, &self.ways_from(rank));
+        }
+        let Ok(place) = self.senders.binary_search(&rank) else {
+            return 0;
+        };
+        let senders = self.senders.len() as u64;
+        all / senders + u64::from((place as u64) < all % senders)
+    }
+
+    /// A flow of the way that so much out of 2⁶⁴ of all flows go before, where that is said way by
+    /// way: evenly spread places stand for all flows.
+    pub fn typical(&self, place: u64, number: u32) -> Option<u32> {
+        let slots = self.slots();
+        let slot = self.first[self.workload.weights()?.at(place)];
+        Some(number % (u32::MAX / slots) * slots + slot)
     }
 
     /// Goes to the next incast that a sender takes part in; which of its ways it sends on. All
@@ -531,6 +577,7 @@ mod tests {
         let arrivals = Arrivals::EachSender {
             gaps: GapLaw::Exponential,
             means: vec![Time::from_us(10); 4],
+            receivers: Receivers::Alike,
         };
         let schedule = open(arrivals.clone(), Some(4_001), None);
         let flows = [0, 1, 2, 3].map(|rank| all_of(&schedule, rank));

@@ -1,0 +1,151 @@
+//! The `pattern` of a workload: who sends to whom how often, as in an application.
+
+use tenter_units::Time;
+use tenter_workload::Job;
+use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
+use tenter_workload::pattern::{PatternKind, PatternSchedule};
+
+use super::pattern;
+use super::workload::SLOTS_MAX;
+use crate::decode::{Field, Section, split_remedy};
+use crate::diagnostics::Location;
+use crate::hosts::HostNames;
+use crate::tree::Node;
+
+/// Flows of a pair in an open loop take so many queue pairs in turn, unless another number is
+/// given.
+pub(super) const PARALLEL: u32 = 8;
+
+/// Half of what 32 bits count: arrivals at random are sometimes more than expected.
+const NUMBERS_MAX: f64 = (1_u64 << 31) as f64;
+
+/// A pattern whose ranks are not known yet.
+pub(super) struct Demand {
+    kind: PatternKind,
+    parallel: u32,
+    at: Option<Location>,
+}
+
+/// Reads the mapping, in a workload whose loop is open or not; `None` too where that is not known.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    field: Field<'_>,
+    of_job: (u64, &str),
+    is_open: Option<bool>,
+) -> Option<Demand> {
+    let at = field.at;
+    if is_open == Some(false) {
+        let help = "add `arrivals: poisson` and `load: 0.6`, for example; an application in a closed loop is a `pattern` of the job itself";
+        field.problem("is for an open loop", help.to_owned());
+    }
+    let (kind, node) = pattern::read_without_steps(field, of_job);
+    section.put("pattern", node);
+    let parallel = if section.has("parallel") {
+        section.integer("parallel", 1..=SLOTS_MAX)
+    } else {
+        section.put("parallel", Node::plain(PARALLEL.to_string()));
+        Some(PARALLEL)
+    };
+    if is_open != Some(true) {
+        return None;
+    }
+    Some(Demand {
+        kind: kind?,
+        parallel: parallel?,
+        at,
+    })
+}
+
+impl Demand {
+    /// The ways between the ranks of a job, and how often flows go each of them.
+    pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
+        let matrix = match PatternSchedule::new(self.kind.clone(), job.ranks(), 0) {
+            Ok(schedule) => schedule.matrix(),
+            Err(error) => {
+                let text = error.to_string();
+                let (message, help) = split_remedy(&text);
+                names.problem(self.at, message.to_owned(), help);
+                return None;
+            }
+        };
+        // What has no bytes says only that its sender has come so far.
+        let sends = matrix.iter().filter(|(_, _, bytes)| *bytes > 0);
+        let sends: Vec<_> = sends.collect();
+        if sends.is_empty() {
+            let help = "give at least one pair of different ranks its bytes".to_owned();
+            names.problem(self.at, "the pattern sends nothing".to_owned(), Some(help));
+            return None;
+        }
+        if sends.len() as u64 * u64::from(self.parallel) > SLOTS_MAX {
+            let message = format!(
+                "the job has more than {SLOTS_MAX} queue pairs: {} pairs of ranks with {} each",
+                sends.len(),
+                self.parallel
+            );
+            let help = "give fewer `parallel`, or fewer ranks".to_owned();
+            names.problem(self.at, message, Some(help));
+            return None;
+        }
+        let bytes: Vec<u64> = sends.iter().map(|(_, _, bytes)| *bytes).collect();
+        let parallel = self.parallel;
+        let way = |(src, dst, _)| FlowWay { src, dst, parallel };
+        Some((sends.into_iter().map(way).collect(), Weights::new(&bytes)))
+    }
+
+    /// Refuses flows that would run out of numbers: each slot has every so many-th of them, whether
+    /// its pair has many flows or few.
+    pub(super) fn check_numbers(
+        &self,
+        names: &HostNames<'_>,
+        workload: &FlowWorkload,
+    ) -> Option<()> {
+        let weights = workload.weights()?;
+        let in_time = workload.duration.zip(workload.arrivals_per_second());
+        let in_time = in_time.map(|(duration, rate)| duration.as_s() * rate);
+        let given = workload.flows.map(f64::from);
+        let flows = given.unwrap_or(f64::MAX).min(in_time.unwrap_or(f64::MAX));
+        let most = (0..workload.ways.len()).map(|way| weights.of(way)).max()?;
+        let of_pair = flows * most as f64 / weights.total() as f64;
+        let last = of_pair / f64::from(self.parallel) * workload.slots() as f64;
+        if last < NUMBERS_MAX {
+            return Some(());
+        }
+        let message = format!(
+            "{of_pair:.0} flows of one pair, beside {} other pairs with as many queue pairs, are more than there are numbers for",
+            workload.ways.len() - 1
+        );
+        let help = "give a shorter `duration`, or fewer `flows`".to_owned();
+        names.problem(self.at, message, Some(help));
+        None
+    }
+}
+
+/// Arrivals by which the busiest rank, of those that send and those that receive, has so many
+/// bits per second as its NIC's rate and `load` make, flows being of `mean_bits`.
+pub(super) fn arrivals(
+    (ways, weights): (&[FlowWay], Weights),
+    rates: &[f64],
+    (gaps, load): (GapLaw, f64),
+    mean_bits: f64,
+) -> Arrivals {
+    let mut ports = vec![[0.0; 2]; rates.len()];
+    for (index, way) in ways.iter().enumerate() {
+        let weight = weights.of(index) as f64;
+        ports[way.src as usize][0] += weight;
+        ports[way.dst as usize][1] += weight;
+    }
+    // Seconds that its port takes for a bit of each unit of weight.
+    let busy = ports.iter().zip(rates);
+    let busy = busy.map(|([sent, received], rate)| sent.max(*received) / rate);
+    let busiest = busy.fold(0.0, f64::max);
+    let mean = |[sent, _]: &[f64; 2]| {
+        let seconds = mean_bits * busiest / (load * sent);
+        // Of who sends nothing nobody asks.
+        Time::from_ps((seconds * 1e12).max(1.0) as u64)
+    };
+    Arrivals::EachSender {
+        gaps,
+        means: ports.iter().map(mean).collect(),
+        receivers: Receivers::Weighted(weights),
+    }
+}
