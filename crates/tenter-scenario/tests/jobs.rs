@@ -397,6 +397,8 @@ fn a_job_waits_for_one_that_ends() {
         "`jobs[0].start` lacks `after`",
     );
     refused("  - {RING, start: soon}", "`jobs[0].start`");
+}
+
 /// A ring of four in which rank 0 sends thrice as much to 1, and two that hear from one only.
 const DEMAND: &str = "  - {name: web, ranks: [host4, 0, 2-3, 7, 6], workload: {sizes: 4KiB, arrivals: poisson, load: 0.5, pattern: {kind: matrix, sends: '0 1 3000; 1 2 1000; 2 3 1000; 3 0 1000; 4 0 2000; 0 5 0'}, flows: 9}}";
 

@@ -217,15 +217,26 @@ const PHASES_MAX: usize = 8;
 /// Steps of more are as if they were the last of these: those of a ring, say, are all alike.
 const STEPS_MAX: usize = 256;
 
-/// What a job sends in one pass of its sequence, step by step. A workload of flows sends to all
-/// alike, which asks for no circuits.
+/// What a job sends in one pass of its sequence, step by step. A workload of flows is one step, in
+/// which each pair sends as its pattern has it; without one it sends to all alike, which asks for
+/// no circuits.
 fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
     let hosts = &plan.job.hosts;
     let mut phases: Vec<Traffic> = Vec::new();
     for number in 0..plan.job.sequence.len() as u32 {
         let schedule = plan.schedule(number)?;
-        if schedule.flow_workload().is_some() {
+        if let Some(flows) = schedule.flow_workload() {
+            if let Some(weights) = flows.workload().weights() {
+                let mut traffic = Traffic::new(&context.topology);
+                for (index, way) in flows.workload().ways.iter().enumerate() {
+                    let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+                    if !context.is_within_domain(src, dst) {
+                        traffic.add(src, dst, weights.of(index));
+                    }
+                }
+                phases.push(traffic);
+            }
             continue;
         }
         let first = phases.len();
