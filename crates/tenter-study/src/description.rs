@@ -164,6 +164,19 @@ pub enum Against {
     ChangeFrom(String),
     /// How many times a number it is, which a formula gives.
     Over(u64),
+    /// How many times that of the second of each pair of variants that of the first is, on average
+    /// over the pairs.
+    MeanRatio(Vec<[String; 2]>),
+    /// By how many percent that of the first of each pair is less than that of the second, on
+    /// average over the pairs.
+    MeanPercentLess(Vec<[String; 2]>),
+    /// In how many of the pairs that of the first is less than so many percent of the second's.
+    CountBelow {
+        /// So many percent.
+        percent: u32,
+        /// The pairs.
+        pairs: Vec<[String; 2]>,
+    },
 }
 
 impl Against {
@@ -174,6 +187,9 @@ impl Against {
                 std::slice::from_ref(other)
             }
             Against::Between(others) => others,
+            Against::MeanRatio(pairs)
+            | Against::MeanPercentLess(pairs)
+            | Against::CountBelow { pairs, .. } => pairs.as_flattened(),
             Against::Over(_) => &[],
         }
     }
@@ -187,9 +203,25 @@ impl Against {
             (Against::Between(_), [low, high, ..]) => holds(*low <= value && value <= *high),
             (Against::ChangeFrom(_), [other, ..]) => 100.0 * (value / other - 1.0),
             (Against::Over(number), _) => value / *number as f64,
+            (Against::MeanRatio(_), others) => mean_ratio(others),
+            (Against::MeanPercentLess(_), others) => 100.0 * (1.0 - mean_ratio(others)),
+            (Against::CountBelow { percent, .. }, others) => {
+                let below = |&ratio: &f64| 100.0 * ratio < f64::from(*percent);
+                ratios(others).filter(below).count() as f64
+            }
             _ => f64::NAN,
         }
     }
+}
+
+/// The ratios of pairs that follow each other.
+fn ratios(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
+    let (pairs, _) = values.as_chunks::<2>();
+    pairs.iter().map(|[one, other]| one / other)
+}
+
+fn mean_ratio(values: &[f64]) -> f64 {
+    ratios(values).sum::<f64>() / ratios(values).count() as f64
 }
 
 /// A drawing of a report: bars in groups, a group for each case.

@@ -646,6 +646,26 @@ mod tests {
     }
 
     #[test]
+    fn means_are_of_ratios_and_not_of_values() {
+        let pair = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+        let pairs = vec![pair("a", "b"), pair("c", "d")];
+        // Twice and three quarters.
+        let values = [6.0, 3.0, 300.0, 400.0];
+        let mean = Against::MeanRatio(pairs.clone());
+        assert_eq!(mean.variants(), ["a", "b", "c", "d"]);
+        assert_eq!(mean.of(6.0, &values), 1.375);
+        assert_eq!(
+            Against::MeanPercentLess(pairs.clone()).of(6.0, &values),
+            -37.5
+        );
+        let below = |percent| {
+            let pairs = pairs.clone();
+            Against::CountBelow { percent, pairs }.of(6.0, &values)
+        };
+        assert_eq!((below(75), below(80), below(300)), (0.0, 1.0, 2.0));
+    }
+
+    #[test]
     fn a_port_is_found_by_its_ends() {
         let mut trial = trial();
         let port = |node: &str, peer: &str, high: u64| PortRow {

@@ -73,7 +73,10 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "evolved-ethernet/sensitivity",
     "evolved-ethernet/summary",
     "evolved-ethernet/asynchronous-vs-synchronous",
-    "remote-pfc/testbed"
+    "remote-pfc/testbed",
+    "bandwidth-steering/system",
+    "bandwidth-steering/radix",
+    "bandwidth-steering/reconfiguration"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -91,7 +94,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "scheduled-fabric-impairments-fluid",
     "remote-pfc",
     "remote-pfc-mappings",
-    "asynchronous-vs-synchronous-fluid"
+    "asynchronous-vs-synchronous-fluid",
+    "bandwidth-steering"
 ];
 
 /// The text of a published table, by the stem of its file.
