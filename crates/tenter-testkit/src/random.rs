@@ -380,6 +380,13 @@ mod tests {
                 "flows in an open loop",
                 runs.clone().any(|run| run.kind.algorithm() == "open-loop"),
             ),
+            (
+                "flows by a pattern",
+                runs.clone().any(|run| {
+                    let flows = run.kind.flow_workload();
+                    flows.is_some_and(|flows| flows.weights().is_some())
+                }),
+            ),
             ("NICs with data of two classes", has_mixed_nic(plan)),
             (
                 "one job after another",
@@ -511,7 +518,8 @@ mod tests {
         "DCQCN",
     ];
 
-    const SELDOM: [&str; 9] = [
+    const SELDOM: [&str; 10] = [
+        "flows by a pattern",
         "TIMELY",
         "Swift",
         "HPCC",

@@ -80,8 +80,9 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
         let packets = limits.packets / jobs;
         if !background && own.chance(12) {
             text.truncate(before);
-            let _ = writeln!(text, "  - name: job{index}\n{class}    workload:");
-            text.push_str(&workload::write(&mut own, &hosts, packets, limits));
+            let _ = write!(text, "  - name: job{index}\n{class}");
+            let ranks = (&hosts[..], placement.as_str());
+            text.push_str(&workload::write(&mut own, ranks, packets, limits));
         } else if !background && own.chance(15) && !text[before..].contains("hierarchical") {
             // That one is rare already.
             let ranks = (hosts.len() as u64, queue_pairs);

@@ -85,6 +85,22 @@ pub(super) fn write(
     ))
 }
 
+/// A pattern over so many ranks that says who sends to whom, without steps, as a mapping.
+pub(super) fn demand(draw: &mut Draw, ranks: u64) -> String {
+    let draws = Draws::new(draw.below(1 << 32), "demand", "test");
+    let size = draw.within(1..=5_000);
+    match draw.below(4) {
+        0 => format!("{{kind: milc, face: {size}B}}"),
+        1 => "{kind: nekbone}".to_owned(),
+        2 => format!("{{kind: amr, partners: 4, least: {size}B}}"),
+        _ => {
+            let matrix = chosen_pairs(draws, ranks as u32);
+            let sends = sends(&matrix, &mut || draw.within(1..=size));
+            format!("{{kind: matrix, {sends}}}")
+        }
+    }
+}
+
 /// A matrix written out, each pair with a size of its own.
 fn sends(matrix: &CommunicationMatrix, size: &mut impl FnMut() -> u64) -> String {
     let sends = matrix

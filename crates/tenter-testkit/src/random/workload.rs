@@ -4,10 +4,16 @@ use std::fmt::Write;
 
 use super::draw::Draw;
 use super::jobs::Limits;
+use super::pattern;
 
-/// One or two entries of pairs, sizes by a law of two or three points or all alike, so many flows
-/// or so much time; of about `packets` packets.
-pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limits) -> String {
+/// One or two entries of pairs or a pattern, sizes by a law of two or three points or all alike, so
+/// many flows or so much time; of about `packets` packets. The text of `ranks` is for a pattern.
+pub(super) fn write(
+    draw: &mut Draw,
+    (hosts, ranks): (&[u64], &str),
+    packets: u64,
+    limits: &Limits,
+) -> String {
     let mut text = String::new();
     let flows = draw.within(1..=(packets / 2).clamp(1, 60));
     let most = (packets / flows).max(1) * limits.packet_bytes;
@@ -23,6 +29,7 @@ pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limit
             let _ = writeln!(text, "        - {{size: {most}B, cumulative: 1}}");
         }
     }
+    let laws = text.len();
     text.push_str("      pairs:\n");
     let mut from_one = false;
     for _ in 0..draw.within(1..=2) {
@@ -41,21 +48,10 @@ pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limit
             "        - {{from: {from}, to: {to}, parallel: {parallel}}}"
         );
     }
-    if draw.chance(50) {
-        let law = draw.pick(&["poisson", "log-normal"]);
-        let load = draw.within(5..=100);
-        let _ = writeln!(
-            text,
-            "      arrivals: {law}\n      load: {}",
-            load as f64 / 100.0
-        );
-        if !from_one && draw.chance(50) {
-            let _ = writeln!(
-                text,
-                "      fan_in: {}",
-                draw.within(1..=hosts.len() as u64 - 1)
-            );
-        }
+    let before = text.len();
+    let (mut ranks_of_job, is_open) = ("", draw.chance(50));
+    if is_open {
+        open_loop(draw, hosts, from_one, &mut text);
     }
     // Time alone might be long enough for thousands of short flows.
     let timed = draw.chance(40);
@@ -69,5 +65,30 @@ pub(super) fn write(draw: &mut Draw, hosts: &[u64], packets: u64, limits: &Limit
         let _ = writeln!(text, "      duration: {}", draw.time(1, 20_000));
     }
     let _ = writeln!(text, "    start: {}", draw.seldom_time(50, 15_000));
-    text
+    if is_open && !text.contains("fan_in") && draw.chance(60) {
+        let pattern = pattern::demand(draw, hosts.len() as u64);
+        let parallel = draw.within(1..=9);
+        let instead = format!("      pattern: {pattern}\n      parallel: {parallel}\n");
+        text.replace_range(laws..before, &instead);
+        ranks_of_job = ranks;
+    }
+    format!("{ranks_of_job}    workload:\n{text}")
+}
+
+/// When flows of an open loop start; incasts only where no receiver has a single sender.
+fn open_loop(draw: &mut Draw, hosts: &[u64], from_one: bool, text: &mut String) {
+    let law = draw.pick(&["poisson", "log-normal"]);
+    let load = draw.within(5..=100);
+    let _ = writeln!(
+        text,
+        "      arrivals: {law}\n      load: {}",
+        load as f64 / 100.0
+    );
+    if !from_one && draw.chance(50) {
+        let _ = writeln!(
+            text,
+            "      fan_in: {}",
+            draw.within(1..=hosts.len() as u64 - 1)
+        );
+    }
 }
