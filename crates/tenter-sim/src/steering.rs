@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a job starts or ends ─┐
-//!                         ├─▶ traffic between leaves ─choose─▶ better by the threshold? ─▶ a change
+//!                         ├─▶ traffic between leaves ─choose─▶ better by the threshold? ─▶ change
 //!   counters, at times ───┘
 //! ```
 //!
@@ -16,6 +16,7 @@ use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
 use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
+use tenter_workload::flow_workload::FlowWorkload;
 
 use crate::build::Context;
 use crate::driver::Driver;
@@ -227,16 +228,7 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
     for number in 0..plan.job.sequence.len() as u32 {
         let schedule = plan.schedule(number)?;
         if let Some(flows) = schedule.flow_workload() {
-            if let Some(weights) = flows.workload().weights() {
-                let mut traffic = Traffic::new(&context.topology);
-                for (index, way) in flows.workload().ways.iter().enumerate() {
-                    let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
-                    if !context.is_within_domain(src, dst) {
-                        traffic.add(src, dst, weights.of(index));
-                    }
-                }
-                phases.push(traffic);
-            }
+            phases.extend(traffic_of_flows(context, hosts, flows.workload()));
             continue;
         }
         let first = phases.len();
@@ -262,6 +254,19 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
         }
     }
     Ok(phases)
+}
+
+/// What flows that follow a matrix send.
+fn traffic_of_flows(context: &Context, hosts: &[u32], flows: &FlowWorkload) -> Option<Traffic> {
+    let weights = flows.weights()?;
+    let mut traffic = Traffic::new(&context.topology);
+    for (index, way) in flows.ways.iter().enumerate() {
+        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+        if !context.is_within_domain(src, dst) {
+            traffic.add(src, dst, weights.of(index));
+        }
+    }
+    Some(traffic)
 }
 
 /// How many circuits are between two leaves.

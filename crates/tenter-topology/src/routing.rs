@@ -72,8 +72,9 @@ struct HostPlace {
 /// [static route](crate::StaticRoute).
 ///
 /// Cost is the number of switches. Leaves of a tree with optical switches pass on what comes from
-/// other switches only where there is no other way. Routes are kept per *group*, all hosts on one switch, and equal
-/// lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130 lists.
+/// other switches only where there is no other way. Routes are kept per *group*, all hosts on one
+/// switch, and equal lists of ports are stored once: 128 leaves × 64 spines need 24,576 table
+/// entries and 130 lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
     hosts: Vec<HostPlace>,

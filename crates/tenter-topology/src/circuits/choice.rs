@@ -3,8 +3,9 @@
 //! The [matching](super::steering) says which pairs of leaves are worth a circuit, and not how many
 //! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
 //! what each answer would do is estimated with the routes that it leads to: the busiest link
-//! decides, and of equals the shorter way. Where circuits do not spill, all that a pair with circuits
-//! sends passes them, so pairs that would get too few for what they send are left to the tree.
+//! decides, and of equals the shorter way. Where circuits do not spill, all that a pair with
+//! circuits sends passes them, so pairs that would get too few for what they send are left to the
+//! tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 

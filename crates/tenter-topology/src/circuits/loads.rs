@@ -31,8 +31,8 @@ impl Estimate {
 
 /// What the circuits that there are would do for some traffic; nothing where they do not join all.
 ///
-/// Where circuits `spill`, they carry what they can in the time of the busiest NIC, and the tree the
-/// rest.
+/// Where circuits `spill`, they carry what they can in the time of the busiest NIC, and the tree
+/// the rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::build(topology).ok()?;
     let of_scenes = scenes

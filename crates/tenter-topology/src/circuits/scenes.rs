@@ -42,7 +42,9 @@ impl Scenes {
             .collect();
         let sum = |traffics: &[Traffic]| {
             let mut sum = Traffic::new(topology);
-            traffics.iter().for_each(|of| sum.add_all(of));
+            for of in traffics {
+                sum.add_all(of);
+            }
             sum
         };
         let sums: Vec<Traffic> = alike.iter().map(|phases| sum(phases)).collect();
@@ -54,7 +56,9 @@ impl Scenes {
             for phase in phases {
                 let mut scene = phase.clone();
                 let others = sums.iter().enumerate().filter(|(other, _)| *other != job);
-                others.for_each(|(_, of)| scene.add_all(&of.scaled(time(phase), UNIT_TIME)));
+                for (_, of) in others {
+                    scene.add_all(&of.scaled(time(phase), UNIT_TIME));
+                }
                 scenes.push(scene);
             }
         }
@@ -112,6 +116,6 @@ pub(super) fn in_use(time: u128) -> u128 {
 /// What a link carries in a time, idle for a fifth of it.
 pub(super) fn amount_in(time: u128, rate: Rate) -> u64 {
     let bits = u128::from(rate.bits_per_second());
-    let amount = (time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000 >> 20;
+    let amount = ((time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000) >> 20;
     amount.min(u128::from(u64::MAX)) as u64
 }

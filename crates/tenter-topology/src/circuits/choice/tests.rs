@@ -27,17 +27,17 @@ fn tree(links: u32) -> Topology {
             delay,
         }),
     };
-    with_optics(OpticalTier::AboveLeaves, TopologySpec::FatTree(tree))
+    with_optics(OpticalTier::AboveLeaves, &TopologySpec::FatTree(tree))
 }
 
-fn with_optics(tier: OpticalTier, fabric: TopologySpec) -> Topology {
+fn with_optics(tier: OpticalTier, fabric: &TopologySpec) -> Topology {
     let spec = OpticalSpec {
         tier,
         radix: 8,
         delay: Time::from_ns(7),
         cabling: OpticalCabling::Straight,
     };
-    spec.build(&fabric).expect("it can be built")
+    spec.build(fabric).expect("it can be built")
 }
 
 /// Each host of a leaf of the first pod sends to one of a leaf of the other, and back.
@@ -119,7 +119,7 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
     };
     let home = with_optics(
         OpticalTier::InPlaceOfSpines,
-        TopologySpec::LeafSpine(leaf_spine),
+        &TopologySpec::LeafSpine(leaf_spine),
     );
     // A ring of leaves.
     let mut traffic = Traffic::new(&home);
@@ -147,11 +147,11 @@ fn jobs_count_alike_and_phases_one_after_the_other() {
         time / scenes.nic_time(&home) as f64
     };
     let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
-    // Twice a NIC's time for the four links to the cores, each a fifth of the time idle.
-    assert!(near(of(&[std::slice::from_ref(&small)]), 2.5));
-    assert!(near(of(&[std::slice::from_ref(&large)]), 2.5));
-    // Both at once: twice as much for links and NICs.
-    assert!(near(of(&[&[small.clone()], &[large.clone()]]), 2.5));
+    // Twice a NIC's time for the four links to the cores, each a fifth of the time idle. Both at
+    // once: twice as much for links and NICs.
+    let [small, large] = [&small, &large].map(std::slice::from_ref);
+    assert!(near(of(&[small]), 2.5) && near(of(&[large]), 2.5));
+    assert!(near(of(&[small, large]), 2.5));
     // One direction after the other: links and NICs are used in one direction at a time.
     let mut there = Traffic::new(&home);
     let mut back = there.clone();
