@@ -326,6 +326,12 @@ pub enum Reading {
     NicXoffMeanMs,
     /// How long the NIC was paused that sent the flow that ended last, in ms.
     SlowestSenderXoffMs,
+    /// The job completion time, computing included, in ms.
+    CompletionTimeMs,
+    /// How many links to the switches of the highest tier have carried frames, either way.
+    UpperLinksUsed,
+    /// What those links have carried of what they could, over the trial and both ways, in percent.
+    UpperLinksPercent,
     /// Times at which load balancing moved a flow to another link, over all switches.
     MovedFlows,
     /// The median of the flow completion times, in ms.

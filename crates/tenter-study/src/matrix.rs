@@ -17,6 +17,9 @@ pub(crate) struct Matrix {
     /// metric without a row is shown for information.
     #[serde(default)]
     tables: Vec<String>,
+    /// Whether rows are looked for at all; without, all is shown for information.
+    #[serde(default = "yes")]
+    judged: bool,
     cases: Vec<Case>,
     fabrics: Vec<Fabric>,
     metrics: Vec<Metric>,
@@ -165,7 +168,11 @@ impl Matrix {
         let row = row.map(|(column, value)| (column.to_owned(), value.clone()));
         ReadingOfRow {
             tables: self.tables.clone(),
-            row: BTreeMap::from(row),
+            row: if self.judged {
+                BTreeMap::from(row)
+            } else {
+                BTreeMap::new()
+            },
             metric: Some(metric.name.clone()),
             case: case.label.clone(),
             bar: Some(fabric.label.clone()),

@@ -170,6 +170,9 @@ impl ReadingRow {
                 Some(Value::Number(average(&times)?))
             }
             Reading::SlowestSenderXoffMs => slowest_sender_xoff_ms(trial).map(Value::Number),
+            Reading::CompletionTimeMs => self.completion_time_ms(trial).map(Value::Number),
+            Reading::UpperLinksUsed => Some(Value::Number(upper_links_used(trial))),
+            Reading::UpperLinksPercent => upper_links_percent(trial).map(Value::Number),
             Reading::MovedFlows => {
                 let moves = trial.counts.switches.iter().map(|row| row.flow_moves);
                 Some(Value::Number(moves.sum::<u64>() as f64))
@@ -245,6 +248,15 @@ impl ReadingRow {
         let mut jobs = trial.summary.jobs.iter().map(|job| &job.job);
         let job = jobs.find(|job| self.job.as_ref().is_none_or(|name| *name == job.name));
         job?.ideal_ratio
+    }
+
+    fn completion_time_ms(&self, trial: &Trial) -> Option<f64> {
+        let mut jobs = trial.summary.jobs.iter().map(|job| &job.job);
+        let job = jobs.find(|job| match &self.job {
+            Some(name) => *name == job.name,
+            None => !job.background,
+        });
+        job?.jct.map(milliseconds)
     }
 
     /// Whether the leaf is one of the topology, and the job one of the plan.
@@ -326,6 +338,27 @@ fn over_ideal(trial: &Trial) -> Option<Vec<f64>> {
     let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
     let ratios = jobs.map(|job| Some(100.0 / job.collectives.first()?.ideal_percent?));
     ratios.collect()
+}
+
+/// The ports of the switches of the highest tier, one for each link to them: none of these links is
+/// between two of them.
+fn upper_links(trial: &Trial) -> impl Iterator<Item = &PortRow> {
+    let ports = trial.counts.ports.iter();
+    ports.filter(|row| trial.top_switches.contains(&row.node))
+}
+
+fn upper_links_used(trial: &Trial) -> f64 {
+    let used = |row: &&PortRow| row.tx_frames + row.rx_frames > 0;
+    upper_links(trial).filter(used).count() as f64
+}
+
+fn upper_links_percent(trial: &Trial) -> Option<f64> {
+    let bytes: u64 = upper_links(trial)
+        .map(|row| row.tx_bytes + row.rx_bytes)
+        .sum();
+    let both_ways: f64 = upper_links(trial).map(|row| 2.0 * row.rate_gbps).sum();
+    let could = both_ways * trial.summary.engine.simulated_ns;
+    (could > 0.0).then(|| 100.0 * 8.0 * bytes as f64 / could)
 }
 
 /// Of the slowest job under test, what its first collective takes beyond its ideal time, in ms.
@@ -699,6 +732,29 @@ mod tests {
         assert_eq!(read(Reading::PausedPercent, None), Some(25.0));
         // Two links of 400 Gb/s could carry 10,000 bytes in 100 ns, and carry 5,000.
         assert_eq!(read(Reading::IdlePercent, None), Some(50.0));
+    }
+
+    #[test]
+    fn upper_links_are_those_of_the_highest_tier() {
+        let mut trial = Trial {
+            top_switches: vec![9],
+            ..Trial::default()
+        };
+        assert_eq!(upper_links_percent(&trial), None);
+        let port = |node: u32, tx_bytes: u64, rx_bytes: u64| PortRow {
+            node,
+            rate_gbps: 10.0,
+            tx_frames: tx_bytes / 1_000,
+            tx_bytes,
+            rx_frames: rx_bytes / 1_000,
+            rx_bytes,
+            ..PortRow::default()
+        };
+        trial.counts.ports = vec![port(8, 9_000, 9_000), port(9, 0, 5_000), port(9, 0, 0)];
+        trial.summary.engine.simulated_ns = 8_000.0;
+        assert_eq!(upper_links_used(&trial), 1.0);
+        // 40,000 bits; two links of 80,000 bits each way.
+        assert_eq!(upper_links_percent(&trial), Some(12.5));
     }
 
     #[test]

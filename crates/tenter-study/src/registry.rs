@@ -74,6 +74,7 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "evolved-ethernet/summary",
     "evolved-ethernet/asynchronous-vs-synchronous",
     "remote-pfc/testbed",
+    "bandwidth-steering/testbed",
     "bandwidth-steering/system",
     "bandwidth-steering/radix",
     "bandwidth-steering/reconfiguration"

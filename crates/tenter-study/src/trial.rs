@@ -23,6 +23,8 @@ pub struct Trial {
     /// Of each flow the index of its job and its completion time, as the study asks for flows.
     pub(crate) completion_times: Vec<(u32, Time)>,
     pub(crate) leaves: Vec<Leaf>,
+    /// The switches of the highest tier.
+    pub(crate) top_switches: Vec<u32>,
     /// How many uplinks jobs under test share with background jobs, where a hash decides that.
     pub(crate) shared_uplinks: Option<u64>,
     /// What its fabric consists of.
@@ -40,6 +42,7 @@ impl Trial {
             completion_times: flows.iter().map(|flow| (flow.job, flow.fct())).collect(),
             flows,
             leaves: leaves(&plan.topology),
+            top_switches: top_switches(&plan.topology),
             shared_uplinks: shared_uplinks(plan),
             bill: Some(bill(plan)),
         }
@@ -51,6 +54,14 @@ impl Trial {
         let ports = self.counts.ports.iter();
         ports.filter(move |row| (row.node as usize) < hosts)
     }
+}
+
+/// The switches of the highest tier.
+fn top_switches(topology: &Topology) -> Vec<u32> {
+    let tier = |node: &u32| topology.tier(*node);
+    let highest = topology.switch_nodes().filter_map(|node| tier(&node)).max();
+    let switches = topology.switch_nodes();
+    switches.filter(|node| tier(node) == highest).collect()
 }
 
 /// A leaf of a fabric: its hosts and the ports towards other switches.
