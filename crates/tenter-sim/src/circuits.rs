@@ -77,6 +77,11 @@ impl Circuits {
         &self.missing
     }
 
+    /// Whether a change is under way, or waits.
+    pub(crate) fn is_moving(&self) -> bool {
+        !self.moving.is_empty() || !self.announced.is_empty()
+    }
+
     /// A change is announced now.
     pub(crate) fn announce(&mut self, change: CircuitChange) {
         self.announced.push_back(change);

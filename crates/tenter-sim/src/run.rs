@@ -24,7 +24,7 @@ use crate::jobs::JobPlan;
 use crate::queue_log::{self, QueueLog};
 use crate::routes::Routes;
 use crate::sampler::Sampler;
-use crate::steering::Steering;
+use crate::steering::{END_KNOWN_AFTER, Steering};
 use crate::watch::{Unwatched, WatchLog, WatchTarget};
 use crate::{conservation, deadlock, hash_paths, power, stall, summary};
 
@@ -330,7 +330,9 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
             self.change_circuits()?;
             self.start_collectives()?;
-            if let Some(change) = self.steering.decide(self.driver, self.now) {
+            if !self.circuits.is_moving()
+                && let Some(change) = self.steering.decide(self.driver, self.now)
+            {
                 self.circuits.announce(change);
                 self.change_circuits()?;
             }
@@ -394,6 +396,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let own = [self.next_start(), self.stop_at].into_iter().flatten();
         let own = own.min().or(overdue);
         let event = self.faults.next_event().min(self.circuits.next());
+        let event = event.min(self.next_decision(self.steering.next_of_itself()));
         let event = Some(event).filter(|&event| event < u64::MAX);
         let left = self.has_background || !self.is_done();
         let next = own.into_iter().chain(event).min();
@@ -451,7 +454,16 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             .min(self.sampler.next())
             .min(self.faults.next())
             .min(self.circuits.next())
-            .min(self.steering.next())
+            .min(self.next_decision(self.steering.next()))
+    }
+
+    /// Nothing is decided while circuits change, and something may be as soon as they have.
+    fn next_decision(&self, next: u64) -> u64 {
+        if self.circuits.is_moving() {
+            u64::MAX
+        } else {
+            next
+        }
     }
 
     /// Starts every collective that is due.
@@ -518,11 +530,11 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let background = self.has_background.then_some(background);
             // A pause storm keeps the network busy for ever; so the end of its victims is an edge.
             // And circuits follow the jobs that are left.
-            let is_edge = self.faults.has_storms() || self.steering.is_on();
-            let storms = is_edge.then(|| plan.job.gap.ps());
+            let steering = self.steering.is_on().then_some(END_KNOWN_AFTER);
+            let storms = self.faults.has_storms().then(|| plan.job.gap.ps());
             let follower = self.followers.soonest(job, &self.context.jobs);
-            let own = background.or(storms);
-            own.into_iter().chain(follower).min()?
+            let own = background.or(storms).into_iter();
+            own.chain(follower).chain(steering).min()?
         };
         Some(delay.saturating_add(plan.within_hosts(number)))
     }
@@ -603,7 +615,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
         }
         for (job, end) in ended {
-            self.steering.ends(job);
+            self.steering.ends(job, end);
             self.start_followers(job, end);
         }
     }

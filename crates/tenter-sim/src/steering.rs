@@ -9,13 +9,15 @@
 //! All of it happens at edges, where every node stands at one instant.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use tenter_record::SteeringRow;
-use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan};
+use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
 use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
+use tenter_workload::collective::{CollectiveKind, Flow};
 use tenter_workload::flow_workload::FlowWorkload;
 
 use crate::build::Context;
@@ -23,6 +25,8 @@ use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
 const NEVER: u64 = u64::MAX;
+/// From the end of a job to when it is known, in ps: no window is longer.
+pub(crate) const END_KNOWN_AFTER: u64 = WINDOW_MAX.ps();
 
 /// What decides about circuits.
 #[derive(Debug, Default)]
@@ -42,10 +46,14 @@ struct Controller {
     spills: bool,
     /// By job: what it sends phase by phase, while it runs.
     running: Vec<Option<Vec<Traffic>>>,
-    /// Whether that has changed since the last decision.
+    /// Jobs that have ended, and when that is known.
+    ended: Vec<(u64, usize)>,
+    /// Whether others run than at the last decision.
     has_changed: bool,
     /// By host and send slot: packets acknowledged at the last look.
     counted: Vec<Vec<u32>>,
+    /// Whether nothing had been sent at the last look.
+    is_quiet: bool,
     /// When counters are read next.
     next: u64,
 }
@@ -60,7 +68,9 @@ impl Steering {
             current: plan.topology.clone(),
             spills: plan.spill().is_some(),
             running: vec![None; plan.jobs.len()],
+            ended: Vec::new(),
             has_changed: false,
+            is_quiet: false,
             counted: Vec::new(),
             next: match steering.demand {
                 SteeringDemand::Jobs => NEVER,
@@ -85,7 +95,18 @@ impl Steering {
 
     /// The next edge that it needs.
     pub(crate) fn next(&self) -> u64 {
-        self.controller.as_ref().map_or(NEVER, |of| of.next)
+        let next = self.controller.as_ref().map(|of| of.end().min(of.next));
+        next.unwrap_or(NEVER)
+    }
+
+    /// The same in an empty network: a further look is of no use when nothing has been sent since
+    /// the last one.
+    pub(crate) fn next_of_itself(&self) -> u64 {
+        let next = self.controller.as_ref().map(|of| {
+            let look = if of.is_quiet { NEVER } else { of.next };
+            of.end().min(look)
+        });
+        next.unwrap_or(NEVER)
     }
 
     /// Leaves out the looks before `to`: nothing happens until then.
@@ -94,6 +115,7 @@ impl Steering {
             && of.next < to
         {
             of.next = to.next_multiple_of(of.plan.interval.ps());
+            of.is_quiet = false;
         }
     }
 
@@ -113,16 +135,18 @@ impl Steering {
         Ok(())
     }
 
-    /// A job has ended.
-    pub(crate) fn ends(&mut self, job: usize) {
+    /// A job has ended at `end`, which is known a fixed time later: whoever samples in between must
+    /// not make a decision earlier.
+    pub(crate) fn ends(&mut self, job: usize, end: u64) {
         if let Some(of) = &mut self.controller {
-            of.has_changed |= of.running[job].take().is_some();
+            of.ended.push((end.saturating_add(END_KNOWN_AFTER), job));
         }
     }
 
     /// What is to be changed at `now`, if it is time to decide and anything is.
     pub(crate) fn decide<D: Driver>(&mut self, driver: &D, now: u64) -> Option<CircuitChange> {
         let of = self.controller.as_mut()?;
+        of.forget(now);
         let traffic = match of.plan.demand {
             SteeringDemand::Jobs => {
                 if !std::mem::take(&mut of.has_changed) {
@@ -135,7 +159,9 @@ impl Steering {
                     return None;
                 }
                 of.next = (now / of.plan.interval.ps() + 1) * of.plan.interval.ps();
-                Scenes::of(of.counted(driver))
+                let counted = of.counted(driver);
+                of.is_quiet = counted.is_empty();
+                Scenes::of(counted)
             }
         };
         if traffic.is_empty() {
@@ -149,6 +175,25 @@ impl Steering {
 }
 
 impl Controller {
+    /// When the next end of a job is known.
+    fn end(&self) -> u64 {
+        let ends = self.ended.iter().map(|(known, _)| *known);
+        ends.min().unwrap_or(NEVER)
+    }
+
+    /// Forgets the jobs whose ends are known.
+    fn forget(&mut self, now: u64) {
+        let running = &mut self.running;
+        let has_changed = &mut self.has_changed;
+        self.ended.retain(|&(known, job)| {
+            let is_known = known <= now;
+            if is_known {
+                *has_changed |= running[job].take().is_some();
+            }
+            !is_known
+        });
+    }
+
     /// What the jobs that run send, each as often as it can.
     fn of_jobs(&self) -> Scenes {
         let running = self.running.iter().flatten();
@@ -215,58 +260,92 @@ impl Controller {
 /// Of a job with more steps than this those in which least is sent count together: the dot products
 /// of a solver, say.
 const PHASES_MAX: usize = 8;
-/// Steps of more are as if they were the last of these: those of a ring, say, are all alike.
+/// Further steps of a collective are as if they were the last of these: those of a ring, say, are
+/// all alike.
 const STEPS_MAX: usize = 256;
 
-/// What a job sends in one pass of its sequence, step by step. A workload of flows is one step, in
-/// which each pair sends as its pattern has it; without one it sends to all alike, which asks for
-/// no circuits.
+/// What a job sends in one pass of its sequence, step by step.
 fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
-    let hosts = &plan.job.hosts;
     let mut phases: Vec<Traffic> = Vec::new();
     for number in 0..plan.job.sequence.len() as u32 {
-        let schedule = plan.schedule(number)?;
-        if let Some(flows) = schedule.flow_workload() {
-            phases.extend(traffic_of_flows(context, hosts, flows.workload()));
+        match &plan.run(number).kind {
+            CollectiveKind::Flows { flows } => phases.push(traffic_of_streams(context, job, flows)),
+            CollectiveKind::FlowWorkload { workload } => {
+                phases.push(traffic_of_flows(context, job, workload));
+            }
+            _ => phases.extend(steps_of(context, job, number)?),
+        }
+        join_small(&context.topology, &mut phases);
+    }
+    Ok(phases)
+}
+
+/// What a collective sends in each of its steps.
+fn steps_of(context: &Context, job: usize, number: u32) -> Result<Vec<Traffic>, WorkloadError> {
+    let plan = &context.jobs[job];
+    let schedule = plan.schedule(number)?;
+    let mut steps: Vec<Traffic> = Vec::new();
+    for id in 0..schedule.transfer_count() {
+        let transfer = schedule.transfer(id);
+        if context.is_carried(job, &transfer) {
             continue;
         }
-        let first = phases.len();
-        for id in 0..schedule.transfer_count() {
-            let transfer = schedule.transfer(id);
-            if context.is_carried(job, &transfer) {
-                continue;
-            }
-            let phase = (first + transfer.step as usize).min(STEPS_MAX - 1);
-            while phases.len() <= phase {
-                phases.push(Traffic::new(&context.topology));
-            }
-            let [src, dst] = [transfer.src, transfer.dst].map(|rank| hosts[rank as usize]);
-            phases[phase].add(src, dst, transfer.bytes);
+        let step = (transfer.step as usize).min(STEPS_MAX - 1);
+        while steps.len() <= step {
+            steps.push(Traffic::new(&context.topology));
         }
+        let hosts = [transfer.src, transfer.dst].map(|rank| plan.job.hosts[rank as usize]);
+        steps[step].add(hosts[0], hosts[1], transfer.bytes);
     }
+    Ok(steps)
+}
+
+/// Leaves out phases in which nothing is sent, and adds up the smallest of too many.
+fn join_small(topology: &Topology, phases: &mut Vec<Traffic>) {
     phases.retain(|phase| !phase.is_empty());
-    let topology = &context.topology;
     phases.sort_by_cached_key(|phase| Reverse(phase.busiest_nic(topology)));
     for small in phases.split_off(phases.len().min(PHASES_MAX)) {
         if let Some(last) = phases.last_mut() {
             last.add_all(&small);
         }
     }
-    Ok(phases)
 }
 
-/// What flows that follow a matrix send.
-fn traffic_of_flows(context: &Context, hosts: &[u32], flows: &FlowWorkload) -> Option<Traffic> {
-    let weights = flows.weights()?;
+/// What streams send that never end: as much as their rates are.
+fn traffic_of_streams(context: &Context, job: usize, flows: &[Flow]) -> Traffic {
+    let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);
-    for (index, way) in flows.ways.iter().enumerate() {
-        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+    for flow in flows {
+        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[rank as usize]);
         if !context.is_within_domain(src, dst) {
-            traffic.add(src, dst, weights.of(index));
+            traffic.add(src, dst, flow.rate.bits_per_second() >> 10);
         }
     }
-    Some(traffic)
+    traffic
+}
+
+/// What flows with sizes by a law send: by the matrix that they follow, as many as are under way at
+/// a time, or from each sender as much to any of its receivers.
+fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traffic {
+    let hosts = &context.jobs[job].job.hosts;
+    let mut traffic = Traffic::new(&context.topology);
+    let mut receivers: BTreeMap<u32, u64> = BTreeMap::new();
+    for way in &flows.ways {
+        *receivers.entry(way.src).or_default() += 1;
+    }
+    for (index, way) in flows.ways.iter().enumerate() {
+        let amount = match flows.weights() {
+            Some(weights) => weights.of(index),
+            None if flows.is_open() => (1 << 32) / receivers[&way.src],
+            None => u64::from(way.parallel),
+        };
+        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+        if !context.is_within_domain(src, dst) {
+            traffic.add(src, dst, amount);
+        }
+    }
+    traffic
 }
 
 /// How many circuits are between two leaves.

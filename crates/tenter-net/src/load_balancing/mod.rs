@@ -399,7 +399,8 @@ impl Balancer {
         seed: u32,
         (ports, routing): (&[Port], &Routing),
     ) -> Option<usize> {
-        if candidates.len() == 1 {
+        // What spills may have other ways than a single circuit.
+        if candidates.len() == 1 && self.spill.is_none() {
             return Some(0);
         }
         let view = View {

@@ -38,8 +38,8 @@ impl Switch {
                 };
                 let input = packet.stored_from();
                 packet.at = now;
-                let candidates = routing.candidates(self.index, packet.destination);
                 let around = (&self.ports[..], routing);
+                let candidates = self.balancer.candidates(&packet, self.index, around);
                 let seed = self.rules.seed;
                 let chosen = self.balancer.choose(&packet, candidates, seed, around);
                 self.offer(&packet, input, candidates[chosen], medium);
