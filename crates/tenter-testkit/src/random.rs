@@ -400,10 +400,9 @@ mod tests {
             .collect()
     }
 
-    const CIRCUITS: [&str; 9] = [
+    const CIRCUITS: [&str; 8] = [
         "steering by jobs",
         "steering by counters",
-        "circuits that spill",
         "flexible trees",
         "optical spines",
         "circuits that are drained",
@@ -596,7 +595,8 @@ mod tests {
         for what in SELDOM {
             at_least(what, 5);
         }
-        for what in PATTERNS {
+        // Trees with circuits whose load balancer may choose for each packet are rare.
+        for what in PATTERNS.iter().chain(&["circuits that spill"]) {
             at_least(what, 2);
         }
         let seldom = HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS);

@@ -60,7 +60,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             OnChange::Lose
         },
         convergence: Time::from_ns(if draw.chance(50) { 0 } else { convergence }),
-        spill: draw.chance(60).then(|| Time::from_ns(draw.below(5_000))),
+        spill: draw.chance(90).then(|| Time::from_ns(draw.below(5_000))),
         steering: None,
     });
     if draw.chance(40) {
