@@ -47,6 +47,36 @@ async function open(file, colorScheme = "light") {
 }
 
 /**
+ * What overlaps of the texts of drawings, pair by pair.
+ * @param {import("playwright-core").Page} page
+ * @param {string} pictures selects the drawings
+ * @param {string} texts selects what is written in one
+ * @param {number} above by so many pixels one may reach into what is written below it
+ */
+async function overlaps(page, pictures, texts, above) {
+  return page.evaluate(
+    ([pictures, texts, above]) => {
+      const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
+        a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + above || b.bottom <= a.top + above;
+      /** @type {string[]} */
+      const found = [];
+      for (const svg of document.querySelectorAll(pictures)) {
+        const written = [...svg.querySelectorAll(texts)];
+        written.forEach((one, at) => {
+          for (const other of written.slice(at + 1)) {
+            if (!apart(one.getBoundingClientRect(), other.getBoundingClientRect())) {
+              found.push(`${one.textContent} | ${other.textContent}`);
+            }
+          }
+        });
+      }
+      return found;
+    },
+    /** @type {[string, string, number]} */ ([pictures, texts, above]),
+  );
+}
+
+/**
  * Every drawing that is shown has an area and marks in it.
  * @param {import("playwright-core").Page} page
  */
@@ -251,24 +281,7 @@ describe("the report of studies", () => {
 
   it("keeps what is written on bars and below them apart", async () => {
     const { page } = await open(file);
-    const overlaps = await page.evaluate(() => {
-      const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
-        a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
-      /** @type {string[]} */
-      const found = [];
-      for (const svg of document.querySelectorAll("svg.bars")) {
-        const texts = [...svg.querySelectorAll("text.value, text.label")];
-        texts.forEach((one, at) => {
-          for (const other of texts.slice(at + 1)) {
-            if (!apart(one.getBoundingClientRect(), other.getBoundingClientRect())) {
-              found.push(`${one.textContent} | ${other.textContent}`);
-            }
-          }
-        });
-      }
-      return found;
-    });
-    assert.deepEqual(overlaps, []);
+    assert.deepEqual(await overlaps(page, "svg.bars", "text.value, text.label", 2), []);
     await page.close();
   });
 
@@ -361,24 +374,7 @@ describe("the report of a fabric with optical switches", () => {
 
   it("keeps boxes and what is written apart", async () => {
     const { page } = await open(file);
-    const overlaps = await page.evaluate(() => {
-      const apart = (/** @type {DOMRect} */ a, /** @type {DOMRect} */ b) =>
-        a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-      /** @type {string[]} */
-      const found = [];
-      for (const svg of document.querySelectorAll("svg.tree")) {
-        const texts = [...svg.querySelectorAll("text")];
-        texts.forEach((one, at) => {
-          for (const other of texts.slice(at + 1)) {
-            if (!apart(one.getBoundingClientRect(), other.getBoundingClientRect())) {
-              found.push(`${one.textContent} | ${other.textContent}`);
-            }
-          }
-        });
-      }
-      return found;
-    });
-    assert.deepEqual(overlaps, []);
+    assert.deepEqual(await overlaps(page, "svg.tree", "text", 1), []);
     await page.close();
   });
 

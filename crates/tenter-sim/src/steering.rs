@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 use tenter_record::SteeringRow;
 use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
+use tenter_topology::Topology;
 use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
-use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
 use tenter_workload::collective::{CollectiveKind, Flow};
@@ -252,7 +252,7 @@ impl Controller {
                 rewirings,
             });
         }
-        row.direct_circuits = direct_circuits(&self.current);
+        row.direct_circuits = self.current.direct_circuits().count() as u32;
         (row, change)
     }
 }
@@ -346,16 +346,4 @@ fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traf
         }
     }
     traffic
-}
-
-/// How many circuits are between two leaves.
-fn direct_circuits(topology: &Topology) -> u32 {
-    let circuits = topology.circuits().filter(|&(switch, a, b)| {
-        let tiers = [a, b].map(|port| {
-            let place = OpticalPlace { switch, port };
-            topology.tier(topology.optics.port(place).device.node)
-        });
-        tiers == [Some(0); 2]
-    });
-    circuits.count() as u32
 }

@@ -147,6 +147,14 @@ impl Topology {
         })
     }
 
+    /// The circuits between two leaves, by the ports at both ends.
+    pub fn direct_circuits(&self) -> impl Iterator<Item = [CableEnd; 2]> + '_ {
+        let ends = self.circuits().map(|(switch, a, b)| {
+            [a, b].map(|port| self.optics.port(OpticalPlace { switch, port }).device)
+        });
+        ends.filter(|ends| ends.iter().all(|end| self.tier(end.node) == Some(0)))
+    }
+
     /// The ports of an optical switch that a rewiring takes a circuit from or gives another one,
     /// ascending.
     pub fn affected(&self, rewiring: &Rewiring) -> Vec<u16> {

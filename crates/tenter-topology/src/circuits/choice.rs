@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{CableEnd, OpticalPlace, Rewiring, Topology};
+use crate::{OpticalPlace, Rewiring, Topology};
 
 use super::loads::{Estimate, estimate};
 use super::scenes::{Links, Scenes};
@@ -54,7 +54,9 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
         estimate: known.expect("the fabric joins its hosts"),
     };
     let search = Chooser::new(home, scenes, spills);
-    for _ in 0..PASSES_MAX {
+    // Where no pair is left out, answers do not depend on the best so far.
+    let passes = if search.leaves_out() { PASSES_MAX } else { 1 };
+    for _ in 0..passes {
         let before = best.estimate;
         for question in search.questions() {
             search.consider(question, &mut best);
@@ -175,7 +177,7 @@ impl<'a> Chooser<'a> {
 
     /// The fabric with the circuits that answer a question.
     fn answer(&self, question: &Question) -> Topology {
-        let (kept, steered) = self.order.split_at(question.kept);
+        let steered = &self.order[question.kept..];
         let leaves = |&switch: &usize| self.ports[switch].iter().map(|(_, leaf)| *leaf).collect();
         let leaves: Vec<Vec<u32>> = steered.iter().map(leaves).collect();
         let demand = self.scenes.demand(&question.left_out);
@@ -190,7 +192,6 @@ impl<'a> Chooser<'a> {
                 dark: Vec::new(),
             });
         }
-        debug_assert!(kept.len() == question.kept);
         self.join_left_over(&mut topology, steered);
         topology
     }
@@ -221,24 +222,25 @@ impl<'a> Chooser<'a> {
         }
     }
 
+    /// Whether pairs with too few circuits are left to the tree: not where these spill, nor where
+    /// leaves pass on what comes from others.
+    fn leaves_out(&self) -> bool {
+        !self.spills && self.home.optics.has_tree()
+    }
+
     /// The pairs of leaves whose circuits would take as long for what they send each other as the
-    /// busiest link of the best answer so far, and longer than any NIC. Where circuits spill, and
-    /// where leaves pass on what comes from others, there is no such thing.
+    /// busiest link of the best answer so far, and longer than any NIC.
     fn overloaded(&self, topology: &Topology, busiest: u128) -> BTreeSet<(u32, u32)> {
         let mut circuits: BTreeMap<(u32, u32), Links> = BTreeMap::new();
-        if self.spills || !topology.optics.has_tree() {
+        if !self.leaves_out() {
             return BTreeSet::new();
         }
-        for (switch, a, b) in topology.circuits() {
-            let ends =
-                [a, b].map(|port| topology.optics.port(OpticalPlace { switch, port }).device);
-            let leaf = |end: CableEnd| self.leaf_of.get(&end.node).copied();
-            if let [Some(one), Some(other)] = ends.map(leaf) {
-                let rate = topology.cable(ends[0].node, ends[0].port).rate;
-                let none = Links { count: 0, rate };
-                let pair = (one.min(other), one.max(other));
-                circuits.entry(pair).or_insert(none).count += 1;
-            }
+        for ends in topology.direct_circuits() {
+            let [one, other] = ends.map(|end| self.leaf_of[&end.node]);
+            let rate = topology.cable(ends[0].node, ends[0].port).rate;
+            let none = Links { count: 0, rate };
+            let pair = (one.min(other), one.max(other));
+            circuits.entry(pair).or_insert(none).count += 1;
         }
         let nic: u128 = self.nics.iter().sum();
         let overloaded = circuits.iter().filter(|&(pair, links)| {

@@ -48,6 +48,15 @@ pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Es
     }))
 }
 
+/// An amount over equal ports: what is over after even shares goes to the first of them.
+fn shares(ports: &[u16], amount: u64) -> impl Iterator<Item = (u16, u64)> + '_ {
+    let count = (ports.len() as u64).max(1);
+    let share = move |place: u64| amount / count + u64::from(place < amount % count);
+    (0..)
+        .zip(ports)
+        .map(move |(place, &port)| (port, share(place)))
+}
+
 /// The load of each link between switches, by the port that sends.
 struct Loads<'t> {
     topology: &'t Topology,
@@ -95,7 +104,6 @@ impl<'t> Loads<'t> {
 
     /// Sends what several leaves have for one, the farthest first: every hop is one nearer.
     fn send(&mut self, routing: &Routing, to: u32, sources: &[(u32, u64)]) {
-        let hosts = self.topology.hosts as u32;
         let mut levels: Vec<Vec<u32>> = Vec::new();
         for &(from, amount) in sources {
             let links = routing.distance(from, to) as usize - 1;
@@ -114,13 +122,8 @@ impl<'t> Loads<'t> {
                 let Some(nearer) = levels.last_mut() else {
                     continue;
                 };
-                let ports = routing.candidates(switch, to);
-                let shares = (ports.len() as u64).max(1);
-                for (place, &port) in (0..).zip(ports) {
-                    let more = amount / shares + u64::from(place < amount % shares);
-                    let link = self.first[switch as usize] + u32::from(port);
-                    self.amounts[link as usize] += more;
-                    let next = self.topology.neighbour(hosts + switch, port).node - hosts;
+                for (port, more) in shares(routing.candidates(switch, to), amount) {
+                    let next = self.pass(switch, port, more);
                     self.hand(nearer, next, more);
                 }
             }
@@ -153,12 +156,8 @@ impl<'t> Loads<'t> {
     ) {
         let hosts = self.topology.hosts as u32;
         let leaf = routing.attachment(from);
-        let ports = routing.others(leaf, to);
-        let shares = ports.len() as u64;
-        for (place, &port) in (0..).zip(ports) {
-            let more = amount / shares + u64::from(place < amount % shares);
-            self.amounts[(self.first[leaf as usize] + u32::from(port)) as usize] += more;
-            let next = self.topology.neighbour(hosts + leaf, port).node - hosts;
+        for (port, more) in shares(routing.others(leaf, to), amount) {
+            let next = self.pass(leaf, port, more);
             let (mut links, mut at) = (0, next);
             while let Some(port) = routing.candidates(at, to).first() {
                 if at == routing.attachment(to) {
@@ -170,6 +169,13 @@ impl<'t> Loads<'t> {
             levels.resize(levels.len().max(links + 1), Vec::new());
             self.hand(&mut levels[links], next, more);
         }
+    }
+
+    /// So much more leaves a switch by a port; the switch that it comes to.
+    fn pass(&mut self, switch: u32, port: u16, amount: u64) -> u32 {
+        let hosts = self.topology.hosts as u32;
+        self.amounts[(self.first[switch as usize] + u32::from(port)) as usize] += amount;
+        self.topology.neighbour(hosts + switch, port).node - hosts
     }
 
     /// So much more waits at a switch, which is on its level from then on.

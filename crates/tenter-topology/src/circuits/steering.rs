@@ -27,7 +27,7 @@ pub struct Demand {
 }
 
 /// Demands above are taken for this.
-const DEMAND_MAX: u64 = 1 << 52;
+pub(super) const DEMAND_MAX: u64 = 1 << 52;
 
 impl Demand {
     /// From (source, destination, amount) in any order, of pods below `pods`; what a pod sends to

@@ -6,6 +6,8 @@ use tenter_units::Rate;
 
 use crate::Topology;
 
+use super::steering::DEMAND_MAX;
+
 /// What hosts send each other per time or in all, whatever the unit: kept between leaves, for that
 /// is what circuits join, and in all for each NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +21,11 @@ pub struct Traffic {
     by_host: Vec<[u64; 2]>,
 }
 
-/// Amounts above are taken for this, so that sums of a great many fit.
-const AMOUNT_MAX: u64 = 1 << 52;
+/// Adds, up to the greatest amount there is.
+fn add_to(sum: &mut u64, amount: u64) {
+    *sum = sum.saturating_add(amount).min(DEMAND_MAX);
+}
+
 /// How long an amount takes at a rate, in a unit of time that is the same for all rates.
 pub(super) fn time_of(amount: u64, rate: Rate) -> u128 {
     let bits = u128::from(rate.bits_per_second().max(1));
@@ -50,26 +55,22 @@ impl Traffic {
         if src == dst || amount == 0 {
             return;
         }
-        let more = |sum: &mut u64| *sum = sum.saturating_add(amount).min(AMOUNT_MAX);
-        more(&mut self.by_host[src as usize][0]);
-        more(&mut self.by_host[dst as usize][1]);
+        add_to(&mut self.by_host[src as usize][0], amount);
+        add_to(&mut self.by_host[dst as usize][1], amount);
         let leaves = (self.leaf_of[src as usize], self.leaf_of[dst as usize]);
         if leaves.0 != leaves.1 {
-            more(self.between.entry(leaves).or_default());
+            add_to(self.between.entry(leaves).or_default(), amount);
         }
     }
 
     /// All that another traffic of the same fabric has, too.
     pub fn add_all(&mut self, other: &Traffic) {
-        let more = |sum: &mut u64, amount: u64| {
-            *sum = sum.saturating_add(amount).min(AMOUNT_MAX);
-        };
         for (&leaves, &amount) in &other.between {
-            more(self.between.entry(leaves).or_default(), amount);
+            add_to(self.between.entry(leaves).or_default(), amount);
         }
         for (sum, amounts) in self.by_host.iter_mut().zip(&other.by_host) {
-            more(&mut sum[0], amounts[0]);
-            more(&mut sum[1], amounts[1]);
+            add_to(&mut sum[0], amounts[0]);
+            add_to(&mut sum[1], amounts[1]);
         }
     }
 
@@ -83,7 +84,7 @@ impl Traffic {
     pub fn scaled(&self, parts: u128, whole: u128) -> Traffic {
         let scale = |amount: u64| {
             let scaled = u128::from(amount).saturating_mul(parts) / whole.max(1);
-            scaled.min(u128::from(AMOUNT_MAX)) as u64
+            scaled.min(u128::from(DEMAND_MAX)) as u64
         };
         let mut scaled = self.clone();
         scaled.between.values_mut().for_each(|of| *of = scale(*of));

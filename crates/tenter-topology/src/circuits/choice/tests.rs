@@ -71,14 +71,7 @@ fn circuits_take_what_the_taper_has_left_over() {
     // Leaf 0 has three of its four uplinks as circuits to leaf 2; one stays in the tree.
     assert!(choice.estimate.busiest.abs_diff(5 * nic / 3) < nic / 1_000);
     assert_eq!(choice.topology.unreached(), None);
-    let direct = |of: &Topology| {
-        let leaf = |node: u32| of.tier(node) == Some(0);
-        let ends = of.circuits().filter(|&(switch, a, b)| {
-            let ends = [a, b].map(|port| of.optics.port(OpticalPlace { switch, port }));
-            ends.iter().all(|end| leaf(end.device.node))
-        });
-        ends.count()
-    };
+    let direct = |of: &Topology| of.direct_circuits().count();
     assert_eq!(direct(&home), 0);
     assert_eq!(direct(&choice.topology), 6);
     // Nothing to win: nothing is changed.
