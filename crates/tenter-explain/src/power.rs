@@ -7,7 +7,7 @@
 //! summary.
 
 use serde::Serialize;
-use tenter_scenario::{Plan, PowerProfile};
+use tenter_scenario::{Plan, PowerProfile, PoweredParts};
 
 /// What switches and cables draw.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +38,7 @@ pub struct PowerFacts {
 /// What the fabric of a plan draws.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
-    let power = profile.static_power(topology);
+    let power = profile.static_power(&PoweredParts::of(topology));
     let static_watts = power.watts();
     let hosts = 0..topology.hosts as u32;
     let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);

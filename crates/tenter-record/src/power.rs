@@ -21,8 +21,12 @@ rows! {
         optical_switches: f64 => "optical_switches_w", "W";
         /// From the start of the first job to the end of the trial, which is what means are over.
         duration: Time => "duration_ns", "ns";
-        /// Energy of the bits that passed switches and cables: those of all frames, with preamble
-        /// and inter-frame gap, once for each switch and for each cable.
+        /// Bits that passed switches: those of all frames, with preamble and inter-frame gap, once
+        /// for each switch.
+        switched_bits: u64 => "switched_bits", "bits";
+        /// The same once for each cable.
+        cabled_bits: u64 => "cabled_bits", "bits";
+        /// Energy of these bits.
         dynamic_energy: f64 => "dynamic_j", "J";
         /// Mean of that over the duration; missing where that is none.
         dynamic_power: Option<f64> => "dynamic_w", "W";

@@ -88,7 +88,7 @@ pub use plan::{
     LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, SteeringDemand,
     SteeringPlan, WINDOW_MAX,
 };
-pub use power::{PowerProfile, StaticPower};
+pub use power::{PowerProfile, PoweredParts, StaticPower};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

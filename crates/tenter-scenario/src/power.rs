@@ -79,7 +79,7 @@ const PROFILES: [(&str, &str); 1] = [(
 )];
 
 /// What the parts of a fabric draw; the origins are in the profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PowerProfile {
     /// Its name; where the scenario has other constants, that is said with it.
     pub name: String,
@@ -97,15 +97,55 @@ pub struct PowerProfile {
     pub optical_element_mw: u64,
 }
 
+/// How many parts a fabric has that draw power whatever passes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoweredParts {
+    /// Electrical switches; those without any cable are not there.
+    pub switches: u64,
+    /// Ports of electrical switches with cables.
+    pub ports: u64,
+    /// Both ends of all cables, those in NICs too; of a fibre to an optical switch the one end that
+    /// is at an electrical switch.
+    pub cable_ends: u64,
+    /// 2×2 elements of optical switches.
+    pub optical_elements: u64,
+}
+
+impl PoweredParts {
+    /// Those of a fabric.
+    pub fn of(topology: &Topology) -> PoweredParts {
+        let ports = topology.switch_nodes();
+        let ports = ports.map(|switch| topology.nodes[switch as usize].ports.len() as u64);
+        let cabled: Vec<u64> = ports.filter(|&ports| ports > 0).collect();
+        // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
+        let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
+        let optical = topology.optics.switches().iter();
+        PoweredParts {
+            switches: cabled.len() as u64,
+            ports: cabled.iter().sum(),
+            cable_ends: (0..topology.cables.len() as u32).map(ends).sum(),
+            optical_elements: optical
+                .map(|switch| elements(switch.ports.len() as u32))
+                .sum(),
+        }
+    }
+}
+
+/// The 2×2 elements of an optical switch of so many ports as a Beneš network: r/2 of them in each
+/// of 2·log₂r − 1 stages, r the next power of two.
+fn elements(ports: u32) -> u64 {
+    let radix = ports.max(2).next_power_of_two();
+    u64::from(radix / 2) * u64::from(2 * radix.ilog2() - 1)
+}
+
 /// What the parts of a fabric draw whatever passes them, in watts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StaticPower {
-    /// Electrical switches without their ports; those without any cable are not there.
+    /// Electrical switches without their ports.
     pub switches: f64,
-    /// Ports of electrical switches with cables.
+    /// Ports of electrical switches.
     pub ports: f64,
-    /// Both ends of all cables, those in NICs too; of a fibre to an optical switch the one end that
-    /// is at an electrical switch.
+    /// Ends of cables.
     pub cable_ends: f64,
     /// Optical switches, which hold their circuits.
     pub optical_switches: f64,
@@ -119,30 +159,27 @@ impl StaticPower {
 }
 
 impl PowerProfile {
-    /// An optical switch of so many ports as a Beneš network of 2×2 elements, in milliwatts: r/2 of
-    /// them in each of 2·log₂r − 1 stages, r the next power of two.
-    pub fn optical_switch_mw(&self, ports: u32) -> u64 {
-        let radix = ports.max(2).next_power_of_two();
-        let stages = u64::from(2 * radix.ilog2() - 1);
-        u64::from(radix / 2) * stages * self.optical_element_mw
+    /// What the parts of a fabric draw whatever passes them.
+    pub fn static_power(&self, parts: &PoweredParts) -> StaticPower {
+        let watts = |count: u64, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
+        StaticPower {
+            switches: watts(parts.switches, self.switch_base_mw),
+            ports: watts(parts.ports, self.switch_port_mw),
+            cable_ends: watts(parts.cable_ends, self.cable_end_mw),
+            optical_switches: watts(parts.optical_elements, self.optical_element_mw),
+        }
     }
 
-    /// What the parts of a fabric draw whatever passes them.
-    pub fn static_power(&self, topology: &Topology) -> StaticPower {
-        let watts = |count: usize, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
-        let ports = topology.switch_nodes();
-        let ports = ports.map(|switch| topology.nodes[switch as usize].ports.len());
-        let cabled: Vec<usize> = ports.filter(|&ports| ports > 0).collect();
-        // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
-        let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
-        let ends: usize = (0..topology.cables.len() as u32).map(ends).sum();
-        let optical = topology.optics.switches().iter();
-        let optical = optical.map(|switch| self.optical_switch_mw(switch.ports.len() as u32));
-        StaticPower {
-            switches: watts(cabled.len(), self.switch_base_mw),
-            ports: watts(cabled.iter().sum(), self.switch_port_mw),
-            cable_ends: watts(ends, self.cable_end_mw),
-            optical_switches: watts(1, optical.sum()),
+    /// The constant of that name, as it is in a scenario.
+    pub fn constant(&mut self, name: &str) -> Option<&mut u64> {
+        match name {
+            "switch_base_mw" => Some(&mut self.switch_base_mw),
+            "switch_port_mw" => Some(&mut self.switch_port_mw),
+            "switch_bit_fj" => Some(&mut self.switch_bit_fj),
+            "cable_end_mw" => Some(&mut self.cable_end_mw),
+            "cable_bit_fj" => Some(&mut self.cable_bit_fj),
+            "optical_element_mw" => Some(&mut self.optical_element_mw),
+            _ => None,
         }
     }
 
@@ -258,7 +295,7 @@ mod tests {
 
     fn drawn(plan: &Plan) -> StaticPower {
         let profile = plan.power.as_ref().expect("it is named");
-        profile.static_power(&plan.topology)
+        profile.static_power(&PoweredParts::of(&plan.topology))
     }
 
     #[test]
@@ -325,10 +362,25 @@ mod tests {
 
     #[test]
     fn an_optical_switch_by_hand() {
-        // Of 16 ports: seven stages of eight elements at 20 mW; of 8 ports five of four.
-        let profile = profile("edr-100g");
-        assert_eq!(profile.optical_switch_mw(16), 56 * 20);
-        assert_eq!(profile.optical_switch_mw(8), 20 * 20);
-        assert_eq!(profile.optical_switch_mw(5), 20 * 20);
+        // Of 16 ports: seven stages of eight elements; of 8 ports five of four.
+        assert_eq!([16, 8, 5].map(elements), [56, 20, 20]);
+        let parts = PoweredParts {
+            optical_elements: 76,
+            ..PoweredParts::default()
+        };
+        let watts = profile("edr-100g").static_power(&parts).watts();
+        assert_eq!(watts.to_bits(), 1.52_f64.to_bits());
+    }
+
+    #[test]
+    fn each_constant_has_the_name_of_its_key() {
+        for key in POWER.keys.iter().filter(|key| key.name != "profile") {
+            let mut profile = profile("edr-100g");
+            let before = profile.clone();
+            let constant = profile.constant(key.name);
+            *constant.expect("it is one of the constants") += 1;
+            assert_ne!(profile, before, "{}", key.name);
+        }
+        assert_eq!(profile("edr-100g").constant("profile"), None);
     }
 }

@@ -2,7 +2,7 @@
 //! counted.
 
 use tenter_record::{PortRow, PowerRow};
-use tenter_scenario::PowerProfile;
+use tenter_scenario::{PowerProfile, PoweredParts};
 
 use crate::counters;
 use crate::driver::Driver;
@@ -20,14 +20,14 @@ pub(crate) fn of_run<D: Driver>(
 ) -> PowerRow {
     let context = driver.fabric(0).context();
     let topology = context.topology();
-    let power = profile.static_power(topology);
+    let power = profile.static_power(&PoweredParts::of(topology));
     let sent = |row: &PortRow| {
         8 * (row.tx_data_wire_bytes + row.tx_control_wire_bytes + row.tx_pause_wire_bytes)
     };
     let ports = outcome.counts.ports.iter();
-    let (switched, all) = ports.fold((0, 0), |(switched, all), row| {
+    let (switched, cabled) = ports.fold((0, 0), |(switched, cabled), row| {
         let is_switched = u64::from(!topology.is_host(row.node));
-        (switched + is_switched * sent(row), all + sent(row))
+        (switched + is_switched * sent(row), cabled + sent(row))
     });
     let judged = outcome.summary.jobs.iter();
     let judged = judged.filter(|job| !job.job.background);
@@ -40,7 +40,9 @@ pub(crate) fn of_run<D: Driver>(
         cable_ends: power.cable_ends,
         optical_switches: power.optical_switches,
         duration: counters::active_span(context, ended),
-        dynamic_energy: profile.dynamic_joules(switched, all),
+        switched_bits: switched,
+        cabled_bits: cabled,
+        dynamic_energy: profile.dynamic_joules(switched, cabled),
         rx_payload_bytes: rows.map(|row| row.rx_payload_bytes).sum(),
         ..PowerRow::default()
     };

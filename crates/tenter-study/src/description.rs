@@ -108,6 +108,10 @@ pub(crate) struct ReadingOfRow {
     /// What is made of the values of several seeds.
     #[serde(default)]
     pub(crate) statistic: Statistic,
+    /// Of a reading of power: constants of the profile, and what they are in place of their
+    /// values. What a run has counted does not depend on them.
+    #[serde(default)]
+    pub(crate) constants: BTreeMap<String, u64>,
     /// The variant that is judged.
     pub(crate) variant: String,
     /// Variants that are shown beside it; all where it is missing.
@@ -387,6 +391,14 @@ impl Reading {
     /// Whether it looks at nothing of flows but how long they took.
     pub(crate) fn is_of_completion_times(self) -> bool {
         self == Reading::Flows || self.percentile().is_some()
+    }
+
+    /// Whether it follows from the constants of a power profile.
+    pub(crate) fn is_of_power(self) -> bool {
+        matches!(
+            self,
+            Reading::StaticWPerGbps | Reading::DynamicWPerGbps | Reading::PjPerBit
+        )
     }
 
     /// The millionths of all flows whose completion time it is, if it is one.

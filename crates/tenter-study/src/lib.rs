@@ -31,6 +31,7 @@ mod fct;
 mod made_up;
 mod matrix;
 mod pauses;
+mod power;
 mod published;
 mod readings;
 mod registry;

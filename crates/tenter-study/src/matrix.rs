@@ -188,6 +188,7 @@ impl Matrix {
             leaf: None,
             job: metric.job.clone(),
             port: metric.port.clone(),
+            constants: BTreeMap::new(),
             statistic: metric.statistic,
             shown: Some(vec![variant.clone()]),
             variant,

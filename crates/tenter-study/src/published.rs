@@ -266,6 +266,7 @@ impl Published<'_> {
             leaf: reading.leaf.clone(),
             job: reading.job.clone(),
             port: reading.port.clone(),
+            constants: reading.constants.clone(),
             statistic: reading.statistic,
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(all),

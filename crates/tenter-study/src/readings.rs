@@ -1,5 +1,7 @@
 //! Studies by readings: each published row is compared with something read from the trials.
 
+use std::collections::BTreeMap;
+
 use tenter_explain::Bill;
 use tenter_record::{FlowRow, PortRow};
 use tenter_scenario::Plan;
@@ -8,6 +10,7 @@ use tenter_units::Time;
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
 use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
+use crate::power;
 use crate::published::Gate;
 use crate::throughput;
 use crate::trial::{Leaf, Trial, leaves};
@@ -31,6 +34,8 @@ pub struct ReadingRow {
     pub job: Option<String>,
     /// The port that it is read at, where it is read at one.
     pub port: Option<PortName>,
+    /// Of a reading of power: constants that are changed, and their values.
+    pub constants: BTreeMap<String, u64>,
     /// What is made of the values of several seeds.
     pub statistic: Statistic,
     /// The variant that is judged.
@@ -193,11 +198,13 @@ impl ReadingRow {
             | Reading::SwitchChipsWatts => {
                 of_bill(self.reading, trial.bill.as_ref()?).map(Value::Number)
             }
-            Reading::ThroughputGbps
-            | Reading::LatencyMeanUs
-            | Reading::StaticWPerGbps
-            | Reading::DynamicWPerGbps
-            | Reading::PjPerBit => throughput::read(self.reading, trial).map(Value::Number),
+            Reading::ThroughputGbps => throughput::gbps(&trial.summary).map(Value::Number),
+            Reading::LatencyMeanUs => {
+                throughput::latency_mean_us(&trial.summary).map(Value::Number)
+            }
+            Reading::StaticWPerGbps | Reading::DynamicWPerGbps | Reading::PjPerBit => {
+                power::read(self.reading, &self.constants, trial).map(Value::Number)
+            }
         }
     }
 
@@ -525,6 +532,7 @@ mod tests {
             leaf: Some("leaf0".to_owned()),
             job: None,
             port: None,
+            constants: BTreeMap::new(),
             statistic: Statistic::Median,
             variant: "pure".to_owned(),
             shown: vec!["pure".to_owned()],

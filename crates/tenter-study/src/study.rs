@@ -8,6 +8,7 @@ use crate::description::{Against, Chart, Description, Drawing, Reading, Seeds, V
 use crate::error::StudyError;
 use crate::matrix;
 use crate::pauses::Pauses;
+use crate::power;
 use crate::published;
 use crate::readings::ReadingRow;
 use crate::registry::{StudyTexts, published_table};
@@ -343,6 +344,15 @@ fn check(description: &Description) -> Result<(), String> {
     for variant in judged.chain(read).chain(by) {
         if !names.contains(&variant.as_str()) {
             return Err(format!("the judged variant `{variant}` is not listed"));
+        }
+    }
+    for row in &description.readings {
+        power::check(&row.constants)?;
+        if !row.constants.is_empty() && !row.reading.is_of_power() {
+            return Err(format!(
+                "`{}` has `constants`, which only a reading of power follows from",
+                row.case
+            ));
         }
     }
     description

@@ -7,6 +7,7 @@ use tenter_sim::Outcome;
 use tenter_topology::Topology;
 use tenter_units::Time;
 
+use crate::power;
 use crate::seeds::shared_uplinks;
 
 /// One trial of a variant, with what its readings need.
@@ -29,6 +30,8 @@ pub struct Trial {
     pub(crate) shared_uplinks: Option<u64>,
     /// What its fabric consists of.
     pub(crate) bill: Option<Bill>,
+    /// What its power follows from, where the scenario has a profile.
+    pub(crate) power: Option<power::Basis>,
 }
 
 impl Trial {
@@ -45,6 +48,7 @@ impl Trial {
             top_switches: top_switches(&plan.topology),
             shared_uplinks: shared_uplinks(plan),
             bill: Some(bill(plan)),
+            power: power::Basis::of(plan),
         }
     }
 

@@ -1,0 +1,145 @@
+//! What is read of what a fabric drew, also with other constants than those of its power profile.
+
+use std::collections::BTreeMap;
+
+use tenter_record::PowerRow;
+use tenter_scenario::{Plan, PowerProfile, PoweredParts};
+
+use crate::description::Reading;
+use crate::trial::Trial;
+
+/// What the power of a trial follows from, beside what was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Basis {
+    profile: PowerProfile,
+    parts: PoweredParts,
+}
+
+impl Basis {
+    /// That of a plan with a power profile.
+    pub(crate) fn of(plan: &Plan) -> Option<Basis> {
+        Some(Basis {
+            profile: plan.power.clone()?,
+            parts: PoweredParts::of(&plan.topology),
+        })
+    }
+
+    /// Static power and the energy of all bits, in W and J, with other constants.
+    fn with(&self, constants: &BTreeMap<String, u64>, counted: &PowerRow) -> Option<(f64, f64)> {
+        let mut profile = self.profile.clone();
+        for (name, value) in constants {
+            *profile.constant(name)? = *value;
+        }
+        let watts = profile.static_power(&self.parts).watts();
+        let joules = profile.dynamic_joules(counted.switched_bits, counted.cabled_bits);
+        Some((watts, joules))
+    }
+}
+
+/// Whether a power profile has all of these constants; else the first that it has not.
+pub(crate) fn check(constants: &BTreeMap<String, u64>) -> Result<(), String> {
+    let mut any = PowerProfile::default();
+    match constants.keys().find(|name| any.constant(name).is_none()) {
+        Some(name) => Err(format!("a power profile has no constant `{name}`")),
+        None => Ok(()),
+    }
+}
+
+/// What one of these readings says of a trial with other constants; nothing of one without a power
+/// profile, or in which nothing was received.
+pub(crate) fn read(
+    reading: Reading,
+    constants: &BTreeMap<String, u64>,
+    trial: &Trial,
+) -> Option<f64> {
+    let counted = trial.summary.power.as_ref()?;
+    let (watts, joules) = trial.power.as_ref()?.with(constants, counted)?;
+    let throughput = counted.throughput_gbps.filter(|&gbps| gbps > 0.0)?;
+    let dynamic = joules / counted.duration.as_s();
+    match reading {
+        Reading::StaticWPerGbps => Some(watts / throughput),
+        Reading::DynamicWPerGbps => Some(dynamic / throughput),
+        // A watt for a gigabit per second is a nanojoule for a bit.
+        Reading::PjPerBit => Some(1e3 * (watts + dynamic) / throughput),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::Time;
+
+    use super::*;
+
+    /// A switch with two ports, two cables and 100 elements, which was idle for half of 1 us and
+    /// delivered 100 Gb/s in the mean.
+    fn trial() -> Trial {
+        let mut trial = Trial::default();
+        trial.summary.power = Some(PowerRow {
+            switched_bits: 100_000,
+            cabled_bits: 200_000,
+            duration: Time::from_us(1),
+            throughput_gbps: Some(100.0),
+            ..PowerRow::default()
+        });
+        trial.power = Some(Basis {
+            profile: PowerProfile {
+                switch_base_mw: 64_000,
+                switch_port_mw: 2_000,
+                cable_end_mw: 3_500,
+                optical_element_mw: 20,
+                switch_bit_fj: 3_800,
+                ..PowerProfile::default()
+            },
+            parts: PoweredParts {
+                switches: 1,
+                ports: 2,
+                cable_ends: 4,
+                optical_elements: 100,
+            },
+        });
+        trial
+    }
+
+    fn close(found: Option<f64>, expected: f64) {
+        let found = found.expect("it is read");
+        assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn constants_change_what_is_read_and_not_what_was_counted() {
+        let trial = trial();
+        let with = |reading, constants: &[(&str, u64)]| {
+            let constants = constants
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value));
+            read(reading, &constants.collect(), &trial)
+        };
+        // 64 + 4 + 14 + 2 W; 0.38 W.
+        close(with(Reading::StaticWPerGbps, &[]), 0.84);
+        close(with(Reading::DynamicWPerGbps, &[]), 0.0038);
+        close(with(Reading::PjPerBit, &[]), 843.8);
+        close(with(Reading::StaticWPerGbps, &[("switch_base_mw", 0)]), 0.2);
+        let dear = [("cable_end_mw", 7_000), ("optical_element_mw", 0)];
+        close(with(Reading::StaticWPerGbps, &dear), 0.96);
+        close(
+            with(Reading::DynamicWPerGbps, &[("cable_bit_fj", 1_000)]),
+            0.0058,
+        );
+        assert_eq!(with(Reading::PjPerBit, &[("fan_mw", 1)]), None);
+    }
+
+    #[test]
+    fn nothing_is_read_without_power_or_where_nothing_was_received() {
+        let mut trial = trial();
+        let of = |trial: &Trial| read(Reading::PjPerBit, &BTreeMap::new(), trial);
+        assert_eq!(of(&Trial::default()), None);
+        trial
+            .summary
+            .power
+            .as_mut()
+            .expect("it has one")
+            .throughput_gbps = Some(0.0);
+        assert_eq!(of(&trial), None);
+    }
+}
