@@ -442,6 +442,36 @@ fn flows_follow_a_pattern() {
     assert_eq!((means[0].ps(), means[1].ps()), (223_680, 671_040));
 }
 
+#[test]
+fn senders_may_be_alike() {
+    let alike = DEMAND
+        .replace("load: 0.5,", "load: 0.5, senders: alike,")
+        .replace("'0 1 3000;", "'0 1 2000; 0 4 1000;");
+    let workload = good(&alike).plan.jobs.remove(0).sequence.remove(0);
+    let workload = workload.kind.flow_workload().cloned();
+    let workload = workload.expect("one of flows");
+    let weights = workload.weights().expect("those of the matrix");
+    let whole = 1 << 40;
+    let all: Vec<u64> = (0..6).map(|way| weights.of(way)).collect();
+    // A row's parts as in the matrix; rows alike, whatever their bytes.
+    assert_eq!(all[0], whole * 2 / 3);
+    assert_eq!(all[1], whole / 3);
+    assert_eq!(all[2..], [whole; 4]);
+    let Arrivals::EachSender { means, .. } = &workload.arrivals else {
+        panic!("{workload:?}");
+    };
+    // Half the rate of each NIC, though rank 0 receives from two that do.
+    for mean in &means[..5] {
+        assert!(mean.ps().abs_diff(167_760) <= 1, "{means:?}");
+    }
+    let pairs = "  - {name: web, workload: {sizes: 1KiB, senders: alike, pairs: [{from: 0, to: 1}], flows: 1}}";
+    refused(pairs, "`jobs[0].workload.senders` has no effect");
+    refused(
+        &DEMAND.replace("load: 0.5,", "load: 0.5, senders: all,"),
+        "cannot be `all`",
+    );
+}
+
 /// The same with another pattern, and other ranks.
 fn demand(pattern: &str, ranks: &str) -> String {
     let from = DEMAND.find("{kind").expect("a mapping");

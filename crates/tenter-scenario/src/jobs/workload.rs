@@ -15,7 +15,7 @@ use tenter_workload::flow_workload::{
 use tenter_workload::{CollectiveRun, Compute, Job};
 
 use super::flows::{FROM, Hosts, TO, expand, hosts};
-use super::workload_pattern::{self, Demand, PARALLEL};
+use super::workload_pattern::{self, Demand, PARALLEL, Senders};
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
@@ -59,6 +59,12 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "In an open loop, who sends to whom how often: the `jobs[].pattern` of an application, in proportion to the bytes of its first step, without what it says of steps (`steps`, `compute`, `compute_spread`, `regrid`); the ranks are those of the job",
         ),
         key(
+            "senders",
+            "`by-bytes` or `alike`",
+            Depends("`by-bytes` with `pattern`"),
+            "How much each rank of the pattern sends: in proportion to its bytes, or all that have any the same",
+        ),
+        key(
             "parallel",
             "count",
             Depends("`8` with `pattern`"),
@@ -74,7 +80,7 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "load",
             "0 to 1",
             Depends("required in an open loop"),
-            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap; with a pattern that of the NIC of the rank that sends or receives most, and others have as much less as the pattern has it",
+            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap; with a pattern that of the NIC of the rank that sends or receives most, and others have as much less as the pattern has it; with `senders: alike` that of each sender, and receivers may have more than their NICs take",
         ),
         key(
             "sigma",
@@ -282,13 +288,18 @@ fn read_ways(
         }
         return Some(WaysDraft::Pattern(demand));
     }
-    if section.has("parallel")
-        && let Some(field) = section.take("parallel")
-    {
-        let help = "write it into each pair".to_owned();
-        field.problem("has no effect beside `pairs`", help);
+    let of_pattern = [
+        ("parallel", "write it into each pair"),
+        ("senders", "leave it out: senders of pairs are all alike"),
+    ];
+    for (name, help) in of_pattern {
+        if section.has(name)
+            && let Some(field) = section.take(name)
+        {
+            field.problem("has no effect beside `pairs`", help.to_owned());
+        }
+        section.drop_key(name);
     }
-    section.drop_key("parallel");
     if field.count() == Some(0) {
         let help = "list at least one, for example `{from: 0, to: 1}`".to_owned();
         field.problem("is empty: nobody sends", help);
@@ -575,7 +586,11 @@ impl WorkloadDraft {
         let rates: Vec<f64> = rates.collect();
         let gaps = open.gaps;
         if let Some(weights) = weights {
-            let demand = (ways, weights);
+            let senders = match &self.ways {
+                WaysDraft::Pattern(demand) => demand.senders,
+                WaysDraft::Pairs(_) => Senders::ByBytes,
+            };
+            let demand = (ways, weights, senders);
             return Some(workload_pattern::arrivals(
                 demand,
                 &rates,

@@ -16,12 +16,26 @@ use crate::tree::Node;
 /// given.
 pub(super) const PARALLEL: u32 = 8;
 
+/// Where all ranks send alike, the weights of each add up to a power of two with so many bits; 2²⁰
+/// of them are still fewer than 64 bits.
+const SUM_BITS: u32 = 40;
+
 /// Half of what 32 bits count: arrivals at random are sometimes more than expected.
 const NUMBERS_MAX: f64 = (1_u64 << 31) as f64;
+
+/// How much each rank of a pattern sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Senders {
+    /// In proportion to the bytes of its row.
+    ByBytes,
+    /// All that send the same.
+    Alike,
+}
 
 /// A pattern whose ranks are not known yet.
 pub(super) struct Demand {
     kind: PatternKind,
+    pub(super) senders: Senders,
     parallel: u32,
     at: Option<Location>,
 }
@@ -46,11 +60,19 @@ pub(super) fn read(
         section.put("parallel", Node::plain(PARALLEL.to_string()));
         Some(PARALLEL)
     };
+    let choices = [("by-bytes", Senders::ByBytes), ("alike", Senders::Alike)];
+    let senders = if section.has("senders") {
+        section.choice("senders", &choices)
+    } else {
+        section.put("senders", Node::plain("by-bytes"));
+        Some(Senders::ByBytes)
+    };
     if is_open != Some(true) {
         return None;
     }
     Some(Demand {
         kind: kind?,
+        senders: senders?,
         parallel: parallel?,
         at,
     })
@@ -86,10 +108,13 @@ impl Demand {
             names.problem(self.at, message, Some(help));
             return None;
         }
-        let bytes: Vec<u64> = sends.iter().map(|(_, _, bytes)| *bytes).collect();
+        let weights = match self.senders {
+            Senders::ByBytes => sends.iter().map(|(_, _, bytes)| *bytes).collect(),
+            Senders::Alike => levelled(&sends),
+        };
         let parallel = self.parallel;
         let way = |(src, dst, _)| FlowWay { src, dst, parallel };
-        Some((sends.into_iter().map(way).collect(), Weights::new(&bytes)))
+        Some((sends.into_iter().map(way).collect(), Weights::new(&weights)))
     }
 
     /// Refuses flows that would run out of numbers: each slot has every so many-th of them, whether
@@ -120,10 +145,23 @@ impl Demand {
     }
 }
 
-/// Arrivals by which the busiest rank, of those that send and those that receive, has so many
-/// bits per second as its NIC's rate and `load` make, flows being of `mean_bits`.
+/// The bytes of all rows, ascending by sender, scaled so that these have the same sum.
+fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
+    let rows = sends.chunk_by(|one, other| one.0 == other.0);
+    let scaled = rows.flat_map(|row| {
+        let sum: u128 = row.iter().map(|(_, _, bytes)| u128::from(*bytes)).sum();
+        let of_sum = move |bytes: u64| (u128::from(bytes) << SUM_BITS) / sum;
+        row.iter()
+            .map(move |(_, _, bytes)| (of_sum(*bytes) as u64).max(1))
+    });
+    scaled.collect()
+}
+
+/// Arrivals by which the busiest rank has so many bits per second as its NIC's rate and `load`
+/// make, flows being of `mean_bits`: of those that send and those that receive, or where all send
+/// alike of those that send.
 pub(super) fn arrivals(
-    (ways, weights): (&[FlowWay], Weights),
+    (ways, weights, senders): (&[FlowWay], Weights, Senders),
     rates: &[f64],
     (gaps, load): (GapLaw, f64),
     mean_bits: f64,
@@ -136,7 +174,10 @@ pub(super) fn arrivals(
     }
     // Seconds that its port takes for a bit of each unit of weight.
     let busy = ports.iter().zip(rates);
-    let busy = busy.map(|([sent, received], rate)| sent.max(*received) / rate);
+    let busy = busy.map(|([sent, received], rate)| match senders {
+        Senders::ByBytes => sent.max(*received) / rate,
+        Senders::Alike => sent / rate,
+    });
     let busiest = busy.fold(0.0, f64::max);
     let mean = |[sent, _]: &[f64; 2]| {
         let seconds = mean_bits * busiest / (load * sent);

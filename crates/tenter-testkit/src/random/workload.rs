@@ -68,7 +68,10 @@ pub(super) fn write(
     if is_open && !text.contains("fan_in") && draw.chance(60) {
         let pattern = pattern::demand(draw, hosts.len() as u64);
         let parallel = draw.within(1..=9);
-        let instead = format!("      pattern: {pattern}\n      parallel: {parallel}\n");
+        let senders = draw.pick(&["by-bytes", "by-bytes", "alike"]);
+        let instead = format!(
+            "      pattern: {pattern}\n      senders: {senders}\n      parallel: {parallel}\n"
+        );
         text.replace_range(laws..before, &instead);
         ranks_of_job = ranks;
     }
