@@ -6,7 +6,7 @@
 
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
-use tenter_scenario::{Plan, WINDOW_MAX};
+use tenter_scenario::{Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
@@ -92,6 +92,9 @@ impl<'a> Facts<'a> {
             let idle = rest == "via" && self.idle_routes.contains(&index);
             return idle.then_some("it is the only shortest path anyway");
         }
+        if let Some(key) = path.strip_prefix("fabric.circuits.") {
+            return self.of_circuits(key);
+        }
         match path.strip_prefix("fabric.source_flow_control.") {
             Some(key) => self.of_signals(key),
             None => self.of_section(path),
@@ -170,6 +173,26 @@ impl<'a> Facts<'a> {
     fn has_one_queue(&self) -> bool {
         let of_signals = usize::from(self.plan.signals.is_some());
         self.plan.switches.usual.classes.len() == 1 + of_signals
+    }
+
+    /// What optical switches do without.
+    fn of_circuits(&self, key: &str) -> Option<&'static str> {
+        let circuits = self.plan.circuits.as_ref()?;
+        let above_leaves = matches!(self.plan.topology_spec, TopologySpec::FatTree(_));
+        match key {
+            "spill" if !above_leaves => Some("there is no tree beside the circuits"),
+            "spill" => {
+                let spills = self.plan.spill().is_some() || circuits.spill.is_none();
+                (!spills).then_some("load balancing does not choose for each packet by itself")
+            }
+            "cabling" => (!above_leaves).then_some("every optical switch has a port of every leaf"),
+            "steering.interval" => {
+                let of_jobs = |steering: &SteeringPlan| steering.demand == SteeringDemand::Jobs;
+                let idle = circuits.steering.as_ref().is_some_and(of_jobs);
+                idle.then_some("what jobs will send is known when they start and end")
+            }
+            _ => None,
+        }
     }
 
     fn of_signals(&self, key: &str) -> Option<&'static str> {
@@ -395,6 +418,35 @@ mod tests {
             "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, load_balancing: {{kind: ecmp}}}}\nseed: 7\n{JOB}"
         );
         assert_eq!(notes(&text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_optical_switches_do_without() {
+        let spines = "fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 2, spines: 4, circuits: {spill: 1us, cabling: straight, steering: {interval: 1us}}}\n";
+        assert_eq!(
+            notes(&format!("{spines}{JOB}")),
+            [
+                "`fabric.circuits.spill` has no effect: there is no tree beside the circuits",
+                "`fabric.circuits.cabling` has no effect: every optical switch has a port of every leaf",
+                "`fabric.circuits.steering.interval` has no effect: what jobs will send is known when they start and end",
+            ]
+        );
+        let tree = |balancing: &str, circuits: &str| {
+            let nic = "endpoint: {nic: {loss_recovery: {kind: selective-repeat, reorder: 128}}}";
+            notes(&format!(
+                "fabric: {{kind: fat-tree, hosts_per_leaf: 2, leaves_per_pod: 4, aggs_per_pod: 4, load_balancing: {{kind: {balancing}}}, circuits: {{{circuits}}}}}\n{nic}\n{JOB}"
+            ))
+        };
+        assert_eq!(
+            tree("ecmp", "spill: 1us"),
+            [
+                "`fabric.circuits.spill` has no effect: load balancing does not choose for each packet by itself"
+            ]
+        );
+        assert_eq!(tree("random-spray", "spill: 1us"), Vec::<String>::new());
+        let steered = "cabling: straight, steering: {demand: counters, interval: 2us}";
+        assert_eq!(tree("ecmp", steered), Vec::<String>::new());
+        assert_eq!(tree("ecmp", "spill: none"), Vec::<String>::new());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What optical switches joined from when until when, and what the links carried meanwhile.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tenter_record::CircuitRow;
 
@@ -245,6 +245,7 @@ impl History {
         let mut times = vec![0.0];
         let mut darkness: Vec<(usize, usize)> = Vec::new();
         let mut dark_since: HashMap<Place, usize> = HashMap::new();
+        let mut joined: HashSet<Place> = HashSet::new();
         for row in rows {
             let time = row.time.as_ns();
             if times.last().is_some_and(|&last| time > last) {
@@ -252,8 +253,10 @@ impl History {
             }
             let (interval, place) = (times.len() - 1, (row.node, row.port));
             if row.peer_node.is_some() {
+                joined.insert(place);
                 darkness.extend(dark_since.remove(&place).map(|since| (since, interval)));
-            } else if interval > 0 {
+            } else if interval > 0 || joined.contains(&place) {
+                // What is dark from the beginning has lost nothing; a change at once has.
                 dark_since.insert(place, interval);
             }
         }
@@ -518,5 +521,19 @@ pub(crate) mod tests {
         let shown = chosen(&lasting, &history);
         let spans: Vec<f64> = shown.iter().map(|&at| history.span(at).0 / 1e3).collect();
         assert_eq!(spans, [0.0, 270.0, 500.0, 910.0]);
+    }
+
+    #[test]
+    fn circuits_that_go_at_once_are_no_state() {
+        let first = flexible().circuits[0].clone();
+        let row = |us: u64, lit: bool| CircuitRow {
+            time: Time::from_us(us),
+            peer_node: lit.then_some(8),
+            ..first.clone()
+        };
+        let lasting = |rows: &[CircuitRow]| History::of(rows, 1e6).lasting();
+        assert_eq!(lasting(&[row(0, true), row(0, false), row(20, true)]), [1]);
+        // Without a circuit from the beginning, that is the first state.
+        assert_eq!(lasting(&[row(0, false), row(20, true)]), [0, 1]);
     }
 }
