@@ -308,8 +308,12 @@ pub(crate) fn describe(plan: &Plan) -> String {
 /// What the fabric consists of.
 pub(crate) fn parts(plan: &Plan) -> String {
     let topology = &plan.topology;
+    let shared = match plan.npus_per_nic {
+        1 => String::new(),
+        npus => format!(" with {npus} NPUs each"),
+    };
     format!(
-        "{}, {}, {}",
+        "{}{shared}, {}, {}",
         counted(topology.hosts, "NIC", "NICs"),
         counted(topology.switches(), "switch", "switches"),
         counted(topology.cables.len(), "cable", "cables"),

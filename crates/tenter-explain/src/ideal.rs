@@ -22,7 +22,8 @@ pub struct JobFacts {
     pub name: String,
     /// How many ranks it has.
     pub ranks: u32,
-    /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other.
+    /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other;
+    /// ranks that follow each other on the same host count once.
     pub hosts: Vec<String>,
     /// Leaves that its hosts span.
     pub leaves: u32,
@@ -97,7 +98,7 @@ pub(crate) fn job_facts(
         fewest_pods: pods.fewest,
         name: job.name.clone(),
         ranks: job.ranks(),
-        hosts: stretches(&job.hosts),
+        hosts: stretches(&nics_in_order(&job.hosts)),
         rounds: u64::from(job.iterations) + u64::from(job.warm_up),
         background: job.background,
         after: job
@@ -112,6 +113,13 @@ pub(crate) fn job_facts(
             .sum(),
         collectives: collectives.collect::<Result<_, _>>()?,
     })
+}
+
+/// The hosts of ranks, where those that follow each other on one host count once.
+fn nics_in_order(hosts: &[u32]) -> Vec<u32> {
+    let mut nics = hosts.to_vec();
+    nics.dedup();
+    nics
 }
 
 /// When the last job under test ends and background jobs are cut off, if nothing ever waits.
@@ -283,7 +291,8 @@ impl<'a> Ideal<'a> {
         let Ok(schedule) = run.kind.schedule(ranks, run.size_bytes) else {
             return Time::ZERO;
         };
-        let mut busy = vec![[Time::ZERO; 2]; ranks as usize];
+        // Ranks of one NIC share its port.
+        let mut busy = vec![[Time::ZERO; 2]; self.plan.topology.hosts];
         let count = schedule.transfer_count();
         for id in 0..if count <= TRANSFERS_MAX { count } else { 0 } {
             let transfer = schedule.transfer(id);
@@ -291,9 +300,9 @@ impl<'a> Ideal<'a> {
             if self.plan.is_within_domain(from, to) {
                 continue;
             }
-            for (way, rank) in [transfer.src, transfer.dst].into_iter().enumerate() {
-                let rate = rate(self.plan, self.job.hosts[rank as usize]);
-                let port = &mut busy[rank as usize][way];
+            for (way, host) in [from, to].into_iter().enumerate() {
+                let rate = rate(self.plan, host);
+                let port = &mut busy[host as usize][way];
                 *port = port.saturating_add(self.port_time(transfer.bytes, rate));
             }
         }

@@ -68,7 +68,9 @@ pub(crate) fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = u32>) -> Vec<H
             .or_insert(kinds.len());
         match kinds.get_mut(number) {
             Some(kind) => {
-                kind.hosts.1 = kind.hosts.1.or(Some(host));
+                // Several ranks may have the same NIC.
+                let other = (host != kind.hosts.0).then_some(host);
+                kind.hosts.1 = kind.hosts.1.or(other);
                 kind.count += 1;
             }
             None => kinds.push(HostKind {

@@ -254,6 +254,12 @@ const HOST: KeyTable = KeyTable {
             Default("none"),
             "NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs",
         ),
+        key(
+            "npus_per_nic",
+            "1 to 64",
+            Default("1"),
+            "NPUs that share a NIC: so many ranks of a job run behind each port of the fabric, and exchange data in their `scale_up` domain, whose `npus_per_host` it divides",
+        ),
     ],
 };
 
@@ -288,6 +294,15 @@ pub(crate) struct Endpoint {
     pub(crate) nic_impairments: Vec<pcie::Impairment>,
     /// What connects the NPUs of a host.
     pub(crate) scale_up: Option<ScaleUp>,
+    /// NPUs that share a NIC, which are of one host.
+    pub(crate) npus_per_nic: u32,
+}
+
+impl Endpoint {
+    /// Whether the NPUs of two NICs are of one scale-up domain.
+    pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
+        scale_up::joins(self.scale_up, self.npus_per_nic, a, b)
+    }
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
@@ -312,9 +327,9 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let host = endpoint.section("host", &HOST).map(|mut section| {
         let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
         let start_up = section.time("start_up", Time::ZERO..=SECOND);
-        let scale_up = scale_up::read(&mut section);
+        let domains = scale_up::read(&mut section);
         endpoint.put("host", section.finish());
-        Some((step_delay?, start_up?, scale_up?))
+        Some((step_delay?, start_up?, domains?))
     });
     let nic = nic.flatten();
     let pcie = nic.as_ref().and_then(|nic| nic.pcie);
@@ -324,7 +339,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     };
     let addresses = addresses::read(&mut endpoint);
     scenario.put("endpoint", endpoint.finish());
-    let (step_delay, start_up, scale_up) = host??;
+    let (step_delay, start_up, (scale_up, npus_per_nic)) = host??;
     Some(Endpoint {
         nic: NicSpec {
             step_delay,
@@ -337,6 +352,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         addresses: addresses?,
         nic_impairments: nic_impairments?,
         scale_up,
+        npus_per_nic,
     })
 }
 

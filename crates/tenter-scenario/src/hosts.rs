@@ -7,6 +7,7 @@ use tenter_units::Rate;
 
 use crate::decode::{Field, suggestion};
 use crate::diagnostics::{Location, Problems, quote};
+use crate::endpoint::Endpoint;
 
 /// A host as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,13 +47,18 @@ impl HostRef {
 /// The hosts of a fabric by name, and where to report those that are not there.
 pub(crate) struct HostNames<'t> {
     topology: &'t Topology,
+    npus: u32,
     numbers: BTreeMap<&'t str, u32>,
     problems: &'t Problems,
 }
 
 impl<'t> HostNames<'t> {
-    /// The names of the hosts of `topology`.
-    pub(crate) fn of(topology: &'t Topology, problems: &'t Problems) -> HostNames<'t> {
+    /// The names of the hosts of `topology`, each a NIC with as many NPUs as `endpoint` says.
+    pub(crate) fn of(
+        topology: &'t Topology,
+        endpoint: Option<&Endpoint>,
+        problems: &'t Problems,
+    ) -> HostNames<'t> {
         let hosts = topology.nodes[..topology.hosts].iter();
         let numbers = hosts
             .zip(0..)
@@ -60,6 +66,7 @@ impl<'t> HostNames<'t> {
             .collect();
         HostNames {
             topology,
+            npus: endpoint.map_or(1, |endpoint| endpoint.npus_per_nic),
             numbers,
             problems,
         }
@@ -68,6 +75,11 @@ impl<'t> HostNames<'t> {
     /// How many hosts there are.
     pub(crate) fn count(&self) -> u32 {
         self.topology.hosts as u32
+    }
+
+    /// How many NPUs each host has: ranks of a job that it carries at most.
+    pub(crate) fn npus(&self) -> u32 {
+        self.npus
     }
 
     /// The leaf a host hangs on.

@@ -34,7 +34,7 @@ const JOB: KeyTable = KeyTable {
             "ranks",
             "`all`, a count, or a list of hosts",
             Default("all"),
-            "Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers and stretches (`[host3, 7, 16-23]`)",
+            "Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host so many ranks follow each other there, and a list may name a host so often",
         ),
         key(
             "placement",
@@ -46,14 +46,14 @@ const JOB: KeyTable = KeyTable {
             "group_size",
             "count",
             Depends("`8` with `random-groups`"),
-            "Hosts of a group, counted from host 0; ranks fill one group after the other",
+            "Hosts of a group, or NPUs where several share a NIC, counted from the first; ranks fill one group after the other",
         )
         .from("usual servers"),
         key(
             "free_hosts",
             "`true` or `false`",
             Default("false"),
-            "Whether `all` and a count mean hosts that no job listed before this one uses; otherwise jobs may share hosts, and then share their ports",
+            "Whether `all` and a count mean hosts (or NPUs, where several share a NIC) that no job listed before this one uses; otherwise jobs may share hosts, and then share their ports",
         ),
         key(
             "collectives",

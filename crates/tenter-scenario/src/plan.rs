@@ -10,6 +10,7 @@ use tenter_workload::Job;
 use tenter_workload::collective::ScaleUp;
 
 use crate::power::PowerProfile;
+use crate::scale_up;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
 /// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
@@ -56,10 +57,14 @@ pub struct Plan {
     pub dma: Vec<DmaRates>,
     /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
     pub scale_up: Option<ScaleUp>,
+    /// NPUs that share each NIC: ranks of a job that one NIC carries at most. Where there are
+    /// several, they are of one scale-up domain.
+    pub npus_per_nic: u32,
     /// The addresses of each NIC, in the order of the hosts.
     pub addresses: Vec<NicAddress>,
-    /// The jobs, with names all different and every rank on a host of its own within its job. Gaps
-    /// are at least 2 us, and the engine's window must not be longer than the shortest of them.
+    /// The jobs, with names all different and, within a job, no more ranks on a NIC than it has
+    /// NPUs. Gaps are at least 2 us, and the engine's window must not be longer than the shortest
+    /// of them.
     pub jobs: Vec<Job>,
     /// Whether each job under test is also run alone, to compare; changes no result of the run of
     /// all.
@@ -96,7 +101,7 @@ impl Plan {
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
     /// no NIC.
     pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        self.scale_up.is_some_and(|domain| domain.joins(a, b))
+        scale_up::joins(self.scale_up, self.npus_per_nic, a, b)
     }
 
     /// The same with some of the jobs only, on the same fabric: the others have their places and

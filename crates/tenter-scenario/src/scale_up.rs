@@ -15,7 +15,7 @@ const SCALE_UP: KeyTable = KeyTable {
             "npus_per_host",
             "2 to 1024",
             Default("8"),
-            "NPUs of a host, each with a NIC: the first so many NICs are those of the first host, and so on",
+            "NPUs of a host: the NICs of the first so many NPUs are those of the first host, and so on",
         )
         .from("usual servers"),
         key(
@@ -49,9 +49,8 @@ pub(crate) fn check(around: &Around<'_>) {
                 CollectiveKind::AllToAllPxn { npus_per_host } => Some(*npus_per_host),
                 _ => None,
             });
-        let domain = around.endpoint.scale_up;
         let apart = |npus: u32| {
-            let joined = |a: u32, b: u32| domain.is_some_and(|domain| domain.joins(a, b));
+            let joined = |a: u32, b: u32| around.endpoint.joins(a, b);
             let mut hosts = job.hosts.chunks(npus as usize);
             !hosts.all(|npus| npus.iter().all(|&npu| joined(npu, npus[0])))
         };
@@ -67,8 +66,41 @@ pub(crate) fn check(around: &Around<'_>) {
     }
 }
 
-/// Reads `scale_up` out of `endpoint.host`.
-pub(crate) fn read(host: &mut Section<'_>) -> Read<Option<ScaleUp>> {
+/// Whether the NPUs of two NICs are of one domain, where so many NPUs share each NIC.
+pub(crate) fn joins(domain: Option<ScaleUp>, npus_per_nic: u32, a: u32, b: u32) -> bool {
+    domain.is_some_and(|domain| domain.joins(a * npus_per_nic, b * npus_per_nic))
+}
+
+/// Reads `scale_up` and `npus_per_nic` out of `endpoint.host`.
+pub(crate) fn read(host: &mut Section<'_>) -> Option<(Option<ScaleUp>, u32)> {
+    let domain = read_domain(host);
+    let field = host.take("npus_per_nic")?;
+    let npus_per_nic: u32 = field.integer(1..=64)?;
+    let domain = domain?;
+    if npus_per_nic == 1 {
+        return Some((domain, 1));
+    }
+    let Some(npus_per_host) = domain.map(|domain| domain.npus_per_host) else {
+        let what = format!("is {npus_per_nic}, and nothing connects the NPUs of a NIC");
+        let help = format!(
+            "give `endpoint.host.scale_up`, for example `{{npus_per_host: {npus_per_nic}}}`: what they send each other passes no NIC"
+        );
+        field.problem(&what, help);
+        return None;
+    };
+    if !npus_per_host.is_multiple_of(npus_per_nic) {
+        let what = format!(
+            "is {npus_per_nic}, which does not divide the {npus_per_host} NPUs of a host: a NIC belongs to one host"
+        );
+        let help = "give an `npus_per_host` in `scale_up` that is a multiple of it".to_owned();
+        field.problem(&what, help);
+        return None;
+    }
+    Some((domain, npus_per_nic))
+}
+
+/// Reads `scale_up`.
+fn read_domain(host: &mut Section<'_>) -> Read<Option<ScaleUp>> {
     let field = host.take("scale_up")?;
     if field.word() == Some("none") {
         return Some(None);

@@ -19,7 +19,9 @@ use crate::jobs::{self, JobDraft};
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{KeyTable, key};
 use crate::pcie;
-use crate::plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, Plan, SIMULATED_MAX};
+use crate::plan::{
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
+};
 use crate::queue_changes::{self, QueueChangesDraft};
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
@@ -309,15 +311,14 @@ impl Draft<'_> {
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, problems);
+        let names = HostNames::of(&topology, endpoint, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
         let seed = self.seed.unwrap_or(0);
         let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
         let jobs = jobs::bind(self.jobs, &names, of_nic, effective);
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impaired = self.impairments.as_deref();
-        let impaired = impaired.and_then(|of| impairments::bind(of, &topology));
+        let impaired = bind_impairments(self.impairments.as_deref(), &topology);
         let (addresses, endpoint) = (addresses?, self.endpoint?);
         let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
@@ -350,6 +351,7 @@ impl Draft<'_> {
             devices,
             power: fabric.power?,
             scale_up: endpoint.scale_up,
+            npus_per_nic: endpoint.npus_per_nic,
             nic: switching.spec.adapted(endpoint.complete(&balancing)),
             dma: dma?,
             addresses,
@@ -381,6 +383,14 @@ fn build(
     let built = spec.build();
     let built = built.map_err(|error| places.report(&error, problems)).ok();
     Some((built?, None))
+}
+
+/// What is done to frames on their way, by the numbers of a fabric.
+fn bind_impairments(
+    drafts: Read<&[ImpairmentDraft<'_>]>,
+    topology: &Topology,
+) -> Read<Vec<LinkImpairment>> {
+    impairments::bind(drafts?, topology)
 }
 
 /// Checks whether ranks reach each other, where all that decides it could be read.

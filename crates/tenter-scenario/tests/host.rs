@@ -147,6 +147,57 @@ fn hosts_may_have_a_scale_up_domain() {
 }
 
 #[test]
+fn several_npus_may_share_a_nic() {
+    let shared = [
+        "endpoint.host.npus_per_nic=2",
+        "endpoint.host.scale_up={npus_per_host: 4}",
+    ];
+    let hosts = |job: &str| {
+        let job =
+            format!("jobs=[{{{job}, collectives: [{{collective: all-to-all, size: 1MiB}}]}}]");
+        good(&[shared[0], shared[1], &job]).plan.jobs[0]
+            .hosts
+            .clone()
+    };
+    assert_eq!(hosts("ranks: all"), [0, 0, 1, 1, 2, 2, 3, 3]);
+    assert_eq!(hosts("ranks: 3"), [0, 0, 1]);
+    assert_eq!(hosts("ranks: [0-3, 1]"), [0, 1, 2, 3, 1]);
+    assert_eq!(hosts("ranks: 3, placement: round-robin"), [0, 0, 1]);
+    // Groups are of NPUs.
+    let groups = hosts("ranks: 8, placement: random-groups, group_size: 2");
+    assert!(
+        groups.chunks(2).all(|group| group[0] == group[1]),
+        "{groups:?}"
+    );
+    let plan = good(&shared).plan;
+    assert!(plan.is_within_domain(0, 1) && plan.is_within_domain(2, 2));
+    assert!(!plan.is_within_domain(1, 2));
+    let free = "jobs=[{ranks: [0, 1], name: a, C}, {free_hosts: true, name: b, C}]";
+    let free = free.replace("C}", "collectives: [{collective: all-to-all, size: 1MiB}]}");
+    let plan = good(&[shared[0], shared[1], &free]).plan;
+    assert_eq!(plan.jobs[1].hosts, [0, 1, 2, 2, 3, 3]);
+    let refused = |set: &[&str], message: &str| {
+        let mut all = vec!["endpoint.host.npus_per_nic=2"];
+        all.extend(set);
+        SMALL.refused(&all, message);
+    };
+    refused(&[], "nothing connects the NPUs of a NIC");
+    refused(
+        &["endpoint.host.scale_up={npus_per_host: 5}"],
+        "does not divide",
+    );
+    refused(
+        &[shared[1], "jobs[0].ranks=[1, 0, 1, 1]"],
+        "host `host1` has 2 NPUs and is bound to more ranks, the last of them 3",
+    );
+    refused(
+        &[shared[1], "jobs[0].ranks=9"],
+        "9 ranks are bound to 8 NPUs of 4 hosts",
+    );
+    SMALL.refused(&["endpoint.host.npus_per_nic=65"], "outside its range");
+}
+
+#[test]
 fn queue_pairs_take_turns_by_packet_or_message() {
     assert_eq!(good(&[]).plan.nic.interleave, Interleave::Packet);
     let plan = good(&["endpoint.nic.interleave=message"]).plan;

@@ -137,7 +137,7 @@ impl Accounts {
             (None, 0)
         } else {
             let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
-            let mesh = FullMesh::new(&*schedule, context.nic_rates(job), is_carried);
+            let mesh = FullMesh::new(&*schedule, &context.nics_of(job), is_carried);
             let flows = schedule.transfer_count() as usize * queue_pairs;
             (Some(mesh), flows)
         };

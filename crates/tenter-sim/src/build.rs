@@ -1,5 +1,6 @@
 //! From a plan to nodes, links and queue pairs.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
@@ -51,6 +52,8 @@ pub struct Context {
     dma: Vec<DmaRates>,
     /// What connects the NPUs of a host.
     pub(crate) scale_up: Option<ScaleUp>,
+    /// NPUs that share each NIC.
+    pub(crate) npus_per_nic: u32,
     /// In-band telemetry, if packets carry any.
     telemetry: Option<Arc<Telemetry>>,
     /// What is different in a scheduled fabric.
@@ -122,6 +125,20 @@ impl Context {
         &self.ranks[host as usize]
     }
 
+    /// The number of a rank of a job among the ranks on its host.
+    pub(crate) fn number_of(&self, host: u32, (job, rank): (u16, u32)) -> Option<u16> {
+        let mut ranks = self.ranks_on(host).iter();
+        let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
+        Some(number as u16)
+    }
+
+    /// Whether a rank is the first of its job on its host.
+    pub(crate) fn is_first_there(&self, host: u32, (job, rank): (u16, u32)) -> bool {
+        let mut ranks = self.ranks_on(host).iter();
+        let first = ranks.find(|here| here.job == job);
+        first.is_some_and(|here| here.rank == rank)
+    }
+
     /// The rank a receive slot of a host belongs to, and its number there.
     pub(crate) fn rank_of_slot(&self, host: u32, slot: u32) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
@@ -154,11 +171,11 @@ impl Context {
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
-    /// The line rates of the NICs of a job, rank by rank.
-    pub(crate) fn nic_rates(&self, job: usize) -> Vec<Rate> {
+    /// The NICs of a job with their line rates, rank by rank.
+    pub(crate) fn nics_of(&self, job: usize) -> Vec<(u32, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
-            .map(|&host| self.topology.cable(host, 0).rate)
+            .map(|&host| (host, self.topology.cable(host, 0).rate))
             .collect()
     }
 
@@ -189,14 +206,17 @@ impl Context {
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 
-    /// How many inputs a node has: for each port one for data and one for MAC control frames; an
-    /// NPU has one more from each of its domain, and a leaf of a scheduled fabric from each leaf.
+    /// How many inputs a node has: for each port one for data and one for MAC control frames; a
+    /// host has one more from each NIC of its domain, and a leaf of a scheduled fabric from each
+    /// leaf.
     pub fn inputs(&self, node: u32) -> u16 {
         let ports = 2 * self.topology.nodes[node as usize].ports.len() as u16;
         let domain = self.scale_up.filter(|_| self.topology.is_host(node));
-        let npus = domain.map_or(0, |domain| domain.npus_per_host as u16);
+        let domain = domain.map_or(0, |domain| {
+            (domain.npus_per_host / self.npus_per_nic) as u16
+        });
         let fabric = self.scheduled.as_ref();
-        ports + npus + fabric.map_or(0, |fabric| fabric.control_inputs(node))
+        ports + domain + fabric.map_or(0, |fabric| fabric.control_inputs(node))
     }
 
     /// The model of a switch.
@@ -330,10 +350,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         let mut places = Vec::with_capacity(job.hosts.len());
         for (rank, &host) in (0..).zip(&job.hosts) {
             let (send_base, receive_base) = slots[host as usize];
+            let npu = free_npu(&ranks[host as usize], plan.npus_per_nic);
             ranks[host as usize].push(RankHere {
                 job: index,
                 rank,
                 receive_base,
+                npu,
             });
             places.push(Place {
                 send_base,
@@ -358,6 +380,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         nic: plan.nic.clone(),
         dma: plan.dma.clone(),
         scale_up: plan.scale_up,
+        npus_per_nic: plan.npus_per_nic,
         telemetry: telemetry(plan),
         scheduled: ScheduledFabric::of(plan),
         credit: plan.credit,
@@ -372,6 +395,20 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         homes,
         topology,
     })
+}
+
+/// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these
+/// the first.
+fn free_npu(here: &[RankHere], npus: u32) -> u16 {
+    if npus == 1 {
+        return 0;
+    }
+    let ranks_of = |npu: &u32| {
+        here.iter()
+            .filter(|rank| u32::from(rank.npu) == *npu)
+            .count()
+    };
+    (0..npus).min_by_key(ranks_of).unwrap_or(0) as u16
 }
 
 /// The records of in-band telemetry, where the congestion control goes by it.
@@ -698,7 +735,8 @@ impl Context {
     }
 
     /// For each rank on a host where the delays of its starts come from; none without skew. A
-    /// stream belongs to a NIC and a job, so a further job does not move another's delays.
+    /// stream belongs to a NIC and a job (and the rank, where it is not the job's first there), so
+    /// a further job does not move another's delays.
     fn start_skew(&self, node: u32) -> Box<[Stream]> {
         if self.nic.start_skew_max.is_zero() {
             return Box::default();
@@ -706,7 +744,11 @@ impl Context {
         let nic = &self.topology.nodes[node as usize].name;
         let stream = |here: &RankHere| {
             let job = &self.jobs[usize::from(here.job)].job.name;
-            Stream::new(self.seed, nic, &format!("start-skew of {job}"))
+            let mut purpose = format!("start-skew of {job}");
+            if !self.is_first_there(node, (here.job, here.rank)) {
+                let _ = write!(purpose, ", rank {}", here.rank);
+            }
+            Stream::new(self.seed, nic, &purpose)
         };
         self.ranks_on(node).iter().map(stream).collect()
     }

@@ -20,6 +20,8 @@ pub(crate) struct RankHere {
     pub(crate) rank: u32,
     /// First receive slot of the rank.
     pub(crate) receive_base: u32,
+    /// Its NPU, of those that share the NIC.
+    pub(crate) npu: u16,
 }
 
 /// What a host waits for; the order is that of events at the same instant.
@@ -29,10 +31,10 @@ pub(crate) enum Timer {
     Start(u16),
     /// A rank may post a transfer.
     Release(u16, u32),
-    /// The first transfer into the scale-up domain is through.
-    Carried,
-    /// The end of the first that is under way there arrives.
-    Confirmed,
+    /// The first transfer of an NPU into the scale-up domain is through.
+    Carried(u16),
+    /// The end of the NPU's first that is under way there arrives.
+    Confirmed(u16),
     /// A flow of a rank's open loop arrives.
     Arrive(u16),
 }
@@ -51,8 +53,8 @@ pub struct Host {
     start_skew: Box<[Stream]>,
     /// Where the ranks here with an open loop of flows stand.
     open_loops: Vec<OpenLoop>,
-    /// What is under way within the scale-up domain; made when something first is.
-    pub(crate) scale_up: Option<Box<ScaleUpPort>>,
+    /// What is under way within the scale-up domain, NPU by NPU; made when something first is.
+    pub(crate) scale_up: Box<[ScaleUpPort]>,
 }
 
 /// An open loop of flows of a rank.
@@ -92,7 +94,7 @@ impl Host {
             waiting: BTreeMap::new(),
             start_skew,
             open_loops: Vec::new(),
-            scale_up: None,
+            scale_up: Box::default(),
         }
     }
 
@@ -101,23 +103,27 @@ impl Host {
         &self.nic
     }
 
-    /// Lets the rank of `job` here, if there is one, start the collective that begins at `now`;
-    /// returns when it does.
+    /// Lets the ranks of `job` here, if there are any, start the collective that begins at `now`;
+    /// returns when the first of them does.
     pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
-        let number = context
-            .ranks_on(self.nic.host())
-            .iter()
-            .position(|here| here.job == job)?;
         let skew_max = context.nic.start_skew_max.ps();
-        let skew = self
-            .start_skew
-            .get_mut(number)
-            .map_or(0, |stream| stream.below(skew_max + 1));
-        let start = now + context.nic.start_up.ps() + context.nic.step_delay.ps() + skew;
-        self.timers
-            .push(Reverse((start, Timer::Start(number as u16))));
-        self.not_started.push((number as u16, start));
-        Some(start)
+        let begin = now + context.nic.start_up.ps() + context.nic.step_delay.ps();
+        let mut first: Option<u64> = None;
+        for (number, here) in context.ranks_on(self.nic.host()).iter().enumerate() {
+            if here.job != job {
+                continue;
+            }
+            let skew = self
+                .start_skew
+                .get_mut(number)
+                .map_or(0, |stream| stream.below(skew_max + 1));
+            let start = begin + skew;
+            self.timers
+                .push(Reverse((start, Timer::Start(number as u16))));
+            self.not_started.push((number as u16, start));
+            first = Some(first.map_or(start, |first| first.min(start)));
+        }
+        first
     }
 
     /// Forgets what had arrived in the collective before: the next one counts anew.
@@ -139,7 +145,7 @@ impl Host {
             Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
                 ranks[usize::from(*number)].job != job
             }
-            Timer::Carried | Timer::Confirmed => true,
+            Timer::Carried(_) | Timer::Confirmed(_) => true,
         });
     }
 
@@ -205,8 +211,8 @@ impl Host {
                         self.post_initial(number, now, scope);
                     }
                     Timer::Release(number, id) => self.post(number, id, now, scope),
-                    Timer::Carried => self.send_carried(now, scope, medium),
-                    Timer::Confirmed => self.confirm_carried(now, scope),
+                    Timer::Carried(npu) => self.send_carried(npu, now, scope, medium),
+                    Timer::Confirmed(npu) => self.confirm_carried(npu, now, scope),
                     Timer::Arrive(number) => self.flow_arrives(number, now, scope),
                 }
             }
@@ -424,16 +430,16 @@ impl Host {
         let Some(flows) = scope.schedules.of(job).flow_workload() else {
             return;
         };
-        let ranks = context.ranks_on(self.nic.host());
-        let number = ranks.iter().position(|here| here.job == job);
+        let sender = scope.schedules.of(job).transfer(id).src;
+        let number = context.number_of(self.nic.host(), (job, sender));
         let start = now + context.nic.step_delay.ps();
         let next = flows.next_in_slot(id, context.elapsed(job, start));
         match (next, number) {
             (Some(next), Some(number)) if start == now => {
-                self.post(number as u16, next, start, scope);
+                self.post(number, next, start, scope);
             }
             (Some(next), Some(number)) => {
-                self.set_timer(start, Timer::Release(number as u16, next));
+                self.set_timer(start, Timer::Release(number, next));
             }
             _ => context.progress.arrived(usize::from(job), now),
         }

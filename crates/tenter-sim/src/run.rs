@@ -502,7 +502,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             let schedules = &mut self.driver.fabric_mut(part).schedules;
             schedules.set(job, number, Arc::clone(&schedule));
         }
-        for &host in &plan.job.hosts {
+        for (rank, &host) in (0..).zip(&plan.job.hosts) {
+            if !context.is_first_there(host, (job as u16, rank)) {
+                continue;
+            }
             let (part, node) = context.home(host);
             let fabric = self.driver.fabric_mut(usize::from(part));
             let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {

@@ -39,7 +39,9 @@ struct Carried {
 impl Context {
     /// Whether two NICs belong to NPUs of the same scale-up domain.
     pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        self.scale_up.is_some_and(|domain| domain.joins(a, b))
+        let npus = self.npus_per_nic;
+        self.scale_up
+            .is_some_and(|domain| domain.joins(a * npus, b * npus))
     }
 
     /// Whether a transfer of a job passes a domain and no NIC.
@@ -49,14 +51,16 @@ impl Context {
         self.is_within_domain(host(transfer.src), host(transfer.dst))
     }
 
-    /// Where the ends of transfers from one NPU to another of its domain go.
+    /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
+    /// the same.
     fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
         let (part, node) = self.home(to);
         let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
+        let nics = domain.npus_per_host / self.npus_per_nic;
         Output {
             part,
             node,
-            input: ports + (from % domain.npus_per_host) as u16,
+            input: ports + (from % nics) as u16,
         }
     }
 }
@@ -68,9 +72,13 @@ impl Host {
         let Some(domain) = context.scale_up else {
             return;
         };
-        let job = context.ranks_on(self.nic.host())[usize::from(number)].job;
-        let bytes = scope.schedules.of(job).transfer(id).bytes;
-        let port = self.scale_up.get_or_insert_default();
+        let here = context.ranks_on(self.nic.host())[usize::from(number)];
+        let bytes = scope.schedules.of(here.job).transfer(id).bytes;
+        if self.scale_up.is_empty() {
+            let ports = (0..context.npus_per_nic).map(|_| ScaleUpPort::default());
+            self.scale_up = ports.collect();
+        }
+        let port = &mut self.scale_up[usize::from(here.npu)];
         let start = now.max(port.free_at);
         port.free_at = start.saturating_add(domain.time_of(bytes).ps());
         port.sending.push_back(Carried {
@@ -80,18 +88,20 @@ impl Host {
             first_sent: start,
         });
         let end = port.free_at;
-        self.set_timer(end, Timer::Carried);
+        self.set_timer(end, Timer::Carried(here.npu));
     }
 
-    /// The end of the first transfer goes into the domain at `now`.
+    /// The end of the first transfer of an NPU goes into the domain at `now`.
     pub(crate) fn send_carried(
         &mut self,
+        npu: u16,
         now: u64,
         scope: &HostScope<'_>,
         medium: &mut impl Medium,
     ) {
         let context = scope.context;
-        let (Some(domain), Some(port)) = (context.scale_up, &mut self.scale_up) else {
+        let port = self.scale_up.get_mut(usize::from(npu));
+        let (Some(domain), Some(port)) = (context.scale_up, port) else {
             return;
         };
         let Some(carried) = port.sending.pop_front() else {
@@ -115,16 +125,16 @@ impl Host {
             flags: 0,
         };
         medium.send(context.domain_output(from, to, domain), at, &packet);
-        self.set_timer(at, Timer::Confirmed);
+        self.set_timer(at, Timer::Confirmed(npu));
     }
 
     /// The end of a transfer has come out of the domain.
     pub(crate) fn take_carried(&mut self, packet: &Packet, scope: &mut HostScope<'_>) {
         let context = scope.context;
         let (job, id) = (packet.queue_pair as u16, packet.sequence);
-        let ranks = context.ranks_on(self.nic.host());
-        let number = ranks.iter().position(|here| here.job == job);
-        let number = number.expect("it was sent to a rank here") as u16;
+        let receiver = scope.schedules.of(job).transfer(id).dst;
+        let number = context.number_of(self.nic.host(), (job, receiver));
+        let number = number.expect("it was sent to a rank here");
         let turn = scope.schedules.turn(job);
         for queue_pair in 0..context.jobs[usize::from(job)].job.queue_pairs {
             let key = FlowKey {
@@ -152,9 +162,9 @@ impl Host {
         context.progress.arrived(usize::from(job), packet.at);
     }
 
-    /// The end of the first transfer that is under way arrives at `now`.
-    pub(crate) fn confirm_carried(&mut self, now: u64, scope: &mut HostScope<'_>) {
-        let Some(port) = &mut self.scale_up else {
+    /// The end of the NPU's first transfer that is under way arrives at `now`.
+    pub(crate) fn confirm_carried(&mut self, npu: u16, now: u64, scope: &mut HostScope<'_>) {
+        let Some(port) = self.scale_up.get_mut(usize::from(npu)) else {
             return;
         };
         let Some(carried) = port.under_way.pop_front() else {

@@ -62,6 +62,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             scheduled::change(&mut plan, &mut draw);
             tiers::change(&mut plan, &mut draw);
             hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
+            hosts::share_nics(&mut plan, &mut Draw::new(seed.rotate_left(24)));
             credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
             signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
             circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
@@ -264,10 +265,11 @@ mod tests {
             .collect()
     }
 
-    const HOSTS: [&str; 6] = [
+    const HOSTS: [&str; 7] = [
         "slow DMA writes",
         "slow DMA reads",
         "scale-up domains",
+        "several NPUs on a NIC",
         "process groups",
         "turns of messages",
         "source ports that change",
@@ -281,6 +283,7 @@ mod tests {
         let by_message = plan.nic.interleave == Interleave::Message;
         let has = [
             ("scale-up domains", plan.scale_up.is_some()),
+            ("several NPUs on a NIC", plan.npus_per_nic > 1),
             ("process groups", grouped),
             ("turns of messages", by_message),
             ("source ports that change", plan.nic.entropy.is_some()),

@@ -3,7 +3,7 @@
 //!
 //! Source: the metric of the simulation report on scheduled Ethernet fabrics (Scala Computing and
 //! DriveNets, 2023). Links carry payload alone, so that headers count in the ratio; a rank has one
-//! port, which all its links share.
+//! port, which all its links share, and those of the other ranks of its NIC.
 
 use tenter_units::{Rate, Time};
 
@@ -12,7 +12,10 @@ use crate::{Schedule, Transfer};
 /// The ideal times of the transfers of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullMesh {
+    /// The rate of each port.
     rates: Vec<Rate>,
+    /// The port of each rank.
+    port_of: Vec<u32>,
     whole: Time,
     loads: Loads,
 }
@@ -22,20 +25,22 @@ pub struct FullMesh {
 enum Loads {
     /// No port sends two transfers of a step, or receives two.
     Apart,
-    /// There is one step: bytes sent and received by each rank.
+    /// There is one step: bytes sent and received by each port.
     OneStep(Vec<[u64; 2]>),
-    /// Bytes sent and bytes received, by step and rank, ascending.
+    /// Bytes sent and bytes received, by step and port, ascending.
     Steps([Vec<((u32, u32), u64)>; 2]),
 }
 
 impl FullMesh {
-    /// Of a schedule whose rank r has a port of `rates[r]`, which some transfers do not pass. Takes
-    /// a look at every transfer.
+    /// Of a schedule whose rank r sends and receives by the NIC `nics[r]`, given by its number and
+    /// rate; some transfers pass none. Takes a look at every transfer.
     pub fn new(
         schedule: &dyn Schedule,
-        rates: Vec<Rate>,
+        nics: &[(u32, Rate)],
         passes_no_port: impl Fn(&Transfer) -> bool,
     ) -> FullMesh {
+        let (rates, port_of) = ports_of(nics);
+        let ends = |transfer: &Transfer| ends(transfer).map(|rank| port_of[rank as usize]);
         let transfers = || {
             let all = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
             all.filter(|transfer| !passes_no_port(transfer))
@@ -45,9 +50,9 @@ impl FullMesh {
         let (mut apart, mut steps) = (true, 0);
         for transfer in transfers() {
             steps = steps.max(transfer.step + 1);
-            for (side, rank) in ends(&transfer).into_iter().enumerate() {
-                ports[rank as usize][side] += transfer.bytes;
-                let last = &mut last[rank as usize][side];
+            for (side, port) in ends(&transfer).into_iter().enumerate() {
+                ports[port as usize][side] += transfer.bytes;
+                let last = &mut last[port as usize][side];
                 apart &= last.is_none_or(|last| last < transfer.step);
                 *last = Some(transfer.step);
             }
@@ -66,6 +71,7 @@ impl FullMesh {
         FullMesh {
             whole: whole.unwrap_or_default(),
             rates,
+            port_of,
             loads,
         }
     }
@@ -79,20 +85,30 @@ impl FullMesh {
     /// step, or its receiver's port receives them, whichever is longer.
     pub fn of(&self, transfer: &Transfer) -> Time {
         let side = |side: usize| {
-            let rank = ends(transfer)[side];
+            let port = self.port_of[ends(transfer)[side] as usize];
             let bytes = match &self.loads {
                 Loads::Apart => transfer.bytes,
-                Loads::OneStep(ports) => ports[rank as usize][side],
+                Loads::OneStep(ports) => ports[port as usize][side],
                 Loads::Steps(loads) => {
-                    let key = (transfer.step, rank);
+                    let key = (transfer.step, port);
                     let found = loads[side].binary_search_by_key(&key, |(key, _)| *key);
                     found.map_or(transfer.bytes, |found| loads[side][found].1)
                 }
             };
-            port_time(bytes, self.rates[rank as usize])
+            port_time(bytes, self.rates[port as usize])
         };
         side(0).max(side(1))
     }
+}
+
+/// The rates of the ports there are, numbered densely, and the port of each rank.
+fn ports_of(nics: &[(u32, Rate)]) -> (Vec<Rate>, Vec<u32>) {
+    let mut ports = nics.to_vec();
+    ports.sort_unstable_by_key(|&(nic, _)| nic);
+    ports.dedup_by_key(|&mut (nic, _)| nic);
+    let place = |&(nic, _): &(u32, Rate)| ports.partition_point(|&(other, _)| other < nic) as u32;
+    let port_of = nics.iter().map(place).collect();
+    (ports.iter().map(|&(_, rate)| rate).collect(), port_of)
 }
 
 /// Who sends and who receives.
@@ -131,8 +147,29 @@ mod tests {
         let kind = CollectiveKind::parse(names.0, names.1).expect("a member");
         let schedule = kind.schedule(ranks, size).expect("it can be run");
         // A byte in 20 ps.
-        let rates = vec![Rate::from_gbps(400); ranks as usize];
-        (FullMesh::new(&*schedule, rates, |_| false), schedule)
+        let mesh = FullMesh::new(&*schedule, &nics(vec![400; ranks as usize]), |_| false);
+        (mesh, schedule)
+    }
+
+    /// A NIC for each rank, of so many gigabits per second.
+    fn nics(rates: impl IntoIterator<Item = u64>) -> Vec<(u32, Rate)> {
+        (0..).zip(rates.into_iter().map(Rate::from_gbps)).collect()
+    }
+
+    #[test]
+    fn ranks_of_one_nic_share_its_port() {
+        // Ranks 0 and 1 on one NIC, 2 and 3 on another; between them two blocks of 1,000 bytes
+        // from each rank, and those within a NIC pass no port.
+        let kind = CollectiveKind::parse("all-to-all", "parallel").expect("a member");
+        let schedule = kind.schedule(4, 4_000).expect("it can be run");
+        let nics = [7, 7, 3, 3].map(|nic| (nic, Rate::from_gbps(400)));
+        let within = |t: &Transfer| t.src / 2 == t.dst / 2;
+        let mesh = FullMesh::new(&*schedule, &nics, within);
+        assert_eq!(mesh.whole(), Time::from_ps(4 * 1_000 * 20));
+        let ids = 0..schedule.transfer_count();
+        for transfer in ids.map(|id| schedule.transfer(id)).filter(|t| !within(t)) {
+            assert_eq!(mesh.of(&transfer), mesh.whole(), "{transfer:?}");
+        }
     }
 
     #[test]
@@ -156,8 +193,7 @@ mod tests {
         // Three blocks of 1,000 bytes to rank 0, at a byte in 20 ps, or in 80 ps from rank 3.
         let kind = CollectiveKind::parse("gather", "parallel").expect("a member");
         let schedule = kind.schedule(4, 4_000).expect("it can be run");
-        let rates = [400, 400, 400, 80].map(Rate::from_gbps).to_vec();
-        let mesh = FullMesh::new(&*schedule, rates, |_| false);
+        let mesh = FullMesh::new(&*schedule, &nics([400, 400, 400, 80]), |_| false);
         let times: Vec<u64> = (0..3)
             .map(|id| mesh.of(&schedule.transfer(id)).ps())
             .collect();
@@ -173,7 +209,7 @@ mod tests {
             chunk_bytes: 500,
         };
         let schedule = kind.schedule(3, 1_000).expect("it can be run");
-        let mesh = FullMesh::new(&*schedule, vec![Rate::from_gbps(400); 3], |_| false);
+        let mesh = FullMesh::new(&*schedule, &nics([400; 3]), |_| false);
         let ids = 0..schedule.transfer_count();
         for transfer in ids.map(|id| schedule.transfer(id)) {
             assert_eq!(mesh.of(&transfer), Time::from_ps(20_000), "{transfer:?}");
@@ -193,17 +229,18 @@ mod tests {
             let kind = CollectiveKind::MEMBERS[member].default.clone();
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
-            let rate = |rank: u32| Rate::from_gbps(u64::from(100 + rank % 3));
-            let rates: Vec<Rate> = (0..ranks).map(rate).collect();
+            // As many ranks of one NIC as are skipped together.
+            let nic = |rank: u32| (rank / skip, Rate::from_gbps(u64::from(100 + rank / skip % 3)));
+            let nics: Vec<(u32, Rate)> = (0..ranks).map(nic).collect();
             let skipped = |t: &Transfer| t.src / skip == t.dst / skip;
-            let mesh = FullMesh::new(&*schedule, rates.clone(), skipped);
+            let mesh = FullMesh::new(&*schedule, &nics, skipped);
             let ids = 0..schedule.transfer_count();
             let mut all: Vec<Transfer> = ids.map(|id| schedule.transfer(id)).collect();
             all.retain(|t| !skipped(t));
             let load = |rank: u32, side: usize, step: Option<u32>| {
                 let of_step = |t: &&Transfer| step.is_none_or(|step| t.step == step);
-                let here = all.iter().filter(|t| ends(t)[side] == rank).filter(of_step);
-                port_time(here.map(|t| t.bytes).sum(), rates[rank as usize])
+                let here = all.iter().filter(|t| ends(t)[side] / skip == rank / skip);
+                port_time(here.filter(of_step).map(|t| t.bytes).sum(), nics[rank as usize].1)
             };
             let both = |rank: u32| [load(rank, 0, None), load(rank, 1, None)];
             let whole = (0..ranks).flat_map(both).max();

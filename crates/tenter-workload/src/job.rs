@@ -65,7 +65,8 @@ pub struct CollectiveRun {
 pub struct Job {
     /// Its name in every table.
     pub name: String,
-    /// Rank r runs on host `hosts[r]`.
+    /// Rank r runs on host `hosts[r]`. Ranks of the same host have NPUs of their own, which share
+    /// its NIC.
     pub hosts: Vec<u32>,
     /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
     /// under test runs, and is cut off then.

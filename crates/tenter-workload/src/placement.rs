@@ -1,7 +1,8 @@
 //! Binding ranks to hosts.
 //!
-//! A binding is a list: rank r runs on host `hosts[r]`. Within a job a host carries one rank; two
-//! jobs may share hosts, and then share their ports.
+//! A binding is a list: rank r runs on host `hosts[r]`. Within a job a host carries one rank, or as
+//! many as NPUs share its NIC; two jobs may share hosts, and then share their ports. Where several
+//! NPUs share a NIC, ranks are placed on these, which are numbered host after host.
 
 use std::collections::BTreeMap;
 

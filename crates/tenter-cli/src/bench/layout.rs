@@ -1,4 +1,4 @@
-//! Which NIC each rank has.
+//! Which NPU, and so which NIC, each rank has.
 
 use tenter_report::BenchDevice;
 use tenter_scenario::Plan;
@@ -20,12 +20,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// All NICs of a fabric, or as many as were asked for. `within_hosts` says that the ranks of a
-    /// server must follow each other.
+    /// All NPUs of a fabric, or as many as were asked for: one for each NIC, unless several share
+    /// it. `within_hosts` says that the ranks of a server must follow each other.
     pub(super) fn of(ranks: &Ranks, plan: &Plan, within_hosts: bool) -> Result<Layout, String> {
-        let nics = plan.topology.hosts as u32;
+        let (nics, npus) = (plan.topology.hosts as u32, plan.npus_per_nic);
         let rail = match &plan.topology_spec {
-            TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server)),
+            TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server * npus)),
             _ => None,
         };
         if ranks.order == Some(RankOrder::Rails) && rail.is_none() {
@@ -37,13 +37,17 @@ impl Layout {
         let all = asked.iter().all(Option::is_none);
         let (nodes, per_node) = match rail {
             Some(rail) if all => rail,
-            None if all => (nics, 1),
+            None if all => (nics, npus),
             _ => (
                 ranks.nodes.unwrap_or(1),
                 threads_per_node.saturating_mul(gpus),
             ),
         };
-        check_counts(nodes, per_node, nics, rail)?;
+        // The NPUs of a server follow each other; elsewhere nodes do, each with NICs of its own.
+        let stride = rail.map_or(per_node.next_multiple_of(npus), |(_, per_server)| {
+            per_server
+        });
+        check_counts((nodes, per_node), stride, (nics, npus), rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
             return Err("an algorithm that tells hosts apart needs `--order hosts`".to_owned());
         }
@@ -62,9 +66,8 @@ impl Layout {
             }
         };
         let places: Vec<(u32, u32)> = (0..nodes * per_node).map(place).collect();
-        // The hosts of a server follow each other; elsewhere nodes follow each other.
-        let stride = rail.map_or(per_node, |(_, nics_per_server)| nics_per_server);
-        let hosts = places.iter().map(|(node, device)| node * stride + device);
+        let hosts = places.iter();
+        let hosts = hosts.map(|(node, device)| (node * stride + device) / npus);
         Ok(Layout {
             threads_per_node,
             gpus,
@@ -101,9 +104,9 @@ impl Layout {
 }
 
 fn check_counts(
-    nodes: u32,
-    per_node: u32,
-    nics: u32,
+    (nodes, per_node): (u32, u32),
+    stride: u32,
+    (nics, npus): (u32, u32),
     rail: Option<(u32, u32)>,
 ) -> Result<(), String> {
     let ranks = u64::from(nodes) * u64::from(per_node);
@@ -111,15 +114,22 @@ fn check_counts(
         let help = "give `--nodes` or `-g`, or leave both out for all NICs";
         return Err(format!("a collective needs 2 ranks or more; {help}"));
     }
-    if ranks > u64::from(nics) {
+    if u64::from(nodes) * u64::from(stride) > u64::from(nics) * u64::from(npus) && rail.is_none()
+        || ranks > u64::from(nics) * u64::from(npus)
+    {
+        let shared = match npus {
+            1 => String::new(),
+            _ => format!(" with {npus} NPUs each"),
+        };
         return Err(format!(
-            "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs; ask for fewer, or for a larger fabric"
+            "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs{shared}; ask for fewer, or for a larger fabric"
         ));
     }
     match rail {
-        Some((servers, nics_per_server)) if nodes > servers || per_node > nics_per_server => {
+        Some((servers, per_server)) if nodes > servers || per_node > per_server => {
+            let what = if npus > 1 { "NPUs" } else { "NICs" };
             Err(format!(
-                "{nodes} nodes with {per_node} GPUs do not fit {servers} servers with {nics_per_server} NICs; ask for at most `--nodes {servers} -g {nics_per_server}`"
+                "{nodes} nodes with {per_node} GPUs do not fit {servers} servers with {per_server} {what}; ask for at most `--nodes {servers} -g {per_server}`"
             ))
         }
         _ => Ok(()),
@@ -149,6 +159,31 @@ mod tests {
             order,
         };
         Layout::of(&ranks, &plan(preset), false)
+    }
+
+    #[test]
+    fn npus_that_share_nics() {
+        let layout = |preset: &str, nodes: Option<u32>, gpus: Option<u32>| {
+            let shared = Plan {
+                npus_per_nic: 4,
+                ..plan(preset)
+            };
+            let ranks = Ranks {
+                nodes,
+                threads_per_node: None,
+                gpus,
+                order: Some(RankOrder::Hosts),
+            };
+            Layout::of(&ranks, &shared, false)
+        };
+        let rail = layout("rail-64", None, None).expect("fits");
+        assert_eq!((rail.ranks(), rail.per_node), (256, 32));
+        assert!(rail.hosts.iter().copied().eq((0..256).map(|npu| npu / 4)));
+        // Six NPUs take a NIC and a half; the next node has NICs of its own.
+        let leaf = layout("leaf-spine-64", Some(2), Some(6)).expect("fits");
+        assert_eq!(leaf.hosts, [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3]);
+        let refused = layout("leaf-spine-64", Some(33), Some(6)).expect_err("too much");
+        assert!(refused.contains("64 NICs with 4 NPUs each"), "{refused}");
     }
 
     #[test]

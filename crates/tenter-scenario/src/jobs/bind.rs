@@ -23,12 +23,12 @@ const RANKS_MAX: u64 = 1 << 22;
 const MISTAKES_MAX: u32 = 20;
 
 impl JobDraft {
-    /// Binds the ranks to the hosts of a fabric, `taken` by jobs before this one or not, and asks
-    /// the collectives whether they can run on that many, with messages cut as `cut` says.
+    /// Binds the ranks to the hosts of a fabric, of which jobs before this one have `taken` so many
+    /// NPUs each, and asks the collectives whether they can run on that many.
     fn bind(
         mut self,
         names: &HostNames<'_>,
-        (taken, seed): (&[bool], u64),
+        (taken, seed): (&[u32], u64),
         nic: Option<&NicSpec>,
     ) -> Option<Job> {
         if !self.flows.is_empty() {
@@ -108,47 +108,73 @@ impl JobDraft {
         }
     }
 
-    /// The hosts that the placement of the job chooses.
-    fn placed_hosts(&self, names: &HostNames<'_>, taken: &[bool], seed: u64) -> Option<Vec<u32>> {
-        let hosts = names.count();
+    /// The hosts that the placement of the job chooses: it places ranks on NPUs, which are numbered
+    /// host after host. Ranks take the NPUs of a host in their order.
+    fn placed_hosts(&self, names: &HostNames<'_>, taken: &[u32], seed: u64) -> Option<Vec<u32>> {
+        let npus = names.npus();
+        let all = u64::from(names.count()) * u64::from(npus);
+        let all = u32::try_from(all)
+            .ok()
+            .filter(|&all| npus == 1 || u64::from(all) <= RANKS_MAX);
+        let Some(all) = all else {
+            let message = format!("the fabric has more than {RANKS_MAX} NPUs to place ranks on");
+            let help = "give a smaller `endpoint.host.npus_per_nic`, or list the hosts".to_owned();
+            names.problem(self.ranks_at, message, Some(help));
+            return None;
+        };
         let only_free = self.spread.free_hosts;
-        let free = (0..hosts).filter(|&host| !only_free || !taken[host as usize]);
-        let free: Vec<u32> = free.collect();
+        let is_free = |&npu: &u32| !only_free || npu % npus >= taken[(npu / npus) as usize];
+        let free: Vec<u32> = (0..all).filter(is_free).collect();
         let ranks = match self.ranks {
             Ranks::Count(ranks) => ranks,
             // One that is left is no job.
             _ if only_free => (free.len() as u32).max(2),
-            _ => hosts,
+            _ => free.len() as u32,
         };
         if ranks > free.len() as u32 {
-            let (message, help) = if only_free {
-                let left = free.len();
-                let message = format!(
-                    "{ranks} ranks need a host each, and the jobs before leave {left} of {hosts} free"
-                );
-                let help =
-                    "use fewer ranks, enlarge the fabric, or share hosts (`free_hosts: false`)";
-                (message, help.to_owned())
-            } else {
-                let message = format!(
-                    "{ranks} ranks are bound to {hosts} hosts: the ranks from {hosts} on are unreachable"
-                );
-                (
-                    message,
-                    format!("use at most {hosts} ranks, or enlarge the fabric"),
-                )
-            };
-            names.problem(self.ranks_at, message, Some(help));
+            self.report_too_few(ranks, free.len(), names);
             return None;
         }
         let mut stream = Stream::new(seed, &self.job.name, "placement");
-        let placement = self.spread.placement;
-        Some(placement.place(
+        let placed = self.spread.placement.place(
             ranks,
             &free,
-            |host| names.leaf(host),
+            |npu| names.leaf(npu / npus),
             |bound| stream.below(bound),
-        ))
+        );
+        Some(placed.into_iter().map(|npu| npu / npus).collect())
+    }
+
+    /// There are more ranks than places that are left to them.
+    fn report_too_few(&self, ranks: u32, left: usize, names: &HostNames<'_>) {
+        let (hosts, npus) = (names.count(), names.npus());
+        let (one, many) = if npus > 1 {
+            ("an NPU", "NPUs")
+        } else {
+            ("a host", "hosts")
+        };
+        let (message, help) = if self.spread.free_hosts {
+            let all = u64::from(hosts) * u64::from(npus);
+            let message = format!(
+                "{ranks} ranks need {one} each, and the jobs before leave {left} of {all} free"
+            );
+            let help = "use fewer ranks, enlarge the fabric, or share hosts (`free_hosts: false`)";
+            (message, help.to_owned())
+        } else {
+            let of_hosts = if npus > 1 {
+                format!(" of {hosts} hosts")
+            } else {
+                String::new()
+            };
+            let message = format!(
+                "{ranks} ranks are bound to {left} {many}{of_hosts}: the ranks from {left} on are unreachable"
+            );
+            (
+                message,
+                format!("use at most {left} ranks, or enlarge the fabric"),
+            )
+        };
+        names.problem(self.ranks_at, message, Some(help));
     }
 
     /// Whether the hosts are those that a reader of the scenario expects without looking further.
@@ -161,10 +187,10 @@ impl JobDraft {
     }
 }
 
-/// The hosts of a list, each once.
+/// The hosts of a list, each at most as often as it has NPUs.
 fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> Option<Vec<u32>> {
     let mut hosts = Vec::new();
-    let mut rank_on: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut ranks_on: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut mistakes = 0;
     for (host, at) in list {
         if mistakes == MISTAKES_MAX {
@@ -182,11 +208,10 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
                 .is_none(),
         );
         for rank in first_rank..hosts.len() {
-            if let Some(earlier) = rank_on.insert(hosts[rank], rank) {
-                let name = quote(names.name(hosts[rank]));
-                let message = format!("host {name} is bound twice, to ranks {earlier} and {rank}");
-                let help = "give each rank of a job a host of its own".to_owned();
-                names.problem(*at, message, Some(help));
+            let earlier = ranks_on.entry(hosts[rank]).or_default();
+            earlier.push(rank);
+            if earlier.len() > names.npus() as usize {
+                report_full(hosts[rank], earlier, *at, names);
                 mistakes += 1;
                 // One report per entry is enough, and a long list of the same stretch stays short.
                 hosts.truncate(rank + 1);
@@ -195,6 +220,26 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
         }
     }
     (mistakes == 0).then_some(hosts)
+}
+
+/// A list has more ranks on a host than it has NPUs.
+fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNames<'_>) {
+    let name = quote(names.name(host));
+    let (message, help) = match *ranks {
+        [earlier, rank] => (
+            format!("host {name} is bound twice, to ranks {earlier} and {rank}"),
+            "give each rank of a job a host of its own, or hosts several NPUs (`endpoint.host.npus_per_nic`)",
+        ),
+        [.., rank] => (
+            format!(
+                "host {name} has {} NPUs and is bound to more ranks, the last of them {rank}",
+                names.npus()
+            ),
+            "give each rank of a job an NPU of its own",
+        ),
+        [] => return,
+    };
+    names.problem(at, message, Some(help.to_owned()));
 }
 
 /// Binds all jobs; problems are noted for each of them. Hosts that were chosen are written into the
@@ -216,7 +261,7 @@ pub(crate) fn bind(
     }
     start::bind(&mut drafts, names);
     let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
-    let mut taken = vec![false; names.count() as usize];
+    let mut taken = vec![0; names.count() as usize];
     for (index, draft) in drafts.into_iter().enumerate() {
         let at = draft.ranks_at.or(draft.name_at);
         let is_plain = draft.is_plain();
@@ -231,7 +276,7 @@ pub(crate) fn bind(
             return None;
         }
         for &host in &job.hosts {
-            taken[host as usize] = true;
+            taken[host as usize] += 1;
         }
         if !is_plain {
             write_hosts(effective, index, &job.hosts);

@@ -593,7 +593,7 @@ impl WorkloadDraft {
             let demand = (ways, weights, senders);
             return Some(workload_pattern::arrivals(
                 demand,
-                &rates,
+                (hosts, &rates),
                 (gaps, load),
                 mean_bits,
             ));

@@ -1,5 +1,7 @@
 //! The `pattern` of a workload: who sends to whom how often, as in an application.
 
+use std::collections::BTreeMap;
+
 use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
@@ -157,36 +159,41 @@ fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
     scaled.collect()
 }
 
-/// Arrivals by which the busiest rank has so many bits per second as its NIC's rate and `load`
-/// make, flows being of `mean_bits`: of those that send and those that receive, or where all send
-/// alike of those that send.
+/// Arrivals by which the busiest NIC has so many bits per second as its rate and `load` make, flows
+/// being of `mean_bits`: of those that send and those that receive, or where all send alike of
+/// those that send. Rank r has the NIC of `hosts[r]`, whose rate is `rates[r]`; several ranks may
+/// have the same.
 pub(super) fn arrivals(
     (ways, weights, senders): (&[FlowWay], Weights, Senders),
-    rates: &[f64],
+    (hosts, rates): (&[u32], &[f64]),
     (gaps, load): (GapLaw, f64),
     mean_bits: f64,
 ) -> Arrivals {
-    let mut ports = vec![[0.0; 2]; rates.len()];
+    let mut of_rank = vec![0.0; hosts.len()];
+    let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
     for (index, way) in ways.iter().enumerate() {
         let weight = weights.of(index) as f64;
-        ports[way.src as usize][0] += weight;
-        ports[way.dst as usize][1] += weight;
+        of_rank[way.src as usize] += weight;
+        ports.entry(hosts[way.src as usize]).or_default()[0] += weight;
+        ports.entry(hosts[way.dst as usize]).or_default()[1] += weight;
     }
     // Seconds that its port takes for a bit of each unit of weight.
-    let busy = ports.iter().zip(rates);
-    let busy = busy.map(|([sent, received], rate)| match senders {
-        Senders::ByBytes => sent.max(*received) / rate,
-        Senders::Alike => sent / rate,
+    let busy = hosts.iter().zip(rates).filter_map(|(host, rate)| {
+        let [sent, received] = ports.get(host)?;
+        Some(match senders {
+            Senders::ByBytes => sent.max(*received) / rate,
+            Senders::Alike => sent / rate,
+        })
     });
     let busiest = busy.fold(0.0, f64::max);
-    let mean = |[sent, _]: &[f64; 2]| {
+    let mean = |sent: &f64| {
         let seconds = mean_bits * busiest / (load * sent);
         // Of who sends nothing nobody asks.
         Time::from_ps((seconds * 1e12).max(1.0) as u64)
     };
     Arrivals::EachSender {
         gaps,
-        means: ports.iter().map(mean).collect(),
+        means: of_rank.iter().map(mean).collect(),
         receivers: Receivers::Weighted(weights),
     }
 }

@@ -34,6 +34,29 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
 }
 
+/// Lets several NPUs share each NIC, in some of the plans: fewer NICs then carry the ranks of each
+/// job, block after block or in turn.
+pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
+    if !draw.chance(15) {
+        return;
+    }
+    let npus = draw.within(2..=4) as u32;
+    plan.npus_per_nic = npus;
+    plan.scale_up = Some(ScaleUp {
+        npus_per_host: npus * draw.within(1..=3) as u32,
+        rate: Rate::from_gbps(draw.within(1..=4_000)),
+        latency: Time::from_ns(draw.within(50..=3_000)),
+    });
+    for job in &mut plan.jobs {
+        let (hosts, each) = (job.hosts.clone(), draw.within(1..=u64::from(npus)) as usize);
+        let nics = hosts.len().div_ceil(each);
+        let in_turn = draw.chance(40);
+        let nic_of = |rank: usize| if in_turn { rank % nics } else { rank / each };
+        let shared = (0..hosts.len()).map(|rank| hosts[nic_of(rank)]);
+        job.hosts = shared.collect();
+    }
+}
+
 /// Host memory behind PCIe, slower than the wire for some NICs, one way or both.
 fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
     let peak = Rate::from_gbps(50 + draw.below(500));

@@ -1,6 +1,7 @@
 //! Transfers within hosts, past their NICs.
 
 use crate::trial::Trial;
+use crate::wire::wire;
 
 /// Hosts of four NPUs, a byte a nanosecond among them.
 const HOSTS: &str = "
@@ -64,4 +65,74 @@ fn hosts_go_by_the_numbers_of_nics() {
         trial.outcome.summary.totals.tx_frames
     };
     assert_eq!((frames("3, 4"), frames("4, 5")), (2, 0));
+}
+
+/// Four NICs with four NPUs each, which are a host.
+const SHARED: [&str; 2] = [
+    "endpoint.host.npus_per_nic=4",
+    "endpoint.host.scale_up.rate=3600Gbps",
+];
+
+#[test]
+fn ranks_of_a_nic_share_its_line() {
+    // 16 ranks: of 15 blocks of 1 MiB each, 12 leave the NIC, which carries those of four ranks.
+    let mut set = SHARED.to_vec();
+    set.extend([
+        "fabric.hosts=4",
+        "jobs=[{collectives: [{collective: all-to-all, size: 16MiB}]}]",
+    ]);
+    let trial = Trial::run(HOSTS, &set);
+    let row = trial.collective(0);
+    assert_eq!(row.ideal_time.ps(), 4 * 12 * (1 << 20) * 20);
+    assert_eq!(trial.outcome.summary.totals.tx_frames, 16 * 12 * 256);
+    let ratio = row.ideal_ratio.expect("it has ended");
+    assert!((1.0201..1.03).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn a_shared_line_is_busy_to_the_picosecond() {
+    // Two NICs of four NPUs, and a gather at rank 0: three blocks of 64 KiB pass its domain, four
+    // come on the one line of the other NIC, packet by packet in turn. Cable 25, switch 601, cable
+    // 25.
+    let mut set = SHARED.to_vec();
+    set.extend([
+        "fabric={kind: single-switch, hosts: 2, host_delay: 25ns, switch: {pipeline_latency: 601ns}}",
+        "jobs=[{collectives: [{collective: gather, size: 512KiB}]}]",
+    ]);
+    let trial = Trial::run(HOSTS, &set);
+    let block = wire(64 << 10, 4_096, 128_000).iter().sum::<u64>();
+    assert_eq!(block, 16 * (4_096 + 62 + 20) + 16);
+    assert_eq!(trial.completion(0), 4 * block * 20 + 651_000);
+    assert_eq!(trial.outcome.summary.totals.tx_frames, 4 * 16);
+    // With a NIC for each NPU, seven lines to one.
+    set.extend(["endpoint.host.npus_per_nic=1", "fabric.hosts=8"]);
+    let apart = Trial::run(HOSTS, &set).outcome.summary.totals.tx_frames;
+    assert_eq!(apart, 4 * 16);
+}
+
+#[test]
+fn what_npus_of_a_nic_send_each_other_passes_their_domain() {
+    // Three blocks of 1,000 bytes from each NPU at a byte a nanosecond: as with a NIC each.
+    let set = [
+        "fabric.hosts=4",
+        "endpoint.host.npus_per_nic=4",
+        "jobs=[{ranks: 4, collectives: [{collective: all-to-all, size: 4000B}]}]",
+    ];
+    let trial = Trial::run(HOSTS, &set);
+    assert_eq!(trial.completion(0), 3 * 1_000_000 + 3_000_000);
+    assert_eq!(trial.outcome.summary.totals.tx_frames, 0);
+    // Two jobs on one NIC have NPUs of their own while there are any, and share them after that.
+    let job = "{ranks: [0, 0], collectives: [{collective: send-recv, size: 1000B}]}";
+    let last = |jobs: usize| {
+        let jobs = format!("jobs=[{}]", vec![job; jobs].join(", "));
+        let trial = Trial::run(HOSTS, &[set[0], set[1], &jobs]);
+        let ends = trial
+            .outcome
+            .jobs
+            .iter()
+            .map(|job| job.jct.expect("it has ended").ps());
+        ends.max()
+    };
+    assert_eq!((last(1), last(2)), (Some(4_000_000), Some(4_000_000)));
+    assert_eq!(last(3), Some(5_000_000));
 }
