@@ -253,20 +253,30 @@ impl<T: Arrival> Lane<T> {
             if inbox.push_further(offset - ahead * self.bucket_ps, input, at, item) {
                 return;
             }
+            self.deliver_first((node, input), self.bucket + ahead, at, *item);
+        } else {
+            self.deliver_afar((node, input), at, *item);
         }
-        self.deliver_first(node, input, at, item);
     }
 
-    /// As [`Lane::deliver`], for the cases that need more than a push.
+    /// As [`Lane::deliver`], for what arrives later than the slots reach or must be known exactly.
     #[inline(never)]
-    fn deliver_first(&mut self, node: u32, input: u16, at: u64, item: &T) {
-        let mut item = *item;
-        item.set_at(at);
-        let bucket = item.at() / self.bucket_ps;
-        if bucket >= self.bucket + self.slots {
-            self.deliver_later(node, input, item);
-            return;
+    fn deliver_afar(&mut self, to: (u32, u16), at: u64, item: T) {
+        let bucket = at / self.bucket_ps;
+        if bucket < self.bucket + self.slots {
+            self.deliver_first(to, bucket, at, item);
+        } else {
+            self.deliver_later(to, bucket, at, item);
         }
+    }
+
+    /// As [`Lane::deliver`], into a bucket that has a slot, for the cases that need more than a
+    /// push.
+    ///
+    /// It takes the item itself: one that nobody refers to need not be put together in memory.
+    #[inline(never)]
+    fn deliver_first(&mut self, (node, input): (u32, u16), bucket: u64, at: u64, mut item: T) {
+        item.set_at(at);
         let slot = bucket & (self.slots - 1);
         let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
         if !inbox.has_room()
@@ -277,24 +287,24 @@ impl<T: Arrival> Lane<T> {
         if inbox.is_empty() {
             self.filled[node as usize] |= 1 << slot;
             self.calendar
-                .wake_in_bucket(node, bucket, self.exact.then(|| item.at()));
+                .wake_in_bucket(node, bucket, self.exact.then_some(at));
         } else if self.exact {
-            self.calendar.wake(node, item.at());
+            self.calendar.wake(node, at);
         }
-        inbox.push(item.at() - bucket * self.bucket_ps, input, item);
+        inbox.push(at - bucket * self.bucket_ps, input, item);
     }
 
     /// Puts an item for another part into its outbox.
-    fn hand_over(&mut self, output: Output, at: u64, item: &T) {
-        let mut item = *item;
+    #[inline(never)]
+    fn hand_over(&mut self, output: Output, at: u64, mut item: T) {
         item.set_at(at);
         self.earliest_outgoing = self.earliest_outgoing.min(at);
         self.outboxes[usize::from(output.part)].push((output.node, output.input, item));
     }
 
     #[cold]
-    fn deliver_later(&mut self, node: u32, input: u16, item: T) {
-        let bucket = item.at() / self.bucket_ps;
+    fn deliver_later(&mut self, (node, input): (u32, u16), bucket: u64, at: u64, mut item: T) {
+        item.set_at(at);
         self.later
             .entry(bucket)
             .or_default()
@@ -305,14 +315,17 @@ impl<T: Arrival> Lane<T> {
     pub(crate) fn run_window<N: Nodes<Item = T>>(&mut self, nodes: &mut N, start: u64, end: u64) {
         self.windows += 1;
         self.begin(start);
+        // Beside the lane during the window, for a visit needs both.
+        let mut agenda = std::mem::take(&mut self.agenda);
         for word in 0..self.calendar.words() {
             let mut due = self.calendar.take_due(start, word, end);
             while due != 0 {
                 let node = (word * 64) as u32 + due.trailing_zeros();
                 due &= due - 1;
-                self.visit(nodes, node, end);
+                self.visit(nodes, node, end, &mut agenda);
             }
         }
+        self.agenda = agenda;
     }
 
     /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
@@ -344,18 +357,22 @@ impl<T: Arrival> Lane<T> {
     }
 
     #[inline]
-    fn visit<N: Nodes<Item = T>>(&mut self, nodes: &mut N, node: u32, end: u64) {
+    fn visit<N: Nodes<Item = T>>(
+        &mut self,
+        nodes: &mut N,
+        node: u32,
+        end: u64,
+        agenda: &mut Agenda<T>,
+    ) {
         self.visits += 1;
-        self.gather(node, end);
-        let agenda = std::mem::take(&mut self.agenda);
+        self.gather(node, end, agenda);
         let mut visit = Visit {
             lane: self,
             end,
             own_next: u64::MAX,
         };
-        nodes.visit(node, &agenda, &mut visit);
+        nodes.visit(node, agenda, &mut visit);
         let own_next = visit.own_next;
-        self.agenda = agenda;
         debug_assert!(
             own_next >= end,
             "node {node} left work undone before the end of its window"
@@ -368,12 +385,12 @@ impl<T: Arrival> Lane<T> {
 
     /// Moves the node's arrivals before `end` into the agenda.
     #[inline]
-    fn gather(&mut self, node: u32, end: u64) {
+    fn gather(&mut self, node: u32, end: u64, agenda: &mut Agenda<T>) {
         let slot = self.bucket & (self.slots - 1);
         let place = (u64::from(node) * self.slots + slot) as usize;
         let inbox = std::mem::take(&mut self.inboxes[place]);
         self.filled[node as usize] &= !(1 << slot);
-        let empty = self.agenda.take(inbox, self.bucket_ps);
+        let empty = agenda.take(inbox, self.bucket_ps);
         if empty.has_room() {
             self.spare[usize::from(self.agenda_size)].push(empty);
         }
@@ -385,11 +402,10 @@ impl<T: Arrival> Lane<T> {
             if let Some(spare) = self.spare[usize::from(self.agenda_size)].pop() {
                 *inbox = spare;
             }
-            self.agenda
-                .cut(end - self.bucket_start, |offset, input, item| {
-                    inbox.push(offset, input, item);
-                    *filled |= 1 << slot;
-                });
+            agenda.cut(end - self.bucket_start, |offset, input, item| {
+                inbox.push(offset, input, item);
+                *filled |= 1 << slot;
+            });
         }
     }
 
@@ -449,7 +465,7 @@ impl<T: Arrival> Visit<'_, T> {
         if output.part == self.lane.part {
             self.lane.deliver(output.node, output.input, at, item);
         } else {
-            self.lane.hand_over(output, at, item);
+            self.lane.hand_over(output, at, *item);
         }
     }
 
