@@ -1,6 +1,7 @@
 //! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
 use std::collections::HashMap;
+use std::hint::select_unpredictable;
 
 use crate::{CableEnd, Topology};
 
@@ -206,6 +207,7 @@ impl Routing {
             tree_order: topology.tree_order(),
         };
         let mut group_of_switch = vec![None; topology.switches()];
+        let mut ports = 0;
         for (number, host) in topology.nodes[..topology.hosts].iter().enumerate() {
             let peer = topology.neighbours(number as u32).next();
             let Some(peer) = peer.filter(|peer| !topology.is_host(peer.node)) else {
@@ -223,7 +225,9 @@ impl Routing {
                 group,
                 port: peer.port,
             });
+            ports = ports.max(peer.port + 1);
         }
+        routing.lists = PortLists::of_single_ports(ports);
         Ok(routing)
     }
 
@@ -340,11 +344,14 @@ impl Routing {
     #[inline]
     pub fn candidates(&self, switch: u32, dst_host: u32) -> &[u16] {
         let host = &self.hosts[dst_host as usize];
-        if host.switch == switch {
-            return std::slice::from_ref(&host.port);
-        }
-        self.lists
-            .get(self.table[switch as usize * self.groups + host.group as usize])
+        let elsewhere = self.table[switch as usize * self.groups + host.group as usize];
+        let here = PortList {
+            first: u32::from(host.port),
+            count: 1,
+        };
+        // Whether a packet goes up or down in a tree cannot be foreseen: no branch.
+        let list = select_unpredictable(host.switch == switch, here, elsewhere);
+        self.lists.get(list)
     }
 
     /// From a leaf with circuits straight to the leaf of `dst_host`, the egress ports that lead
@@ -454,15 +461,32 @@ struct PortList {
 /// Lists of ports, each kept once.
 #[derive(Clone, Debug, Default)]
 struct PortLists {
+    /// First each port that a host may be on, in order, so that there is a list of it alone.
     ports: Vec<u16>,
     /// Only looked up, never walked; empty once the table is complete.
     known: HashMap<Box<[u16]>, PortList>,
 }
 
 impl PortLists {
+    /// The lists of each of so many ports alone.
+    fn of_single_ports(ports: u16) -> PortLists {
+        let single = |port: u16| {
+            let place = PortList {
+                first: u32::from(port),
+                count: 1,
+            };
+            ([port].into(), place)
+        };
+        PortLists {
+            ports: (0..ports).collect(),
+            known: (0..ports).map(single).collect(),
+        }
+    }
+
     #[inline]
     fn get(&self, list: PortList) -> &[u16] {
-        &self.ports[list.first as usize..][..list.count as usize]
+        let first = list.first as usize;
+        &self.ports[first..first + list.count as usize]
     }
 
     /// Where `list` is kept; `guess` is tried before the hash.
