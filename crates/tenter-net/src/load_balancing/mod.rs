@@ -296,9 +296,47 @@ impl Balancer {
         self.spill = Some(limit);
     }
 
+    /// The port that a packet takes at switch number `index`, which has been brought to the
+    /// packet's instant.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet and switch; a call costs as much as the choice"
+    )]
+    #[inline(always)]
+    pub(crate) fn port(
+        &mut self,
+        packet: &Packet,
+        (index, seed): (u32, u32),
+        ports: &[Port],
+        routing: &Routing,
+    ) -> u16 {
+        let Member::Ecmp(ecmp) = &self.member else {
+            return self.port_by_other(packet, (index, seed), ports, routing);
+        };
+        debug_assert!(
+            self.spill.is_none(),
+            "what keeps flows in order does not spill"
+        );
+        let candidates = routing.candidates(index, packet.destination);
+        // Of one candidate the place is 0; to ask first would be a branch that cannot be foreseen.
+        candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
+    }
+
+    #[inline(never)]
+    fn port_by_other(
+        &mut self,
+        packet: &Packet,
+        (index, seed): (u32, u32),
+        ports: &[Port],
+        routing: &Routing,
+    ) -> u16 {
+        let around = (ports, routing);
+        let candidates = self.candidates(packet, index, around);
+        candidates[self.choose(packet, candidates, seed, around)]
+    }
+
     /// The ports that a packet may take at a switch, which has been brought to its instant.
-    #[inline]
-    pub(crate) fn candidates<'r>(
+    fn candidates<'r>(
         &self,
         packet: &Packet,
         index: u32,
@@ -372,24 +410,6 @@ impl Balancer {
         self.quality.level_of(backlog)
     }
 
-    /// The place among the candidates (at least one) of the port a packet takes.
-    #[inline]
-    pub(crate) fn choose(
-        &mut self,
-        packet: &Packet,
-        candidates: &[u16],
-        seed: u32,
-        (ports, routing): (&[Port], &Routing),
-    ) -> usize {
-        if let Member::Ecmp(ecmp) = &self.member {
-            if candidates.len() == 1 {
-                return 0;
-            }
-            return ecmp.place(packet.hash, seed, candidates.len() as u32) as usize;
-        }
-        self.choose_other(packet, candidates, seed, (ports, routing))
-    }
-
     /// The place among the candidates of the port that all packets with this hash to this host
     /// take; `None` where the choice depends on anything else.
     pub(crate) fn fixed(
@@ -413,8 +433,8 @@ impl Balancer {
         self.member.fixed(to, &view)
     }
 
-    #[inline(never)]
-    fn choose_other(
+    /// The place among the candidates (at least one) of the port a packet takes.
+    pub(crate) fn choose(
         &mut self,
         packet: &Packet,
         candidates: &[u16],

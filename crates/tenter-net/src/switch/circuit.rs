@@ -38,11 +38,9 @@ impl Switch {
                 };
                 let input = packet.stored_from();
                 packet.at = now;
-                let around = (&self.ports[..], routing);
-                let candidates = self.balancer.candidates(&packet, self.index, around);
-                let seed = self.rules.seed;
-                let chosen = self.balancer.choose(&packet, candidates, seed, around);
-                self.offer(&packet, input, candidates[chosen], medium);
+                let own = (self.index, self.rules.seed);
+                let chosen = self.balancer.port(&packet, own, &self.ports, routing);
+                self.offer(&packet, input, chosen, medium);
             }
         }
         self.buffer.let_all_go_on(now);
