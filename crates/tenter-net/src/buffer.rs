@@ -118,6 +118,11 @@ pub(crate) struct SharedBuffer {
     private_limits: [u64; CLASSES],
     /// Whether any queue has no memory of its own.
     shared: bool,
+    /// Queues whose departures change the books, one bit each: those that share their memory, and
+    /// all where senders go by credit.
+    booked: u8,
+    /// For each queue how full its fullest account is at most: departures do not lower it.
+    bounds: [u64; CLASSES],
     classes: Vec<ClassRules>,
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
@@ -177,7 +182,11 @@ impl SharedBuffer {
                 *limit = bytes + spec.reserved_bytes;
             }
         }
+        let queues = private_limits[..specs.len()].iter().enumerate();
+        let booked = queues.map(|(queue, &limit)| u8::from(limit == NEVER) << queue);
         SharedBuffer {
+            booked: booked.sum(),
+            bounds: [0; CLASSES],
             private_limits,
             shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
@@ -218,17 +227,28 @@ impl SharedBuffer {
         }
     }
 
+    /// How full the accounts of these queues, one bit each, are at most.
+    pub(crate) fn bounds(&self, queues: u8) -> [Option<u64>; CLASSES] {
+        std::array::from_fn(|queue| (queues & (1 << queue) != 0).then_some(self.bounds[queue]))
+    }
+
+    /// Looks how full the fullest account of each queue is; `longest` says how much the longest
+    /// output queue holds.
+    pub(crate) fn tighten_bounds(&mut self, longest: impl Fn(usize) -> u64) {
+        for (queue, rules) in self.classes.iter().enumerate() {
+            self.bounds[queue] = if rules.lossless.is_some() {
+                let groups = self.groups[queue..].iter().step_by(self.classes.len());
+                groups.map(|group| group.used).max().unwrap_or(0)
+            } else {
+                longest(queue)
+            };
+        }
+    }
+
     /// Whether frames of `arriving` bytes together are certain to be stored and to pause nobody, in
-    /// whatever order they and departures come before `end`, when the fullest account concerned of
-    /// each queue is as `fullest` says. If so, and if a pool may become fuller than ever, the
-    /// journal is opened.
-    pub(crate) fn certify(
-        &mut self,
-        arriving: u64,
-        fullest: &[Option<u64>; CLASSES],
-        end: u64,
-    ) -> bool {
-        let mut high = false;
+    /// whatever order they and departures come, when the fullest account concerned of each queue is
+    /// no fuller than `fullest` says.
+    pub(crate) fn certify(&self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
         for (queue, account) in fullest.iter().enumerate() {
             let Some(account) = *account else {
                 continue;
@@ -246,12 +266,20 @@ impl SharedBuffer {
             if !certain {
                 return false;
             }
-            high |= pool.used > pool.high_water;
         }
+        true
+    }
+
+    /// Frames of `arriving` bytes together, in these queues (one bit each), will be stored before
+    /// `end`: if a pool may become fuller than ever, the journal is opened.
+    pub(crate) fn expect(&mut self, arriving: u64, queues: u8, end: u64) {
+        let high = self.classes.iter().enumerate().any(|(queue, rules)| {
+            let pool = &self.pools[rules.pool];
+            queues & self.booked & (1 << queue) != 0 && pool.used + arriving > pool.high_water
+        });
         if high {
             self.journal.open(end);
         }
-        true
     }
 
     /// Another port begins its turn.
@@ -321,6 +349,13 @@ impl SharedBuffer {
     pub(crate) fn divide(&mut self, spec: &CreditSpec, ports: usize) {
         let inputs = InputBuffers::new(spec, ports, self.classes.len());
         self.inputs = Some(Box::new(inputs));
+        self.booked = u8::MAX;
+    }
+
+    /// Whether the departure of a frame from a queue must be [released](SharedBuffer::release).
+    #[inline]
+    pub(crate) fn is_booked(&self, queue: usize) -> bool {
+        self.booked & (1 << queue) != 0
     }
 
     /// Whether senders go by credit.
@@ -470,7 +505,9 @@ impl SharedBuffer {
         }
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
+        let bound = &mut self.bounds[queue];
         if rules.lossless.is_none() {
+            *bound = (*bound).max(queue_bytes + frame);
             pool.take(shared_more(rules, queue_bytes, frame));
             return;
         }
@@ -489,6 +526,7 @@ impl SharedBuffer {
         }
         pool.take(shared_more(rules, group.used, frame));
         group.used += frame;
+        *bound = (*bound).max(group.used);
         if pool_trigger(rules).is_some_and(|limit| pool.used > limit) {
             self.pause_all(queue, now);
         }

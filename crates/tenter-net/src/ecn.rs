@@ -24,7 +24,6 @@ impl EcnSpec {
     /// hold `queue_bytes`.
     ///
     /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
-    #[inline(never)]
     pub(crate) fn marks(
         &self,
         packet: &Packet,

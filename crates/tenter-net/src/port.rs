@@ -6,7 +6,7 @@ mod credit;
 use tenter_engine::Agenda;
 
 use crate::buffer::{Admission, Due, SharedBuffer, Word};
-use crate::class::{CLASSES, EcnSpec};
+use crate::class::{CLASSES, ClassSpec, EcnSpec};
 use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
@@ -56,6 +56,8 @@ pub(crate) struct PortRules {
     discipline: Discipline,
     /// The queue of each class.
     queue_of: [u8; CLASSES],
+    /// Queues whose frames may be marked, one bit each, and how.
+    marking: u8,
     ecn: Vec<Option<EcnSpec>>,
     /// Makes what is drawn by chance, and load balancing, differ from other switches'.
     pub(crate) seed: u32,
@@ -63,9 +65,11 @@ pub(crate) struct PortRules {
 
 impl PortRules {
     pub(crate) fn new(spec: &SwitchSpec, seed: u32) -> PortRules {
+        let marks = |(queue, of): (usize, &ClassSpec)| u8::from(of.ecn.is_some()) << queue;
         PortRules {
             discipline: Discipline::new(&spec.classes),
             queue_of: spec.queue_of_class(),
+            marking: spec.classes.iter().enumerate().map(marks).sum(),
             ecn: spec.classes.iter().map(|class| class.ecn).collect(),
             seed,
         }
@@ -75,6 +79,18 @@ impl PortRules {
     #[inline]
     pub(crate) fn queue(&self, packet: &Packet) -> usize {
         usize::from(self.queue_of[usize::from(packet.class())])
+    }
+
+    /// Whether a frame is marked that makes its queue hold `queue_bytes`.
+    #[inline(never)]
+    fn marks(
+        &self,
+        (packet, queue): (&Packet, usize),
+        queue_bytes: u64,
+        wire: &Transmitter,
+    ) -> bool {
+        let ecn = self.ecn[queue].as_ref();
+        ecn.is_some_and(|ecn| ecn.marks(packet, queue_bytes, self.seed, wire))
     }
 }
 
@@ -155,10 +171,7 @@ impl Port {
     /// Sends a frame that need not wait.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
-        if self.transmitter.writes_telemetry() {
-            self.transmitter.stamp(packet, now, 0);
-        }
-        self.transmitter.transmit(packet, now, medium);
+        self.transmitter.transmit_queued(packet, now, 0, medium);
     }
 
     /// Sends a frame at `now` or as soon as the wire is free, behind what was sent on before: for a
@@ -194,20 +207,32 @@ impl Port {
         loop {
             let arrival = place.map(|place| arrivals.get(place));
             let until = arrival.map_or(end - 1, |(packet, _)| packet.at);
-            self.advance(until, around, medium);
+            self.advance_inline(until, around, medium);
             let Some((packet, input)) = arrival else {
                 return;
             };
             place = place.and_then(|place| turns.after(place));
             if packet.kind == PacketKind::Pause {
-                self.transmitter
-                    .note(EventKind::Obeyed, until, packet, medium);
-                self.obey(around.rules.queue(packet), packet.sequence, until);
-                around.buffer.note_obeyed(until);
+                self.obey_in_turn(packet, around, medium);
             } else {
                 self.take((packet, input), around, medium);
             }
         }
+    }
+
+    /// Obeys a pause frame in the order of what happens to this port.
+    #[inline(never)]
+    fn obey_in_turn<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        around: &mut Surroundings<'_>,
+        medium: &mut M,
+    ) {
+        let now = packet.at;
+        self.transmitter
+            .note(EventKind::Obeyed, now, packet, medium);
+        self.obey(around.rules.queue(packet), packet.sequence, now);
+        around.buffer.note_obeyed(now);
     }
 
     /// Sends a frame or stores it; the buffer must be certain to have room.
@@ -238,7 +263,11 @@ impl Port {
     }
 
     /// Stores a frame in a queue with memory of its own, or drops it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a tenth of it"
+    )]
+    #[inline(always)]
     pub(crate) fn store_within<M: Medium>(
         &mut self,
         limit: u64,
@@ -269,9 +298,11 @@ impl Port {
         let frame = u64::from(packet.frame_bytes);
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
-        let ecn = rules.ecn[number].as_ref();
-        let marked = ecn.is_some_and(|ecn| ecn.marks(packet, after, rules.seed, &self.transmitter));
-        queue.counters.marked_frames += u64::from(marked);
+        let may_mark = rules.marking & (1 << number) != 0;
+        let marked = may_mark && rules.marks((packet, number), after, &self.transmitter);
+        if marked {
+            queue.counters.marked_frames += 1;
+        }
         let stored = queue.push(packet);
         stored.store_from(input);
         if marked {
@@ -433,8 +464,22 @@ impl Port {
     }
 
     /// Starts every waiting frame whose turn comes at or before `until`.
-    #[inline]
     pub(crate) fn advance(
+        &mut self,
+        until: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) {
+        self.advance_inline(until, around, medium);
+    }
+
+    /// As [`Port::advance`], for where it is called for every packet.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a tenth of it"
+    )]
+    #[inline(always)]
+    fn advance_inline(
         &mut self,
         until: u64,
         around: &mut Surroundings<'_>,
@@ -467,20 +512,21 @@ impl Port {
         let frame = u64::from(packet.frame_bytes);
         let input = packet.stored_from();
         let before = queue.bytes;
-        if self.transmitter.writes_telemetry() {
-            self.transmitter.stamp(packet, start, before - frame);
-        }
-        self.transmitter.transmit(packet, start, medium);
+        self.transmitter
+            .transmit_queued(packet, start, before - frame, medium);
         queue.remove_front(frame);
         if queue.is_empty() {
             self.waiting &= !(1 << number);
         }
         self.bytes -= frame;
-        around
-            .buffer
-            .release((input, number), (before, frame), start);
-        if self.lanes.is_some() {
-            self.spend(number, frame as u16, start);
+        if around.buffer.is_booked(number) {
+            around
+                .buffer
+                .release((input, number), (before, frame), start);
+            // Where frames need credit, all are booked.
+            if self.lanes.is_some() {
+                self.spend(number, frame as u16, start);
+            }
         }
     }
 
@@ -488,13 +534,19 @@ impl Port {
     #[inline]
     fn paused_at(&mut self, now: u64) -> u8 {
         if self.paused != 0 {
-            for (index, queue) in self.queues.iter().enumerate() {
-                if queue.paused_until <= now {
-                    self.paused &= !(1 << index);
-                }
-            }
+            self.forget_passed(now);
         }
         self.paused
+    }
+
+    /// Forgets pauses that have passed at `now`.
+    #[inline(never)]
+    fn forget_passed(&mut self, now: u64) {
+        for (index, queue) in self.queues.iter().enumerate() {
+            if queue.paused_until <= now {
+                self.paused &= !(1 << index);
+            }
+        }
     }
 
     /// When the next waiting frame starts; `None` when none waits.
@@ -507,6 +559,12 @@ impl Port {
         if self.waiting == 0 {
             return None;
         }
+        self.next_of_paused(free_at)
+    }
+
+    /// The same where every queue with frames may be paused.
+    #[inline(never)]
+    fn next_of_paused(&self, free_at: u64) -> Option<u64> {
         let waiting = (0..).zip(&self.queues[..]);
         let waiting = waiting.filter(|(index, _)| self.waiting & (1_u8 << index) != 0);
         let earliest = waiting.map(|(_, queue)| queue.paused_until).min();

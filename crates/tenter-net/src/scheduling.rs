@@ -42,6 +42,12 @@ impl Discipline {
             }
             return queue;
         }
+        self.choose_among(eligible, turn, queues)
+    }
+
+    /// The same where several compete.
+    #[inline(never)]
+    fn choose_among(&self, eligible: u8, turn: &mut u8, queues: &mut [ClassQueue]) -> usize {
         let strict = eligible & self.strict;
         if strict != 0 {
             return strict.ilog2() as usize;

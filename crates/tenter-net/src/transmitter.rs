@@ -28,8 +28,9 @@ pub struct Transmitter {
     carried: u32,
     port: u16,
     arrives_whole: bool,
-    /// Whether frames may be lost or held back on the wire.
-    impaired: bool,
+    /// Whether more is to be done for a frame than to put it onto the wire: it may be lost or held
+    /// back there, or telemetry is written into it.
+    is_special: bool,
     node: u32,
     control_frames: u64,
     control_bytes: u64,
@@ -115,7 +116,7 @@ impl Transmitter {
             output,
             latency: latency.ps(),
             arrives_whole,
-            impaired: false,
+            is_special: false,
             trouble: None,
             telemetry: None,
             node,
@@ -227,7 +228,7 @@ impl Transmitter {
 
     /// Impairs the link from now on, by chances drawn from a stream.
     pub fn impair(&mut self, spec: ImpairmentSpec, stream: Stream) {
-        self.impaired = true;
+        self.is_special = true;
         self.trouble.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
@@ -246,19 +247,13 @@ impl Transmitter {
 
     /// Writes telemetry into data packets from now on.
     pub fn write_telemetry(&mut self, telemetry: Arc<Telemetry>) {
+        self.is_special = true;
         self.telemetry = Some(telemetry);
-    }
-
-    /// Whether telemetry is written into packets.
-    #[inline]
-    pub(crate) fn writes_telemetry(&self) -> bool {
-        self.telemetry.is_some()
     }
 
     /// Writes into a packet that is about to be sent at `start` what is to be said of this link,
     /// where so many frame bytes are left in its queue.
-    #[inline(never)]
-    pub(crate) fn stamp(&self, packet: &Packet, start: u64, queue_bytes: u64) {
+    fn stamp(&self, packet: &Packet, start: u64, queue_bytes: u64) {
         let Some(telemetry) = &self.telemetry else {
             return;
         };
@@ -322,6 +317,57 @@ impl Transmitter {
     /// free.
     #[inline]
     pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
+        if self.is_special {
+            self.transmit_specially(*packet, start, None, medium);
+        } else {
+            let at = self.put(packet, start, medium);
+            medium.send(self.output, at, packet);
+        }
+    }
+
+    /// The same with a frame from a queue in which so many frame bytes are left.
+    #[inline]
+    pub(crate) fn transmit_queued<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        start: u64,
+        queue_bytes: u64,
+        medium: &mut M,
+    ) {
+        if self.is_special {
+            self.transmit_specially(*packet, start, Some(queue_bytes), medium);
+        } else {
+            let at = self.put(packet, start, medium);
+            medium.send(self.output, at, packet);
+        }
+    }
+
+    /// Sends a frame into which telemetry is written, or over an impaired link.
+    ///
+    /// It takes the packet itself: one that nobody refers to need not be put together in memory.
+    #[inline(never)]
+    fn transmit_specially<M: Medium>(
+        &mut self,
+        packet: Packet,
+        start: u64,
+        queue_bytes: Option<u64>,
+        medium: &mut M,
+    ) {
+        if let Some(queue_bytes) = queue_bytes {
+            self.stamp(&packet, start, queue_bytes);
+        }
+        let at = self.put(&packet, start, medium);
+        let trouble = self.trouble.as_ref();
+        if trouble.is_some_and(|trouble| trouble.impairment.is_some()) {
+            self.send_impaired(at, &packet, medium);
+        } else {
+            medium.send(self.output, at, &packet);
+        }
+    }
+
+    /// Puts a frame onto the wire; when it reaches the other end.
+    #[inline]
+    fn put<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) -> u64 {
         self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
         self.sent_frames += 1;
         self.sent_bytes += u64::from(packet.frame_bytes);
@@ -339,15 +385,10 @@ impl Transmitter {
             let packet = Packet { at, ..*packet };
             self.note(EventKind::Sent, start, &packet, medium);
         }
-        if self.impaired {
-            self.send_impaired(at, packet, medium);
-        } else {
-            medium.send(self.output, at, packet);
-        }
+        at
     }
 
     /// Sends a frame over an impaired link.
-    #[inline(never)]
     fn send_impaired<M: Medium>(&mut self, at: u64, packet: &Packet, medium: &mut M) {
         let Some(trouble) = &mut self.trouble else {
             return;

@@ -17,20 +17,16 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Starts a visit of a switch with so many ports.
+    /// Starts a visit of a switch with so many ports; `of_arrivals` are those of the arrivals, in
+    /// the order of time.
     #[inline]
-    pub(crate) fn begin(&mut self, ports: usize) {
+    pub(crate) fn begin(&mut self, ports: usize, of_arrivals: impl Iterator<Item = u16>) {
         self.ports.clear();
+        self.ports.extend(of_arrivals);
         if self.first.len() < ports {
             self.first.resize(ports, NONE);
             self.fresh.resize(ports.div_ceil(64), 0);
         }
-    }
-
-    /// Notes the port of the next arrival.
-    #[inline]
-    pub(crate) fn push(&mut self, port: u16) {
-        self.ports.push(port);
     }
 
     /// The port of an arrival, by its place in the order of time.
@@ -83,10 +79,7 @@ mod tests {
     fn each_port_gets_its_arrivals_in_order() {
         let mut turns = Turns::default();
         for _ in 0..2 {
-            turns.begin(70);
-            for port in [3, 69, 3, 0, 69, 3] {
-                turns.push(port);
-            }
+            turns.begin(70, [3, 69, 3, 0, 69, 3].into_iter());
             turns.link();
             assert_eq!(turns.take_fresh(0), 0b1001);
             assert_eq!(turns.take_fresh(1), 1 << 5);

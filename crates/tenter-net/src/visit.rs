@@ -93,27 +93,60 @@ impl Switch {
         turns: &mut Turns,
         medium: &mut M,
     ) -> bool {
-        let ports = self.ports.len() as u16;
-        turns.begin(self.ports.len());
-        let shares = self.buffer.is_shared();
-        let mut arriving = 0;
+        let ports = self.ports.len();
+        if !self.buffer.is_shared() {
+            turns.begin(
+                ports,
+                arrivals.iter().map(|(packet, input)| {
+                    if usize::from(input) >= ports {
+                        return input - ports as u16;
+                    }
+                    self.route(packet, input, routing, medium)
+                }),
+            );
+            return true;
+        }
+        let (mut arriving, mut queues) = (0, 0);
+        turns.begin(
+            ports,
+            arrivals.iter().map(|(packet, input)| {
+                if usize::from(input) >= ports {
+                    return input - ports as u16;
+                }
+                let port = self.route(packet, input, routing, medium);
+                arriving += u64::from(packet.frame_bytes);
+                queues |= 1 << self.rules.queue(packet);
+                port
+            }),
+        );
+        let certain = self.buffer.certify(arriving, &self.buffer.bounds(queues))
+            || self.certify_exactly(arrivals, turns, arriving);
+        if certain {
+            self.buffer.expect(arriving, queues, end);
+        }
+        certain
+    }
+
+    /// As [`SharedBuffer::certify`](crate::buffer::SharedBuffer::certify), by how full the accounts
+    /// of these very arrivals are.
+    #[inline(never)]
+    fn certify_exactly(&mut self, arrivals: &Agenda<Packet>, turns: &Turns, arriving: u64) -> bool {
+        let ports = &self.ports;
+        self.buffer.tighten_bounds(|queue| {
+            let waiting = ports.iter().map(|port| port.bytes_in(queue));
+            waiting.max().unwrap_or(0)
+        });
         let mut fullest = [None; CLASSES];
-        for (packet, input) in arrivals.iter() {
-            if input >= ports {
-                turns.push(input - ports);
+        for (place, (packet, input)) in arrivals.iter().enumerate() {
+            if usize::from(input) >= self.ports.len() {
                 continue;
             }
-            let port = self.route(packet, input, routing, medium);
-            turns.push(port);
-            if shares {
-                arriving += u64::from(packet.frame_bytes);
-                let queue = self.rules.queue(packet);
-                let waiting = self.ports[usize::from(port)].bytes_in(queue);
-                let account = self.buffer.account((input, queue), waiting);
-                fullest[queue] = fullest[queue].max(Some(account));
-            }
+            let queue = self.rules.queue(packet);
+            let waiting = self.ports[usize::from(turns.port(place))].bytes_in(queue);
+            let account = self.buffer.account((input, queue), waiting);
+            fullest[queue] = fullest[queue].max(Some(account));
         }
-        !shares || self.buffer.certify(arriving, &fullest, end)
+        self.buffer.certify(arriving, &fullest)
     }
 
     /// Port after port.
