@@ -94,6 +94,12 @@ impl ReceiveQueuePair {
         self.reply = reply;
     }
 
+    /// Whether a packet is the one that is expected next, and none was missing before it.
+    #[inline]
+    pub(crate) fn expects(&self, packet: &Packet) -> bool {
+        packet.sequence == self.expected && self.open && !self.gap
+    }
+
     /// Accepts the packet that is expected next.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Verdict {

@@ -213,7 +213,7 @@ impl SendQueuePair {
         &mut self,
         requests: &mut Requests,
         slot: u32,
-        (spec, cut): (&NicSpec, MessageCut),
+        (spec, cut): (&NicSpec, &MessageCut),
         now: u64,
     ) -> Sent {
         let sequence = self.next_sequence;
@@ -222,7 +222,7 @@ impl SendQueuePair {
         let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
         let ends_message = next == self.message_end;
         let (kind, frame_bytes, flags) = if self.starts_message || ends_message {
-            self.first_or_last(requests, (slot, sequence), cut, (spec, now))
+            self.first_or_last(requests, (slot, sequence), *cut, (spec, now))
         } else {
             let flags = ack_request(spec.acknowledge, sequence);
             (PacketKind::Middle, cut.middle_frame_bytes(), flags)

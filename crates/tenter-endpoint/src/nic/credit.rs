@@ -27,6 +27,7 @@ impl Nic {
     /// Sends by credit in these classes (one bit each) and grants it, before anything has happened.
     pub fn work_by_credit(&mut self, spec: &CreditSpec, nic: &NicSpec, classes: u8) {
         self.transmitter.heal_credit();
+        self.is_plain = false;
         self.lanes = Some(Box::new(NicLanes {
             credits: [LaneCredit::new(spec); CLASSES],
             buffers: [LaneBuffer::new(spec); CLASSES],
@@ -48,12 +49,30 @@ impl Nic {
     }
 
     /// Puts a frame onto the wire at `now`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a fifth of it"
+    )]
+    #[inline(always)]
     pub(super) fn put(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
         self.transmitter.transmit(packet, now, medium);
+        if !self.is_plain {
+            self.spend(packet.class(), packet.frame_bytes, now);
+        }
+    }
+
+    /// As [`Nic::put`], for frames that are less frequent than data.
+    #[inline(never)]
+    pub(super) fn put_other(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+        self.put(packet, now, medium);
+    }
+
+    /// A frame of a class has been put onto the wire at `now`, which may take credit.
+    #[inline(never)]
+    fn spend(&mut self, class: u8, frame_bytes: u16, now: u64) {
         if let Some(lanes) = &mut self.lanes {
-            lanes.credits[usize::from(packet.class())].spend(packet.frame_bytes);
-            self.look(packet.class(), now);
+            lanes.credits[usize::from(class)].spend(frame_bytes);
+            self.look(class, now);
         }
     }
 

@@ -52,6 +52,7 @@ impl Nic {
             let quantum_ps = self.transmitter.pause_time(1);
             let buffer = ReceiveBuffer::new(buffer, Drain::Dma(write), quantum_ps);
             self.receive_buffer = Some(Box::new(buffer));
+            self.is_plain = false;
         }
         if let Some(dma) = Dma::new(pcie, (rates.read, line), packets) {
             let slots = self.send.len();

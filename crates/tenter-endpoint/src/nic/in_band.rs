@@ -51,6 +51,7 @@ impl Nic {
     /// one that wants them.
     pub fn carry_telemetry(&mut self, telemetry: Arc<Telemetry>) {
         if let Some(limits) = &mut self.limits {
+            self.is_plain = false;
             limits.in_band = Some(Box::new(InBand {
                 telemetry,
                 free: Vec::new(),
@@ -107,7 +108,7 @@ impl Nic {
                 in_band.telemetry.sent(packet.sent)
             };
         }
-        let delivery = self.take_data(spec, &packet, directory, medium);
+        let delivery = self.take_delayed(spec, &packet, directory, medium);
         if self
             .in_band()
             .is_some_and(|own| own.answering != Telemetry::NONE)

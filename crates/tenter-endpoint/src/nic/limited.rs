@@ -256,7 +256,7 @@ impl Nic {
         };
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
-        self.put(&sent.packet, now, medium);
+        self.put_other(&sent.packet, now, medium);
         let reads = self.limits.as_mut().and_then(|own| own.reads.as_mut());
         if let Some(reads) = reads {
             reads.sent(&sent.packet, now);
@@ -310,7 +310,7 @@ impl Nic {
         };
         packet.sent = (now / SENT_UNIT_PS) as u32;
         packet.flags |= Packet::class_flags(self.classes.notification);
-        self.put(&packet, now, medium);
+        self.put_other(&packet, now, medium);
         true
     }
 

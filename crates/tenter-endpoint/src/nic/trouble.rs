@@ -49,6 +49,7 @@ impl Nic {
     /// Begins to pause the leaf at `now` in every lossless class, again and again.
     pub fn begin_storm(&mut self, now: u64, medium: &mut impl Medium) {
         let interval = (self.transmitter.pause_time(u32::from(LONGEST_PAUSE)) / 2).max(1);
+        self.is_plain = false;
         self.storm = Some(Box::new(Storm {
             next: now,
             interval,

@@ -237,7 +237,7 @@ impl SendQueuePair {
         let range = (sequence, sequence.wrapping_add(1));
         backlog.count_repeats(range, self.acknowledged, cut, true);
         self.go_to(backlog, sequence, cut);
-        let mut sent = self.next_packet(requests, slot, (spec, cut), now);
+        let mut sent = self.next_packet(requests, slot, (spec, &cut), now);
         sent.packet.flags |= Packet::ACK_REQUEST;
         let backlog = requests.backlog(self.backlog);
         self.go_to(backlog, next, cut);

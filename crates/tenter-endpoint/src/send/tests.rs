@@ -83,7 +83,7 @@ impl Bench {
     fn send(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
         while self.queue_pair.may_send(None) {
-            let kit = (&self.spec, self.cut);
+            let kit = (&self.spec, &self.cut);
             sent.push(
                 self.queue_pair
                     .next_packet(&mut self.requests, 0, kit, 7)
