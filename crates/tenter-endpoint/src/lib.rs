@@ -34,4 +34,5 @@ pub use receive_buffer::ReceiveBufferCounters;
 pub use send::{Acknowledged, SendPeer, WorkRequest};
 pub use spec::{
     AckPolicy, Interleave, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
+    RerouteSpec,
 };

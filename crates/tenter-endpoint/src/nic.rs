@@ -7,6 +7,7 @@ mod limited;
 mod marks;
 mod out_of_turn;
 mod quiet;
+mod reroute;
 mod signals;
 mod trouble;
 
@@ -131,8 +132,10 @@ pub struct Nic {
     /// A pause storm that lasts.
     storm: Option<Box<trouble::Storm>>,
     /// Whether frames come straight from the wire and go straight onto it: there are no lanes, no
-    /// receive buffer, no in-band telemetry and no storm.
+    /// receive buffer, no in-band telemetry, no storm, and no flows that change their way.
     is_plain: bool,
+    /// Flows that shall take other ways; made when the NIC is first told.
+    reroutes: Option<Box<reroute::Reroutes>>,
     /// Transfers that the packet just served delivers beside the one it returned.
     delivered: VecDeque<Delivery>,
     counters: NicCounters,
@@ -185,6 +188,7 @@ impl Nic {
             lanes: None,
             storm: None,
             is_plain: spec.receive_buffer.is_none(),
+            reroutes: None,
             delivered: VecDeque::new(),
             cut: spec.cut(),
             transmitter,
@@ -541,6 +545,7 @@ impl Nic {
             }
             PacketKind::Cnp => self.take_notification(packet),
             PacketKind::SelectiveNak => self.take_selective_nak(spec, packet),
+            PacketKind::Reroute => self.take_reroute(spec, packet),
             PacketKind::EndOfData => return self.take_end_of_data(spec, packet, directory),
             _ => self.take_connect_reply(spec, packet.queue_pair, packet.at),
         }
@@ -774,8 +779,8 @@ impl Nic {
         self.timeouts.push(deadline, slot);
     }
 
-    /// When the next timer fires: a frame is in host memory, a pause must be repeated, or an
-    /// acknowledgement is overdue.
+    /// When the next timer fires: a frame is in host memory, a pause must be repeated, a flow takes
+    /// another way, or an acknowledgement is overdue.
     #[inline]
     pub fn next_timer(&self) -> Option<u64> {
         let timeout = if self.pending > 0 {
@@ -790,12 +795,15 @@ impl Nic {
             buffer.next_drained().min(buffer.refresh_at())
         });
         let storm = self.storm.as_ref().map_or(u64::MAX, |storm| storm.next);
-        let next = buffer.min(timeout).min(storm);
+        let reroutes = self.reroutes.as_ref();
+        let reroute = reroutes.map_or(u64::MAX, |reroutes| reroutes.next());
+        let next = buffer.min(timeout).min(storm).min(reroute);
         (next != u64::MAX).then_some(next)
     }
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
-    /// repeated pauses, these before those of a storm, and these before timeouts. Returns the
+    /// repeated pauses, these before those of a storm, then flows that take other ways, and
+    /// timeouts last. Returns the
     /// transfer that a frame completes, and puts the work requests it acknowledges into `done`.
     pub fn fire<M: Medium>(
         &mut self,
@@ -822,6 +830,8 @@ impl Nic {
         }
         if self.storm.as_ref().is_some_and(|storm| storm.next <= now) {
             self.rage(now, medium);
+        } else if self.reroutes.as_ref().is_some_and(|of| of.next() <= now) {
+            self.reroute(spec, now);
         } else {
             self.timeout(spec, now);
         }

@@ -343,6 +343,17 @@ impl SendQueuePair {
     pub(crate) fn destination(&self) -> u32 {
         self.peer.destination
     }
+
+    /// The hash of its data packets, unless it sprays them.
+    pub(crate) fn hash(&self) -> u32 {
+        self.peer.hash
+    }
+
+    /// Gives its data packets from now on another source port, which changes their hash by an
+    /// exclusive or.
+    pub(crate) fn change_hash(&mut self, difference: u32) {
+        self.peer.hash ^= difference;
+    }
 }
 
 /// The flag with which a packet that does not end its message asks for an acknowledgement, or none.

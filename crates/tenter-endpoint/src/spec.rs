@@ -38,6 +38,9 @@ pub struct NicSpec {
     pub interleave: Interleave,
     /// How the source port of data packets changes; `None`: each QP keeps its own.
     pub entropy: Option<Entropy>,
+    /// What is done about notices that packets of a QP wait in a long queue; `None`: there are
+    /// none.
+    pub reroute: Option<RerouteSpec>,
     /// When the receiver acknowledges.
     pub acknowledge: AckPolicy,
     /// Packets a QP may have unacknowledged; `None` for no limit.
@@ -78,6 +81,19 @@ pub struct NicSpec {
     pub congestion_control: Option<CongestionControl>,
     /// How receivers tell senders of marked packets; `None`: they do not.
     pub notification: Option<NotificationSpec>,
+}
+
+/// How queue pairs change their source port when a switch says that their packets wait in a long
+/// queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RerouteSpec {
+    /// From the arrival of a notice to the change.
+    pub response: Time,
+    /// So long a queue pair that has changed its port keeps it.
+    pub hold_down: Time,
+    /// What the ports there are make of the hash that switches see, by exclusive or: two or more,
+    /// the first of them nothing.
+    pub differences: Box<[u32]>,
 }
 
 /// The notification point of DCQCN: a receiver that gets a marked packet sends a congestion

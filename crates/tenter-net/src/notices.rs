@@ -1,13 +1,17 @@
 //! What switches tell each other of long queues, where their load balancer goes by it.
 //!
 //! A notice is a MAC control frame: it goes out through the port that a packet came through, before
-//! everything that waits there, and acts when a pause frame would.
+//! everything that waits there, and acts when a pause frame would. One to a host is a packet,
+//! routed like any other, in a class of its own.
+
+use std::sync::Arc;
 
 use tenter_topology::Routing;
 
 use crate::load_balancing::{TelemetryTable, Told};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
+use crate::signals::Headers;
 use crate::switch::Switch;
 
 impl Switch {
@@ -31,6 +35,7 @@ impl Switch {
         match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
             Told::Nobody => {}
             Told::Before => self.send_notice(packet, (input, port), medium),
+            Told::Host => self.tell_host(packet, routing, medium),
             Told::Itself => {
                 table.ask(
                     packet,
@@ -39,6 +44,33 @@ impl Switch {
                 );
             }
         }
+    }
+
+    /// Sends the NIC that has sent a packet word of the queue that it waits in.
+    fn tell_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
+        let table = self.balancer.telemetry();
+        let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
+            return;
+        };
+        let candidates = routing.candidates(self.index, notice.destination);
+        let around = (&self.ports[..], routing);
+        let seed = self.rules.seed;
+        let chosen = self.balancer.choose(&notice, candidates, seed, around);
+        let port = candidates[chosen];
+        self.offer(&notice, port, port, medium);
+    }
+
+    /// Lets it tell hosts of long queues, where its load balancer does, before anything has
+    /// happened.
+    pub fn notify_hosts(&mut self, headers: Arc<dyn Headers>) {
+        if let Some(table) = self.balancer.telemetry() {
+            table.read_headers(headers);
+        }
+    }
+
+    /// Notices of long queues that it has sent to hosts.
+    pub fn host_notices(&self) -> u64 {
+        self.balancer.host_notices()
     }
 
     fn send_notice<M: Medium>(

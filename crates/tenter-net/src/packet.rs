@@ -26,6 +26,10 @@ pub const PAUSE_FRAME_BYTES: u16 = 64;
 /// which class is meant (1), for how long (2), for whom (4), at which queue (4) and which signal of
 /// it this is (3); padded to the smallest frame there is.
 pub const SIGNAL_FRAME_BYTES: u16 = 64;
+/// Frame bytes of a notice to a sender: Ethernet 14, IPv4 20, UDP 8, FCS 4, and 10 bytes that say
+/// which queue pair is meant (3), its source port (2), the destination (4) and the level of the
+/// queue (1); padded to the smallest frame there is.
+pub(crate) const REROUTE_FRAME_BYTES: u16 = 64;
 /// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
@@ -62,6 +66,9 @@ pub enum PacketKind {
     SelectiveNak,
     /// Says that everything before `sequence` has been sent and nothing will be sent again.
     EndOfData,
+    /// A switch tells a sender that a packet of its queue pair with the hash `sequence` waits in a
+    /// long queue: it shall take another way. It is routed like any packet.
+    Reroute,
     /// A leaf of a scheduled fabric asks for credit: `sequence` bytes for its packets of a class to
     /// `destination`. It goes over a control link, from leaf to leaf.
     CreditRequest,

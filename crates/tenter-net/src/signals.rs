@@ -70,6 +70,8 @@ pub struct Sender {
     pub host: u32,
     /// The hash of the 5-tuple with source and destination exchanged.
     pub hash: u32,
+    /// The queue pair there: its send slot.
+    pub slot: u32,
 }
 
 /// Reads what the packets of the model do not carry with them but real ones do.

@@ -404,8 +404,8 @@ rows! {
         reorder_high_water_packets: Option<u64> => "reorder_high_water_packets", "packets";
         /// Packets given up because a cell of theirs did not come.
         reassembly_lost_frames: Option<u64> => "reassembly_lost_frames", "frames";
-        /// Notices of long queues that it sent to other switches, for telemetry-assisted load
-        /// balancing.
+        /// Notices of long queues that it sent to other switches or to hosts, for
+        /// telemetry-assisted load balancing.
         notice_frames: u64 => "notice_frames", "frames";
         /// How often such notices made it move a flow, or flows that share a bucket, to another
         /// link.

@@ -103,9 +103,10 @@ rows! {
         given_up_frames: u64 => "given_up_frames", "frames";
         /// Data frames the NICs accepted before one that had been sent earlier.
         out_of_order_frames: u64 => "out_of_order_frames", "frames";
-        /// Notices of long queues that switches sent to other switches.
+        /// Notices of long queues that switches sent to other switches or to hosts.
         notice_frames: u64 => "notice_frames", "frames";
-        /// How often such notices made a switch move a flow to another link.
+        /// How often such notices made a switch move a flow to another link, or a NIC give it
+        /// another source port.
         flow_moves: u64 => "flow_moves", "";
         /// Signals of long queues that switches sent to senders.
         signal_frames: u64 => "signal_frames", "frames";

@@ -456,7 +456,7 @@ fn write_notices(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "notices  {} of long queues sent to the switch before, {} of flows to another link",
+        "notices  {} of long queues sent, {} of flows to another link or source port",
         count(totals.notice_frames),
         counted(totals.flow_moves, "move"),
     )

@@ -400,6 +400,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         message_bytes: message_bytes?,
         interleave: interleave?,
         entropy: None,
+        reroute: None,
         acknowledge: acknowledge?,
         window_packets: window_packets?,
         retransmission_timeout: retransmission_timeout?,

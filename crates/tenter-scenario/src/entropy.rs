@@ -1,6 +1,6 @@
 //! NICs that change the UDP source port from packet to packet.
 
-use tenter_endpoint::{Entropy, NicSpec};
+use tenter_endpoint::{Entropy, NicSpec, RerouteSpec};
 use tenter_net::load_balancing::LoadBalancing;
 
 use crate::buffer::Around;
@@ -41,6 +41,9 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&ENTROPY];
 
 /// The dynamic range of ports has so many.
 const VALUES_MAX: u16 = 1 << 14;
+/// Source ports that a queue pair has any of when a notice makes it change its own: as many as
+/// `values` are by default.
+const REROUTE_PORTS: u16 = 64;
 
 /// `endpoint.nic.entropy`, read.
 #[derive(Clone, Copy, Debug)]
@@ -94,8 +97,14 @@ impl Endpoint {
             let differences = load_balancing.source_port_differences(draft.values);
             Entropy::new(draft.packets, differences)
         });
+        let reroute = load_balancing.notifies_hosts().map(|of| RerouteSpec {
+            response: of.response,
+            hold_down: of.hold_down,
+            differences: load_balancing.source_port_differences(REROUTE_PORTS).into(),
+        });
         NicSpec {
             entropy,
+            reroute,
             ..self.nic
         }
     }

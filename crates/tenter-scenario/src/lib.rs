@@ -48,6 +48,7 @@ mod faults;
 mod files;
 mod given;
 mod groups;
+mod host_notices;
 mod hosts;
 mod impairments;
 mod import;

@@ -7,8 +7,8 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, ByDestination, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing,
-    QualitySpec, QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray, TelemetryAssisted,
-    WeightedEcmp,
+    Notify, QualitySpec, QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray,
+    TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 use tenter_units::Time;
@@ -223,6 +223,9 @@ impl LoadBalancingDraft {
             return;
         }
         let wait = match self.spec {
+            LoadBalancing::Telemetry(of) if of.notify != Notify::Leaf => {
+                ", or `notify: leaf` with `move: at-gap` here"
+            }
             LoadBalancing::Telemetry(_) => {
                 ", or `move: at-gap` here, so that a flow moves only when it has paused"
             }

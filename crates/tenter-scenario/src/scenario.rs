@@ -31,8 +31,8 @@ use crate::topologies::Places;
 use crate::tree::Node;
 use crate::{
     addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
-    impairments, load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers,
-    switching, topologies,
+    host_notices, impairments, load_balancing, power, reach, scale_up, source_flow_control, switch,
+    switch_tiers, switching, topologies,
 };
 
 const SCENARIO: KeyTable = KeyTable {
@@ -333,10 +333,10 @@ impl Draft<'_> {
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
         let switches = around.complete(usual, tiers, &balancing, effective);
-        entropy::check_impairments(&around, impaired.as_deref());
         let others = (&described.0, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
-        let (switches, signals) = add_signals(&around, switches, (fabric.signals, &switching))?;
+        let told = (fabric.signals, impaired.as_deref());
+        let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
         Some(Plan {
             name: self.name?,
@@ -405,14 +405,20 @@ fn check_reach(
     }
 }
 
-/// The switches with what signals to senders need, and the signals.
+/// The switches with what signals and notices to senders need, and the signals; refuses impairments
+/// that do not go with source ports that change.
 fn add_signals(
     around: &buffer::Around<'_>,
     switches: Option<Switches>,
-    (draft, switching): (Read<Option<SignalDraft>>, &SwitchingDraft),
+    (draft, impaired): (Read<Option<SignalDraft>>, Option<&[LinkImpairment]>),
+    switching: &SwitchingDraft,
 ) -> Read<(Switches, Option<SignalSpec>)> {
+    entropy::check_impairments(around, impaired);
     let mut switches = switches?;
-    let Some(draft) = draft? else {
+    let draft = draft?;
+    let others = (draft.is_some(), switching);
+    host_notices::complete(around, &mut switches, others, impaired);
+    let Some(draft) = draft else {
         return Some((switches, None));
     };
     let own = source_flow_control::Around {

@@ -2,7 +2,7 @@
 
 mod base;
 
-use tenter_net::load_balancing::{LoadBalancing, QueueAwareSpray};
+use tenter_net::load_balancing::{LoadBalancing, Notify, QueueAwareSpray};
 use tenter_units::Time;
 
 use base::Base;
@@ -52,6 +52,31 @@ fn telemetry_moves_at_once_or_at_a_gap() {
     // Zero levels would let flows change places with their equals for ever.
     let delta = "fabric.load_balancing.delta=0";
     refused(&[kind, PATIENT, delta], &["fabric.load_balancing.delta"]);
+}
+
+#[test]
+fn telemetry_tells_leaves_or_hosts() {
+    let kind = "fabric.load_balancing={kind: telemetry, notify: host}";
+    let plan = SMALL.good(&[kind, PATIENT]).plan;
+    let LoadBalancing::Telemetry(spec) = &plan.switches.usual.load_balancing else {
+        panic!("it is telemetry");
+    };
+    assert_eq!(spec.notify, Notify::Host { class: 7 });
+    let notices = plan.switches.usual.classes.last().map(|class| class.class);
+    assert_eq!(notices, Some(7));
+    let reroute = plan.nic.reroute.expect("NICs obey");
+    assert_eq!(reroute.response, Time::from_us(5));
+    assert_eq!((reroute.differences.len(), reroute.differences[0]), (64, 0));
+    refused(&[kind], &["overtake each other", "notify: leaf"]);
+    let with = |set: &str, expected: &str| refused(&[kind, PATIENT, set], &[expected]);
+    with("fabric.load_balancing.move=at-gap", "cannot be `at-gap`");
+    with(
+        "fabric.load_balancing.buckets=64",
+        "has no effect with `notify: host`",
+    );
+    with("endpoint.nic.entropy={}", "has no flow to move");
+    with("fabric.source_flow_control.mode=nic", "exclude each other");
+    with("jobs[0].class=7", "class 7, which is in use");
 }
 
 #[test]

@@ -706,6 +706,7 @@ impl Context {
         self.schedule(node, &mut switch);
         self.give_credit(&mut switch);
         self.give_signals(node, &mut switch);
+        self.give_headers(node, &mut switch);
         NodeModel::Switch(Box::new(switch))
     }
 

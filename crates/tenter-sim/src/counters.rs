@@ -246,7 +246,7 @@ fn switch_row(switch: &Switch) -> SwitchRow {
         fullest_pool: fullest.map(|pool| pool.0),
         fullest_pool_percent: fullest.map(percent),
         shared_bytes: switch.pools().map(|pool| pool.used_bytes).sum(),
-        notice_frames: notices::of_switch(switch).0,
+        notice_frames: notices::of_switch(switch).0 + switch.host_notices(),
         flow_moves: switch.moves(),
         ..SwitchRow::default()
     };

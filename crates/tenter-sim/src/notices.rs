@@ -1,5 +1,6 @@
 //! What load balancers' notices add to counters and digest: nothing where none are sent.
 
+use tenter_endpoint::Nic;
 use tenter_net::Switch;
 use tenter_record::Digest;
 
@@ -19,7 +20,7 @@ pub(crate) fn of_switch(switch: &Switch) -> (u64, u64) {
     })
 }
 
-/// Notices that all switches have sent.
+/// Notices that all switches have sent to each other.
 pub(crate) fn sent(driver: &impl Driver) -> u64 {
     let switches = nodes(driver).filter_map(|(_, model)| match model {
         NodeModel::Host(_) => None,
@@ -33,5 +34,16 @@ pub(crate) fn add(switch: &Switch, node: u64, digest: &mut Digest) {
     let ((sent, received), moves) = (of_switch(switch), switch.moves());
     if sent + received > 0 {
         digest.add(&[NOTICES, node, sent, received, moves]);
+    }
+    if switch.host_notices() > 0 {
+        digest.add(&[NOTICES, node, switch.host_notices()]);
+    }
+}
+
+/// Adds a NIC's to the digest.
+pub(crate) fn add_nic(nic: &Nic, node: u64, digest: &mut Digest) {
+    let (received, moves) = nic.reroutes();
+    if received > 0 {
+        digest.add(&[NOTICES, node, received, moves]);
     }
 }

@@ -26,11 +26,19 @@ impl Headers for PacketHeaders {
         Sender {
             host: path.destination,
             hash: path.hash,
+            slot: path.slot,
         }
     }
 }
 
 impl Context {
+    /// Lets a switch tell hosts of long queues, where its load balancer does.
+    pub(crate) fn give_headers(self: &Arc<Context>, node: u32, switch: &mut Switch) {
+        if self.switch(node).load_balancing.notifies_hosts().is_some() {
+            switch.notify_hosts(Arc::new(PacketHeaders(Arc::clone(self))));
+        }
+    }
+
     /// Lets a switch that has to do with signals do so.
     pub(crate) fn give_signals(self: &Arc<Context>, node: u32, switch: &mut Switch) {
         let Some(spec) = &self.signals else {

@@ -195,6 +195,7 @@ fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
                     digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
                 }
                 signals::add_nic(host.nic(), node, ended, digest);
+                notices::add_nic(host.nic(), node, digest);
                 let told = [c.np_cnp_sent, c.rp_cnp_handled, c.given_up, c.out_of_order];
                 if told != [0; 4] {
                     digest.add(&[NIC_CONTROL, node]);
@@ -499,6 +500,7 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                 totals.cnp_frames += counters.np_cnp_sent;
                 totals.given_up_frames += counters.given_up;
                 totals.out_of_order_frames += counters.out_of_order;
+                totals.flow_moves += host.nic().reroutes().1;
                 arrived +=
                     counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
                 let mac = host.nic().transmitter().mac();

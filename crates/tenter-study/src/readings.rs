@@ -179,8 +179,8 @@ impl ReadingRow {
             Reading::UpperLinksUsed => Some(Value::Number(upper_links_used(trial))),
             Reading::UpperLinksPercent => upper_links_percent(trial).map(Value::Number),
             Reading::MovedFlows => {
-                let moves = trial.counts.switches.iter().map(|row| row.flow_moves);
-                Some(Value::Number(moves.sum::<u64>() as f64))
+                // Switches move flows, and NICs.
+                Some(Value::Number(trial.summary.totals.flow_moves as f64))
             }
             Reading::FctP50Ms | Reading::FctP99Ms | Reading::FctP9999Ms => {
                 let millionths = self.reading.percentile()?;
@@ -474,7 +474,7 @@ fn completes(trial: &Trial) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::{CollectiveRow, InterferenceRow, JobRow, JobSummary, SwitchRow};
+    use tenter_record::{CollectiveRow, InterferenceRow, JobRow, JobSummary};
 
     use super::*;
 
@@ -615,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_and_moves_are_those_of_nics_and_switches() {
+    fn pauses_are_those_of_nics_and_moves_those_of_all() {
         let mut trial = trial();
         let nic = |node: u32, us: u64| PortRow {
             node,
@@ -624,11 +624,7 @@ mod tests {
         };
         // Two hosts below the leaf; its own ports do not count.
         trial.counts.ports = vec![nic(0, 500), nic(1, 1_500), nic(4, 9_000)];
-        let moves = |flow_moves| SwitchRow {
-            flow_moves,
-            ..SwitchRow::default()
-        };
-        trial.counts.switches = vec![moves(3), moves(4)];
+        trial.summary.totals.flow_moves = 7;
         trial.flows[1].received = Time::from_us(7);
         let row = &mut trial.summary.jobs[0].collectives[0];
         row.completion_time = Some(Time::from_us(2_000));

@@ -216,6 +216,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::SelectiveNak => "selective NAK",
         PacketKind::EndOfData => "end of data",
         PacketKind::Signal => "signal",
+        PacketKind::Reroute => "notice to a sender of hash",
         PacketKind::CreditRequest => "request for credit",
         PacketKind::Credit => "credit",
         PacketKind::Notice => "notice of level",

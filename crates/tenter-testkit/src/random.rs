@@ -10,6 +10,7 @@ mod faults;
 mod flow_control;
 mod hosts;
 mod jobs;
+mod notices;
 mod pattern;
 mod scheduled;
 mod signals;
@@ -65,6 +66,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             hosts::share_nics(&mut plan, &mut Draw::new(seed.rotate_left(24)));
             credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
             signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
+            notices::change(&mut plan, &mut Draw::new(seed.rotate_left(40)));
             circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
             RandomScenario { seed, text, plan }
         }
@@ -265,7 +267,8 @@ mod tests {
             .collect()
     }
 
-    const HOSTS: [&str; 7] = [
+    const HOSTS: [&str; 8] = [
+        "notices to hosts",
         "slow DMA writes",
         "slow DMA reads",
         "scale-up domains",
@@ -284,6 +287,7 @@ mod tests {
         let has = [
             ("scale-up domains", plan.scale_up.is_some()),
             ("several NPUs on a NIC", plan.npus_per_nic > 1),
+            ("notices to hosts", plan.nic.reroute.is_some()),
             ("process groups", grouped),
             ("turns of messages", by_message),
             ("source ports that change", plan.nic.entropy.is_some()),

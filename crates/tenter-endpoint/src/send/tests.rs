@@ -12,6 +12,7 @@ fn spec() -> NicSpec {
         mtu_bytes: 1024,
         message_bytes: 4096,
         entropy: None,
+        reroute: None,
         acknowledge: AckPolicy::PerMessage,
         window_packets: None,
         retransmission_timeout: Time::from_us(100),

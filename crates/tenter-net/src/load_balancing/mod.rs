@@ -23,7 +23,7 @@ pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
-pub use telemetry::TelemetryAssisted;
+pub use telemetry::{Notify, TelemetryAssisted};
 pub(crate) use telemetry::{TelemetryTable, Told};
 pub use weighted_ecmp::WeightedEcmp;
 
@@ -178,7 +178,23 @@ impl LoadBalancing {
 
     /// Whether switches send each other notices.
     pub fn sends_notices(&self) -> bool {
-        matches!(self, LoadBalancing::Telemetry(_))
+        matches!(self, LoadBalancing::Telemetry(of) if of.notify == Notify::Leaf)
+    }
+
+    /// The class of notices to hosts, where there are any.
+    pub fn notice_class(&self) -> Option<u8> {
+        match self.notifies_hosts()?.notify {
+            Notify::Leaf => None,
+            Notify::Host { class } => Some(class),
+        }
+    }
+
+    /// What hosts do about notices of long queues, where they get any.
+    pub fn notifies_hosts(&self) -> Option<&TelemetryAssisted> {
+        match self {
+            LoadBalancing::Telemetry(of) if of.notify != Notify::Leaf => Some(of),
+            _ => None,
+        }
     }
 }
 
@@ -393,6 +409,14 @@ impl Balancer {
         match &mut self.member {
             Member::Telemetry(table) => Some(table),
             _ => None,
+        }
+    }
+
+    /// Notices sent to hosts.
+    pub(crate) fn host_notices(&self) -> u64 {
+        match &self.member {
+            Member::Telemetry(table) => table.host_notices(),
+            _ => 0,
         }
     }
 

@@ -1,13 +1,16 @@
 //! Telemetry-assisted load balancing: a flow keeps its link until a switch further on says that its
 //! queue is long.
 
+use std::sync::Arc;
+
 use tenter_topology::Routing;
 use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::{Balance, Described, Ecmp, View};
-use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind};
+use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
+use crate::signals::{Headers, Sender};
 
 const NEVER: u64 = u64::MAX;
 /// Levels take so many bits of what has been heard of a way.
@@ -15,11 +18,26 @@ const LEVEL_BITS: u32 = 3;
 /// A bucket that has no link yet.
 const NO_PLACE: u16 = u16::MAX;
 
+/// Who moves a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notify {
+    /// The switch before the long queue, to the least busy of its links.
+    Leaf,
+    /// The sender's NIC, which gives the flow another source port: the switches, which go by the
+    /// hash alone, then have any of their links for it.
+    Host {
+        /// The class of notices, which has a strict queue to itself.
+        class: u8,
+    },
+}
+
 /// Flows are placed by their hash as in ECMP. A switch whose queue towards another switch is longer
 /// than a threshold tells the switch from which a packet came, and itself where a host sent it; the
 /// packet's flow is then moved to the least busy of its links, as far as is known there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TelemetryAssisted {
+    /// Who is told.
+    pub notify: Notify,
     /// What a switch knows of its own ports.
     pub quality: QualitySpec,
     /// A queue is long when more frame bytes wait in it.
@@ -79,6 +97,8 @@ pub(crate) enum Told {
     Before,
     /// The switch itself, as a host sent the packet.
     Itself,
+    /// The NIC that sent it.
+    Host,
 }
 
 /// What one switch remembers.
@@ -97,6 +117,10 @@ pub(crate) struct TelemetryTable {
     /// By port: notices sent and received.
     notices: Vec<(u64, u64)>,
     moves: u64,
+    /// Notices sent to hosts.
+    host_notices: u64,
+    /// Reads who sent a packet, where hosts are told.
+    headers: Option<Arc<dyn Headers>>,
 }
 
 impl TelemetryTable {
@@ -116,7 +140,39 @@ impl TelemetryTable {
             xoffs: vec![(0, 0); ports],
             notices: vec![(0, 0); ports],
             moves: 0,
+            host_notices: 0,
+            headers: None,
         }
+    }
+
+    /// Lets it read who sent a packet.
+    pub(crate) fn read_headers(&mut self, headers: Arc<dyn Headers>) {
+        self.headers = Some(headers);
+    }
+
+    /// How many notices it has sent to hosts.
+    pub(crate) fn host_notices(&self) -> u64 {
+        self.host_notices
+    }
+
+    /// The notice that goes to the sender of a packet; none where nobody reads headers.
+    pub(crate) fn host_notice(&mut self, packet: &Packet) -> Option<Packet> {
+        let Notify::Host { class } = self.spec.notify else {
+            return None;
+        };
+        let Sender { host, hash, slot } = self.headers.as_ref()?.sender(packet);
+        self.host_notices += 1;
+        Some(Packet {
+            at: packet.at,
+            queue_pair: slot,
+            sequence: packet.hash,
+            destination: host,
+            hash,
+            sent: 0,
+            frame_bytes: REROUTE_FRAME_BYTES,
+            kind: PacketKind::Reroute,
+            flags: Packet::class_flags(class),
+        })
     }
 
     /// Notices sent through a port, and received through it.
@@ -172,6 +228,9 @@ impl TelemetryTable {
             return Told::Nobody;
         }
         self.looks[usize::from(port)].told = true;
+        if self.spec.notify != Notify::Leaf {
+            return Told::Host;
+        }
         if self.has_host[usize::from(input)] {
             return Told::Itself;
         }
@@ -261,6 +320,9 @@ impl Described for TelemetryAssisted {
 
 impl Balance for Box<TelemetryTable> {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        if self.spec.notify != Notify::Leaf {
+            return Ecmp::default().choose(packet, view);
+        }
         let now = packet.at;
         let bucket = self.table.of(view.candidates, packet.hash);
         let idle = now - bucket.last;
@@ -300,6 +362,7 @@ mod tests {
 
     fn spec() -> TelemetryAssisted {
         TelemetryAssisted {
+            notify: Notify::Leaf,
             quality: QualitySpec {
                 refresh: Time::ZERO,
                 step: Time::from_ns(100),
@@ -417,6 +480,20 @@ mod tests {
         }
         // The last packet came at 19,991 ns.
         assert_ne!(bench.port(21_991), first);
+    }
+
+    #[test]
+    fn with_notices_to_hosts_a_switch_moves_nothing_and_tells_the_sender() {
+        let notify = Notify::Host { class: 7 };
+        let mut bench = Bench::new(TelemetryAssisted { notify, ..spec() });
+        let first = bench.port(0);
+        bench.tell(first, 1_000);
+        assert_eq!(bench.port(20_000), first);
+        let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2);
+        let data = packet(1, 0, 10_000_000);
+        let told = spine.tells(&data, (0, 1), (20_000, 0), (2, &routing()));
+        assert_eq!(told, Told::Host);
+        assert_eq!(spine.notices(0), (0, 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use tenter_topology::Routing;
 
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
+use crate::packet::{Packet, PacketKind, REROUTE_FRAME_BYTES, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
 use crate::signals::{
     Cause, Sender, Signal, SignalMode, SignalRecord, SignalSpec, SignalWiring, Signals,
 };
@@ -27,12 +27,17 @@ impl Switch {
         signals.map_or(0, |signals| signals.frames(port, class))
     }
 
-    /// Frames that began here, and those that ended here, with their frame bytes: signals.
+    /// Frames that began here, and those that ended here, with their frame bytes: signals, and
+    /// notices to senders.
     pub fn made_and_consumed(&self) -> [(u64, u64); 2] {
         let signals = self.signals.as_ref();
         let (made, consumed) =
             signals.map_or((0, 0), |signals| (signals.record.sent, signals.consumed));
-        [made, consumed].map(|frames| (frames, frames * u64::from(SIGNAL_FRAME_BYTES)))
+        let bytes = |frames: u64, each: u16| (frames, frames * u64::from(each));
+        let notices = bytes(self.host_notices(), REROUTE_FRAME_BYTES);
+        let made = bytes(made, SIGNAL_FRAME_BYTES);
+        let made = (made.0 + notices.0, made.1 + notices.1);
+        [made, bytes(consumed, SIGNAL_FRAME_BYTES)]
     }
 
     /// Looks at a packet that came through `input` and is about to be queued at `port`; whether it
@@ -87,7 +92,11 @@ impl Switch {
         if signals.spec.mode == SignalMode::RemotePfc {
             self.pause_host(&signal, (input, host), packet.at, medium);
         } else {
-            let sender = Sender { host, hash: 0 };
+            let sender = Sender {
+                host,
+                hash: 0,
+                slot: 0,
+            };
             self.send_signal(&signal, sender, input, packet.at, medium);
         }
     }

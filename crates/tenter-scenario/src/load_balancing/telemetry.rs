@@ -1,6 +1,6 @@
 //! The keys of telemetry-assisted load balancing.
 
-use tenter_net::load_balancing::TelemetryAssisted;
+use tenter_net::load_balancing::{Notify, TelemetryAssisted};
 use tenter_units::{Bytes, Time};
 
 use super::{BUCKETS_MAX, IN_ORDER_NICS, REFRESH, SECOND, STEP, read_quality};
@@ -11,6 +11,12 @@ use crate::keys::{KeyTable, key};
 pub(super) const TELEMETRY: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: telemetry`",
     keys: &[
+        key(
+            "notify",
+            "`leaf` or `host`",
+            Default("leaf"),
+            "Who moves a flow: the switch before the long queue, to the least busy of its links; or the NIC that sends it, by another UDP source port, which ECMP then has any link for. Notices to hosts are packets of class 7",
+        ),
         key(
             "threshold",
             "size",
@@ -36,7 +42,7 @@ pub(super) const TELEMETRY: KeyTable = KeyTable {
             "response",
             "time",
             Default("5us"),
-            "From the arrival of a notice to the first packet that may take another link",
+            "From the arrival of a notice to the first packet that may take another link, or at the host to its new source port",
         )
         .from("assumed: hardware that changes an entry of a table"),
         key(
@@ -91,8 +97,20 @@ const THRESHOLD_MAX: Bytes = Bytes::new(1 << 40);
 /// There are eight levels, and twice as many of own queue and notice together.
 const DELTA_MAX: u64 = 14;
 
+/// The class of notices to hosts: above all others.
+pub(crate) const HOST_NOTICE_CLASS: u8 = 7;
+
+/// What only a leaf that moves flows goes by.
+const OF_LEAVES: [&str; 4] = ["buckets", "memory", "delta", "gap"];
+
 pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
     section.extend(&TELEMETRY);
+    let given = OF_LEAVES.map(|name| section.has(name));
+    let host = Notify::Host {
+        class: HOST_NOTICE_CLASS,
+    };
+    let notify = section.choice("notify", &[("leaf", Notify::Leaf), ("host", host)]);
+    let at = section.at();
     let mut size = |name| {
         let sizes = Bytes::new(0)..=THRESHOLD_MAX;
         section.take(name)?.quantity::<Bytes>("a size", &sizes)
@@ -109,7 +127,16 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
     let waits = section.choice("move", &[("at-once", false), ("at-gap", true)]);
     let gap = section.time("gap", Time::from_ps(1)..=SECOND);
     let quality = read_quality(section);
+    if notify == Some(host) {
+        refuse_of_leaves(section, given);
+    }
+    if notify == Some(host) && waits == Some(true) {
+        let what = "cannot be `at-gap` with `notify: host`: a NIC changes the source port at once";
+        section.problem_of("move", at, what, "leave `move` out, or use `notify: leaf`");
+        return None;
+    }
     Some(TelemetryAssisted {
+        notify: notify?,
         quality: quality?,
         threshold_bytes: threshold?.count(),
         growth_bytes: growth?.count(),
@@ -121,4 +148,16 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
         delta: delta?,
         gap: waits?.then_some(gap?),
     })
+}
+
+/// Refuses keys that only leaves go by where hosts move flows, and leaves them out of the effective
+/// configuration.
+fn refuse_of_leaves(section: &mut Section<'_>, given: [bool; 4]) {
+    for (name, given) in OF_LEAVES.into_iter().zip(given) {
+        if given {
+            let what = "has no effect with `notify: host`: switches go by the hash alone";
+            section.problem_of(name, section.at(), what, "leave it out");
+        }
+        section.drop_key(name);
+    }
 }

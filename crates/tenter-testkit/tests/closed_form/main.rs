@@ -21,6 +21,7 @@ mod jobs;
 mod load_balancing;
 mod lone_switch;
 mod loss;
+mod notices;
 mod one_switch;
 mod paths;
 mod pauses;

@@ -1,0 +1,73 @@
+//! Flows that change their way: a switch says that packets of a queue pair wait in a long queue,
+//! and the NIC gives the queue pair another UDP source port, so that switches that hash it may send
+//! it elsewhere.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tenter_engine::mix64;
+use tenter_net::Packet;
+
+use super::Nic;
+use crate::spec::NicSpec;
+
+/// What a NIC has to do with notices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reroutes {
+    /// Queue pairs that are to change their source port, and when, ascending.
+    due: VecDeque<(u64, u32)>,
+    /// Until when a queue pair that has changed it, or is about to, is not to do so again.
+    held: BTreeMap<u32, u64>,
+    received: u64,
+    moves: u64,
+}
+
+impl Reroutes {
+    /// When the next queue pair changes its source port; `u64::MAX` when none is to.
+    pub(super) fn next(&self) -> u64 {
+        self.due.front().map_or(u64::MAX, |&(at, _)| at)
+    }
+}
+
+impl Nic {
+    /// Notices of long queues received, and how often queue pairs have changed their source port.
+    pub fn reroutes(&self) -> (u64, u64) {
+        let reroutes = self.reroutes.as_ref();
+        reroutes.map_or((0, 0), |of| (of.received, of.moves))
+    }
+
+    /// Takes a notice. One about a source port that the queue pair has left since, or that changes
+    /// it too soon, is of no use.
+    #[inline(never)]
+    pub(super) fn take_reroute(&mut self, spec: &NicSpec, packet: &Packet) {
+        let Some(rules) = &spec.reroute else {
+            return;
+        };
+        self.is_plain = false;
+        let own = self.reroutes.get_or_insert_default();
+        own.received += 1;
+        let slot = packet.queue_pair;
+        let is_there = self.send[slot as usize].hash() == packet.sequence;
+        let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
+        if is_there && !held {
+            let due = packet.at + rules.response.ps();
+            own.held.insert(slot, due + rules.hold_down.ps());
+            own.due.push_back((due, slot));
+        }
+    }
+
+    /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
+    pub(super) fn reroute(&mut self, spec: &NicSpec, now: u64) {
+        let (Some(rules), Some(own)) = (&spec.reroute, &mut self.reroutes) else {
+            return;
+        };
+        let Some((_, slot)) = own.due.pop_front() else {
+            return;
+        };
+        own.moves += 1;
+        let place = u64::from(self.host) << 32 | u64::from(slot);
+        let drawn = mix64(now ^ mix64(place)) >> 32;
+        let others = &rules.differences[1..];
+        let other = (drawn * others.len() as u64) >> 32;
+        self.send[slot as usize].change_hash(others[other as usize]);
+    }
+}

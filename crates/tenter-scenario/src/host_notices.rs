@@ -1,0 +1,67 @@
+//! Telemetry-assisted load balancing that tells hosts: the class of its notices, and what it does
+//! not go with.
+
+use tenter_net::Switches;
+
+use crate::buffer::Around;
+use crate::plan::LinkImpairment;
+use crate::switching::SwitchingDraft;
+
+/// Gives the switches the class of notices to hosts, where there are any and nothing is in their
+/// way.
+pub(crate) fn complete(
+    around: &Around<'_>,
+    switches: &mut Switches,
+    (has_signals, switching): (bool, &SwitchingDraft),
+    impaired: Option<&[LinkImpairment]>,
+) {
+    let Some(class) = switches.usual.load_balancing.notice_class() else {
+        return;
+    };
+    let refuse = |what: &str, help: &str| {
+        let message = format!("`notify: host` of `fabric.load_balancing` {what}");
+        around.problems.push(None, message, Some(help.to_owned()));
+    };
+    let leaf = "use `notify: leaf`";
+    if around.endpoint.entropy.is_some() {
+        refuse(
+            "and `endpoint.nic.entropy` exclude each other: a NIC that sprays has no flow to move",
+            "leave out one of them",
+        );
+        return;
+    }
+    let by_credit = switching.spec.credit().is_some();
+    if switching.spec.scheduled().is_some() {
+        refuse(
+            "cannot be had in a scheduled fabric, where no switch chooses ways",
+            leaf,
+        );
+        return;
+    }
+    if has_signals || by_credit {
+        let what = if has_signals {
+            "and `fabric.source_flow_control` exclude each other: both want a class above all others"
+        } else {
+            "cannot be had in a credit-based fabric, whose lanes have no class left for notices"
+        };
+        refuse(what, leaf);
+        return;
+    }
+    let rules = impaired.unwrap_or_default().iter().flat_map(|of| &of.rules);
+    if rules.into_iter().any(|rule| rule.from.is_some()) {
+        let what = "and a rule of `impairments` with `from` exclude each other: the frames of a host are told by their source ports";
+        refuse(what, "leave out `from`, or choose them by `to`");
+        return;
+    }
+    let listed = switches.usual.classes.iter().map(|listed| listed.class);
+    let taken = listed.chain(around.all_classes()).max();
+    if taken.is_some_and(|taken| taken >= class) {
+        let what = format!("sends notices in class {class}, which is in use");
+        refuse(
+            &what,
+            "give packets and `fabric.switch.classes` classes below 7",
+        );
+        return;
+    }
+    switches.add_class_for_signals(class);
+}

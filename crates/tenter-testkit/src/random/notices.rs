@@ -1,0 +1,44 @@
+//! Notices to hosts in place of those between switches: set in the plan, for half of those whose
+//! telemetry moves flows at once, where a class is left for them.
+
+use tenter_endpoint::{NicAddress, RerouteSpec};
+use tenter_net::load_balancing::{LoadBalancing, Notify};
+use tenter_scenario::Plan;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    let others = plan.scheduled.is_some() || plan.credit.is_some() || plan.signals.is_some();
+    if others || plan.nic.entropy.is_some() || !draw.chance(50) {
+        return;
+    }
+    let mut rules = plan.impairments.iter().flat_map(|of| &of.rules);
+    let listed = plan.switches.usual.classes.iter().map(|spec| spec.class);
+    let of_nics = plan.addresses.iter().map(NicAddress::class);
+    let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
+    let notification = plan.nic.notification.map(|spec| spec.class);
+    let control = plan.nic.control_class.into_iter().chain(notification);
+    let used = listed.chain(of_nics).chain(of_jobs).chain(control);
+    if used.max() >= Some(7) || rules.any(|rule| rule.from.is_some()) {
+        return;
+    }
+    let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
+    for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+        let LoadBalancing::Telemetry(of) = &mut spec.load_balancing else {
+            return;
+        };
+        if of.gap.is_some() {
+            return;
+        }
+        of.notify = Notify::Host { class: 7 };
+    }
+    let balancing = &plan.switches.usual.load_balancing;
+    let ports = draw.within(2..=64) as u16;
+    plan.nic.reroute = balancing.notifies_hosts().map(|of| RerouteSpec {
+        response: of.response,
+        hold_down: of.hold_down,
+        differences: balancing.source_port_differences(ports).into(),
+    });
+    plan.switches.add_class_for_signals(7);
+}
