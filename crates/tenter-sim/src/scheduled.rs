@@ -7,7 +7,6 @@ use tenter_engine::Output;
 use tenter_net::Switch;
 use tenter_net::scheduled::{HostPlace, LeafRecord, LeafWiring, Peer, ScheduledSpec};
 use tenter_scenario::Plan;
-use tenter_topology::Topology;
 
 use crate::build::Context;
 use crate::driver::Driver;
@@ -70,6 +69,7 @@ impl Context {
             switch.become_spine(&fabric.spec, (self.seed, name));
             return;
         };
+        let up = self.fastest_up(node);
         let peers = fabric.leaves.iter().map(|&to| {
             let (part, local) = self.home(to);
             let ports = self.topology().nodes[to as usize].ports.len() as u16;
@@ -78,7 +78,7 @@ impl Context {
                 node: local,
                 input: 2 * ports + number,
             };
-            self.control_latency(node, to)
+            self.control_latency((node, &up), to)
                 .map(|latency| Peer { output, latency })
         });
         let wiring = LeafWiring {
@@ -91,38 +91,45 @@ impl Context {
         switch.become_leaf(&fabric.spec, wiring);
     }
 
-    /// How long a message takes from one leaf to another, in ps: as long as the head of a cell on
-    /// the fastest way; `None` to itself.
-    fn control_latency(&self, from: u32, to: u32) -> Option<u64> {
+    /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by
+    /// node; `u64::MAX` where none leads there.
+    fn fastest_up(&self, from: u32) -> Vec<u64> {
         let topology = self.topology();
-        let up = (0..topology.nodes[from as usize].ports.len() as u16)
-            .map(|port| (topology.neighbour(from, port).node, port));
-        let ways = up.filter(|&(spine, _)| !topology.is_host(spine) && from != to);
-        let times = ways.flat_map(|(spine, port)| {
-            let first = self.link(from, port).0.ps();
-            down_ports(topology, spine, to).map(move |down| first + self.link(spine, down).0.ps())
-        });
+        let mut times = vec![u64::MAX; topology.nodes.len()];
+        for port in 0..topology.nodes[from as usize].ports.len() as u16 {
+            let spine = topology.neighbour(from, port).node;
+            if !topology.is_host(spine) {
+                let time = &mut times[spine as usize];
+                *time = (*time).min(self.link(from, port).0.ps());
+            }
+        }
+        times
+    }
+
+    /// How long a message takes from one leaf, with its ways up, to another, in ps: as long as the
+    /// head of a cell on the fastest way; `None` to itself.
+    fn control_latency(&self, (from, up): (u32, &[u64]), to: u32) -> Option<u64> {
+        let topology = self.topology();
+        let ports = 0..topology.nodes[to as usize].ports.len() as u16;
+        let ends = ports.map(|port| topology.neighbour(to, port));
+        let ways = ends.filter(|end| from != to && up[end.node as usize] < u64::MAX);
+        let times = ways.map(|end| up[end.node as usize] + self.link(end.node, end.port).0.ps());
         times.min()
     }
 
     /// The shortest and the longest time of a message between two leaves, in ps.
     pub(crate) fn control_latencies(&self) -> Option<(u64, u64)> {
         let leaves = &self.scheduled.as_ref()?.leaves;
-        let pairs = leaves
-            .iter()
-            .flat_map(|&from| leaves.iter().map(move |&to| (from, to)));
-        let times = pairs.filter_map(|(from, to)| self.control_latency(from, to));
+        let times = leaves.iter().flat_map(|&from| {
+            let up = self.fastest_up(from);
+            let latency = move |&to: &u32| self.control_latency((from, &up), to);
+            leaves.iter().filter_map(latency)
+        });
         times.fold(None, |bounds, time| {
             let (least, most) = bounds.unwrap_or((time, time));
             Some((time.min(least), time.max(most)))
         })
     }
-}
-
-/// The ports of a switch that lead to another one.
-fn down_ports(topology: &Topology, spine: u32, leaf: u32) -> impl Iterator<Item = u16> {
-    let ports = 0..topology.nodes[spine as usize].ports.len() as u16;
-    ports.filter(move |&port| topology.neighbour(spine, port).node == leaf)
 }
 
 /// Compares what a leaf has counted with what its ports have.
