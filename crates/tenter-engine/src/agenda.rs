@@ -204,6 +204,18 @@ impl<T: Copy> Agenda<T> {
         self.keys[..self.arrivals].iter().map(|&key| self.item(key))
     }
 
+    /// How many arrivals there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.arrivals
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrivals == 0
+    }
+
     /// One arrival, by its place in the order, with the input it came through.
     ///
     /// # Panics

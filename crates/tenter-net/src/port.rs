@@ -648,6 +648,12 @@ impl Port {
             .fold(0, |seen, queue| seen ^ queue.touch())
     }
 
+    /// Reads one word of each part of the port that a frame which is sent needs.
+    #[inline]
+    pub(crate) fn touch_wire(&self) -> u64 {
+        self.transmitter.free_at() ^ self.transmitter.sent().1 ^ self.high_water_bytes
+    }
+
     /// Frame bytes that wait, at the instant the port was last brought to.
     pub fn queue_bytes(&self) -> u64 {
         self.bytes

@@ -118,6 +118,14 @@ impl CreditScheduler {
         self.granted
     }
 
+    /// Reads one word of what a request of a queue of a leaf needs, and of what the next credit
+    /// does.
+    pub(crate) fn touch(&self, leaf: u16, class: usize) -> u64 {
+        let debt = |leaf: u16| self.debts[usize::from(leaf) * self.turns.len() + class];
+        let next = self.turns[class].front().map_or(0, |&leaf| debt(leaf));
+        (debt(leaf) ^ next).cast_unsigned()
+    }
+
     /// A queue of a leaf asks for so many bytes more.
     pub(crate) fn ask(&mut self, leaf: u16, class: usize, bytes: u32) {
         let debt = &mut self.debts[usize::from(leaf) * self.turns.len() + class];

@@ -1,5 +1,7 @@
 //! A leaf of a scheduled fabric at work: arrivals, departures and timers, in the order of time.
 
+mod read_ahead;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -14,6 +16,7 @@ use crate::port::{Port, PortRules, Surroundings};
 use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
 use crate::scheduled::reassembly::Assembly;
+use crate::scheduled::slots::Slots;
 use crate::scheduled::voq::Voq;
 use crate::scheduled::{HostPlace, ScheduledSpec, Spray};
 use crate::spec::UNLIMITED_POOL;
@@ -90,6 +93,8 @@ pub(crate) struct Leaf {
     hosts: Vec<u32>,
     /// By source leaf, then port of a host, then class.
     assemblies: Vec<Assembly>,
+    /// Where the packets of both are.
+    slots: Slots,
     host_ports: usize,
     spray: Spray,
     /// When ports of hosts next send, and when their next credits are due.
@@ -132,6 +137,7 @@ impl Leaf {
             credits,
             hosts,
             assemblies: vec![Assembly::default(); leaves * host_ports * classes],
+            slots: Slots::default(),
             spray: Spray::new(spec.spray, leaves, (*seed, name)),
             departures: Earliest::new(host_ports),
             dues: Earliest::new(host_ports),
@@ -152,9 +158,11 @@ impl Leaf {
 
     pub(crate) fn record(&self) -> LeafRecord {
         let mut record = self.record;
-        let waiting = self.voqs.iter().flat_map(Voq::waiting);
+        let slots = &self.slots;
+        let waiting = self.voqs.iter().flat_map(|voq| voq.waiting(slots));
         waiting.for_each(|packet| count(&mut record.waiting, packet));
-        let assembling = self.assemblies.iter().flat_map(Assembly::waiting);
+        let assembling = self.assemblies.iter();
+        let assembling = assembling.flat_map(|assembly| assembly.waiting(slots));
         assembling.for_each(|packet| count(&mut record.assembling, packet));
         let granted = self.credits.iter().flatten().map(CreditScheduler::granted);
         record.credits = granted.sum();
@@ -164,7 +172,7 @@ impl Leaf {
     /// What waits in the virtual output queues of a class.
     pub(crate) fn waiting_in(&self, class: usize) -> impl Iterator<Item = &Packet> {
         let voqs = self.voqs.iter().skip(class).step_by(self.classes);
-        voqs.flat_map(Voq::waiting)
+        voqs.flat_map(|voq| voq.waiting(&self.slots))
     }
 
     fn is_host_port(&self, port: u16) -> bool {
@@ -206,9 +214,16 @@ impl AtWork<'_> {
         (end, routing): (u64, &Routing),
         medium: &mut M,
     ) -> Option<u64> {
-        let mut arrivals = arrivals.iter();
-        let mut next = arrivals.next();
+        let all = arrivals.len();
+        let (mut served, mut read) = (0, 0);
+        let mut next = (all > 0).then(|| arrivals.get(0));
         loop {
+            if served == read && served < all {
+                read = self.leaf.read_until(served);
+                if read < usize::MAX {
+                    self.read_ahead(arrivals, served..read.min(all), routing);
+                }
+            }
             let (departure, port) = self.leaf.departures.first();
             let own = self.next_event();
             let arrival = next.map_or(NEVER, |(packet, _)| packet.at);
@@ -220,7 +235,8 @@ impl AtWork<'_> {
                 _ if departure == now => self.advance_port(port as u16, now, medium),
                 Some((packet, input)) if arrival == now => {
                     self.arrive(packet, input, routing, medium);
-                    next = arrivals.next();
+                    served += 1;
+                    next = (served < all).then(|| arrivals.get(served));
                 }
                 _ => self.fire(now, medium),
             }
@@ -287,7 +303,7 @@ impl AtWork<'_> {
         self.note(EventKind::Queued, packet, input, medium);
         let leaf = &mut *self.leaf;
         count(&mut leaf.record.accepted, packet);
-        leaf.voqs[number].push(packet, input);
+        leaf.voqs[number].push(packet, input, &mut leaf.slots);
         leaf.voq_bytes += frame;
         let record = &mut leaf.record;
         record.voq_high_water_bytes = record.voq_high_water_bytes.max(before + frame);
@@ -367,7 +383,7 @@ impl AtWork<'_> {
         let leaf = &mut *self.leaf;
         let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
         let before = voq.bytes();
-        let (mut packet, number) = voq.pop()?;
+        let (mut packet, number) = voq.pop(&mut leaf.slots)?;
         let frame = u64::from(packet.frame_bytes);
         leaf.voq_bytes -= frame;
         let account = (packet.stored_from(), class);
@@ -471,7 +487,7 @@ impl AtWork<'_> {
         let place = self.assembly(port, from);
         let leaf = &mut *self.leaf;
         let cells = leaf.spec.cells(packet.frame_bytes);
-        let number = leaf.assemblies[place].announce(packet, cells);
+        let number = leaf.assemblies[place].announce(packet, cells, &mut leaf.slots);
         let depth = leaf.assemblies[place].len() as u64;
         leaf.record.reorder_high_water = leaf.record.reorder_high_water.max(depth);
         if leaf.wiring.may_lose {
@@ -496,14 +512,19 @@ impl AtWork<'_> {
             credits.slow_down(cell.at);
         }
         let place = self.assembly(port, (cell.queue_pair as u16, class));
-        if self.leaf.assemblies[place].take(cell.sequence) {
+        let leaf = &mut *self.leaf;
+        if leaf.assemblies[place].take(cell.sequence, &mut leaf.slots) {
             self.release(place, port, cell.at, medium);
         }
     }
 
     /// Sends on what is whole and in order.
     fn release<M: Medium>(&mut self, place: usize, port: u16, now: u64, medium: &mut M) {
-        while let Some(mut packet) = self.leaf.assemblies[place].pop() {
+        loop {
+            let leaf = &mut *self.leaf;
+            let Some(mut packet) = leaf.assemblies[place].pop(&mut leaf.slots) else {
+                return;
+            };
             count(&mut self.leaf.record.assembled, &packet);
             packet.at = now;
             self.deliver(&packet, port, now, medium);
@@ -514,7 +535,7 @@ impl AtWork<'_> {
     fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: u64, medium: &mut M) {
         count(&mut self.leaf.record.delivered, packet);
         let class = self.rules.queue(packet);
-        self.advance_port(number, now, medium);
+        self.bring_port(number, now, medium);
         let port = &mut self.ports[usize::from(number)];
         if port.is_free(class, now) {
             port.pass(packet, now, medium);
@@ -528,15 +549,19 @@ impl AtWork<'_> {
 
     /// Starts what waits at a port of a host up to and including `now`.
     pub(crate) fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
-        if !self.leaf.is_host_port(number) {
-            return;
+        if self.leaf.is_host_port(number) {
+            self.bring_port(number, now, medium);
+            self.look_at_port(number, now);
         }
+    }
+
+    /// As [`AtWork::advance_port`], for a caller that goes on to change the port and then looks.
+    fn bring_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
         let mut around = Surroundings {
             rules: self.rules,
             buffer: &mut self.leaf.books,
         };
         self.ports[usize::from(number)].advance(now, &mut around, medium);
-        self.look_at_port(number, now);
     }
 
     /// Notes when a port of a host, which has changed, next sends and grants.
@@ -550,7 +575,9 @@ impl AtWork<'_> {
     /// Obeys a pause frame of a host.
     fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, number, medium);
-        self.advance_port(number, packet.at, medium);
+        if self.leaf.is_host_port(number) {
+            self.bring_port(number, packet.at, medium);
+        }
         let class = self.rules.queue(packet);
         self.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
         if self.leaf.is_host_port(number) {
@@ -604,7 +631,7 @@ impl AtWork<'_> {
             return;
         };
         let leaf = &mut *self.leaf;
-        let Some(packet) = leaf.assemblies[place as usize].give_up(number) else {
+        let Some(packet) = leaf.assemblies[place as usize].give_up(number, &mut leaf.slots) else {
             return;
         };
         count(&mut leaf.record.given_up, &packet);

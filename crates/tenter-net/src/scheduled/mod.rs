@@ -20,6 +20,7 @@ mod credit;
 mod earliest;
 mod leaf;
 mod reassembly;
+mod slots;
 mod spray;
 mod voq;
 

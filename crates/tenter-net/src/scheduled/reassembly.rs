@@ -1,73 +1,62 @@
 //! Reassembly at the destination leaf: packets become whole again and get back their order.
 
-use std::collections::VecDeque;
-
 use crate::packet::Packet;
+use crate::scheduled::slots::{Series, Slots};
 
-/// A packet on its way through the fabric.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    packet: Packet,
-    /// Cells that have not come.
-    missing: u16,
-}
-
-/// What one virtual output queue has sent and this leaf has not sent on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Assembly {
-    /// In the order of their numbers.
-    parts: VecDeque<Part>,
-    /// The number of the first.
-    first: u32,
-}
+/// What one virtual output queue has sent and this leaf has not sent on, in the order of its
+/// numbers. The instant of a packet is how many of its cells have not come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Assembly(Series);
 
 impl Assembly {
     /// A packet of so many cells is on its way, behind all before it; its number.
-    pub(crate) fn announce(&mut self, packet: &Packet, cells: u16) -> u32 {
-        self.parts.push_back(Part {
-            packet: *packet,
-            missing: cells,
-        });
-        self.first.wrapping_add(self.parts.len() as u32 - 1)
+    pub(crate) fn announce(&mut self, packet: &Packet, cells: u16, slots: &mut Slots) -> u32 {
+        self.0.push(packet, slots).at = u64::from(cells);
+        self.0.first().wrapping_add(self.0.len() as u32 - 1)
     }
 
     /// A cell of the packet of that number has come; whether it was still waited for.
-    pub(crate) fn take(&mut self, number: u32) -> bool {
-        let place = number.wrapping_sub(self.first) as usize;
-        let Some(part) = self.parts.get_mut(place) else {
+    pub(crate) fn take(self, number: u32, slots: &mut Slots) -> bool {
+        let Some(packet) = self.0.get_mut(number, slots) else {
             return false;
         };
-        part.missing -= 1;
+        packet.at -= 1;
         true
     }
 
     /// Takes out the next packet that is whole, if all before it were.
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        if self.parts.front()?.missing > 0 {
+    pub(crate) fn pop(&mut self, slots: &mut Slots) -> Option<Packet> {
+        let missing = self.0.front(slots)?.at;
+        if missing > 0 {
             return None;
         }
-        self.first = self.first.wrapping_add(1);
-        self.parts.pop_front().map(|part| part.packet)
+        self.0.pop(slots)
     }
 
     /// Gives up the packet of that number, the first that waits, if it does.
-    pub(crate) fn give_up(&mut self, number: u32) -> Option<Packet> {
-        if self.first != number {
+    pub(crate) fn give_up(&mut self, number: u32, slots: &mut Slots) -> Option<Packet> {
+        if self.0.first() != number {
             return None;
         }
-        let part = self.parts.pop_front()?;
-        self.first = self.first.wrapping_add(1);
-        Some(part.packet)
+        self.0.pop(slots)
+    }
+
+    /// Reads one word of the packet that leaves next.
+    pub(crate) fn touch(self, slots: &Slots) -> u64 {
+        self.0.touch(slots)
     }
 
     /// Packets that wait, whole or not.
-    pub(crate) fn len(&self) -> usize {
-        self.parts.len()
+    pub(crate) fn len(self) -> usize {
+        self.0.len()
     }
 
     /// Packets that wait.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.parts.iter().map(|part| &part.packet)
+    pub(crate) fn waiting<'a>(
+        &self,
+        slots: &'a Slots,
+    ) -> impl Iterator<Item = &'a Packet> + use<'a> {
+        self.0.iter(slots)
     }
 }
 
@@ -75,6 +64,7 @@ impl Assembly {
 mod tests {
     use super::Assembly;
     use crate::packet::{Packet, PacketKind};
+    use crate::scheduled::slots::Slots;
 
     fn packet(sequence: u32) -> Packet {
         Packet {
@@ -93,22 +83,26 @@ mod tests {
     #[test]
     fn packets_leave_whole_and_in_order() {
         let mut assembly = Assembly::default();
+        let slots = &mut Slots::default();
         for sequence in 10..13 {
-            assembly.announce(&packet(sequence), 2);
+            assembly.announce(&packet(sequence), 2, slots);
         }
         // The last one is whole first, then the first one.
         for number in [2, 2, 0, 1, 0] {
-            assert!(assembly.take(number));
+            assert!(assembly.take(number, slots));
         }
-        assert_eq!(assembly.pop().map(|packet| packet.sequence), Some(10));
-        assert!(assembly.pop().is_none());
+        assert_eq!(assembly.pop(slots).map(|packet| packet.sequence), Some(10));
+        assert!(assembly.pop(slots).is_none());
         assert_eq!(assembly.len(), 2);
-        assert!(assembly.give_up(0).is_none());
+        assert!(assembly.give_up(0, slots).is_none());
         // The second cell of the second is lost; when it is given up the third may leave.
-        assert_eq!(assembly.give_up(1).map(|packet| packet.sequence), Some(11));
-        assert_eq!(assembly.pop().map(|packet| packet.sequence), Some(12));
+        assert_eq!(
+            assembly.give_up(1, slots).map(|packet| packet.sequence),
+            Some(11)
+        );
+        assert_eq!(assembly.pop(slots).map(|packet| packet.sequence), Some(12));
         // It comes after all: nobody waits for it.
-        assert!(!assembly.take(1));
-        assert_eq!(assembly.announce(&packet(13), 1), 3);
+        assert!(!assembly.take(1, slots));
+        assert_eq!(assembly.announce(&packet(13), 1, slots), 3);
     }
 }

@@ -37,6 +37,11 @@ impl Spray {
         }
     }
 
+    /// The place of the next link, if links take turns.
+    pub(crate) fn peek(&self, destination: usize, count: usize) -> usize {
+        (self.turns[destination] as usize + 1) % count.max(1)
+    }
+
     /// The place of the next link among `count` that lead to a destination.
     #[inline]
     pub(crate) fn next(&mut self, destination: usize, count: usize) -> usize {

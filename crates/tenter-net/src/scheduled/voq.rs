@@ -1,8 +1,7 @@
 //! The virtual output queues of an ingress leaf: one for each destination port and class.
 
-use tenter_engine::Ring;
-
 use crate::packet::{Packet, WIRE_OVERHEAD_BYTES};
+use crate::scheduled::slots::{Series, Slots};
 
 /// What a queue needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,23 +16,24 @@ pub(crate) enum VoqState {
 
 /// Packets that came from the hosts of a leaf and wait for credit of one destination port.
 ///
-/// All bytes but those of `bytes` are wire bytes at the destination port, counted from the
-/// beginning: what waits is `arrived` − `sent`, the credit balance `granted` − `sent`, which may be
-/// negative by less than a packet.
+/// All bytes but those of `bytes` are wire bytes at the destination port. There is one for each
+/// host of the fabric, and what is needed of one is rarely in the cache: so two share a line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(32))]
 pub(crate) struct Voq {
-    frames: Ring<Packet>,
+    frames: Series,
     bytes: u64,
-    arrived: u64,
-    asked: u64,
-    granted: u64,
-    sent: u64,
-    /// The number of the next packet that leaves.
-    sequence: u32,
+    /// What was granted less what was sent: below zero by less than a packet, and above it by no
+    /// more than a credit while nothing waits.
+    balance: i32,
+    /// What arrived and was not asked for.
+    unasked: u32,
 }
 
-pub(crate) fn wire_bytes(packet: &Packet) -> u64 {
-    u64::from(packet.frame_bytes) + u64::from(WIRE_OVERHEAD_BYTES)
+const _: () = assert!(size_of::<Voq>() == 32);
+
+fn wire_bytes(packet: &Packet) -> u32 {
+    u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES
 }
 
 impl Voq {
@@ -42,14 +42,23 @@ impl Voq {
         self.bytes
     }
 
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.frames.iter()
+    /// Reads one word of what leaves next.
+    pub(crate) fn touch(&self, slots: &Slots) -> u64 {
+        self.frames.touch(slots)
+    }
+
+    pub(crate) fn waiting<'a>(
+        &self,
+        slots: &'a Slots,
+    ) -> impl Iterator<Item = &'a Packet> + use<'a> {
+        self.frames.iter(slots)
     }
 
     pub(crate) fn state(&self) -> VoqState {
+        let waiting = self.bytes + self.frames.len() as u64 * u64::from(WIRE_OVERHEAD_BYTES);
         if self.frames.is_empty() {
             VoqState::Empty
-        } else if self.arrived > self.granted {
+        } else if waiting.cast_signed() > i64::from(self.balance) {
             VoqState::Hungry
         } else {
             VoqState::Satisfied
@@ -57,38 +66,35 @@ impl Voq {
     }
 
     /// Takes a packet that came through `input`.
-    pub(crate) fn push(&mut self, packet: &Packet, input: u16) {
+    pub(crate) fn push(&mut self, packet: &Packet, input: u16, slots: &mut Slots) {
         self.bytes += u64::from(packet.frame_bytes);
-        self.arrived += wire_bytes(packet);
-        self.frames.push_copy(packet).store_from(input);
+        self.unasked += wire_bytes(packet);
+        self.frames.push(packet, slots).store_from(input);
     }
 
     /// How much to ask for, if for anything: what waits, has no credit and was not asked for.
     pub(crate) fn request(&mut self) -> Option<u32> {
-        if self.state() != VoqState::Hungry || self.arrived <= self.asked {
+        if self.state() != VoqState::Hungry || self.unasked == 0 {
             return None;
         }
-        let more = self.arrived - self.asked;
-        self.asked = self.arrived;
-        Some(more as u32)
+        Some(std::mem::take(&mut self.unasked))
     }
 
     pub(crate) fn credit(&mut self, bytes: u32) {
-        self.granted += u64::from(bytes);
+        self.balance += bytes.cast_signed();
     }
 
     /// Takes out the next packet that there is credit for, with its number. The last one may take
     /// more than is left.
-    pub(crate) fn pop(&mut self) -> Option<(Packet, u32)> {
-        if self.granted <= self.sent {
+    pub(crate) fn pop(&mut self, slots: &mut Slots) -> Option<(Packet, u32)> {
+        if self.balance <= 0 {
             return None;
         }
-        let packet = self.frames.pop()?;
+        let number = self.frames.first();
+        let packet = self.frames.pop(slots)?;
         self.bytes -= u64::from(packet.frame_bytes);
-        self.sent += wire_bytes(&packet);
-        let sequence = self.sequence;
-        self.sequence = sequence.wrapping_add(1);
-        Some((packet, sequence))
+        self.balance -= wire_bytes(&packet).cast_signed();
+        Some((packet, number))
     }
 }
 
@@ -96,6 +102,7 @@ impl Voq {
 mod tests {
     use super::{Voq, VoqState};
     use crate::packet::{Packet, PacketKind};
+    use crate::scheduled::slots::Slots;
 
     fn packet(frame_bytes: u16) -> Packet {
         Packet {
@@ -114,44 +121,45 @@ mod tests {
     #[test]
     fn it_asks_once_for_what_it_has_no_credit_for() {
         let mut voq = Voq::default();
+        let slots = &mut Slots::default();
         assert_eq!((voq.state(), voq.request()), (VoqState::Empty, None));
-        voq.push(&packet(980), 3);
+        voq.push(&packet(980), 3, slots);
         // 980 bytes take 1,000 on the wire.
         assert_eq!(
             (voq.state(), voq.request()),
             (VoqState::Hungry, Some(1_000))
         );
         assert_eq!(voq.request(), None);
-        voq.push(&packet(480), 3);
+        voq.push(&packet(480), 3, slots);
         assert_eq!(voq.request(), Some(500));
-        assert!(voq.pop().is_none());
+        assert!(voq.pop(slots).is_none());
         // 1,200: the first packet, and the second although only 200 are left.
         voq.credit(1_200);
         assert_eq!(
-            voq.pop()
+            voq.pop(slots)
                 .map(|(packet, number)| (packet.frame_bytes, number)),
             Some((980, 0))
         );
         assert_eq!(voq.bytes(), 480);
         assert_eq!(
-            voq.pop()
+            voq.pop(slots)
                 .map(|(packet, number)| (packet.frame_bytes, number)),
             Some((480, 1))
         );
         assert_eq!(voq.state(), VoqState::Empty);
         // The balance is -300, and 300 of what was asked for are still to come.
-        voq.push(&packet(80), 3);
+        voq.push(&packet(80), 3, slots);
         assert_eq!(voq.request(), Some(100));
         voq.credit(300);
-        assert!(voq.pop().is_none());
+        assert!(voq.pop(slots).is_none());
         voq.credit(4_000);
         assert_eq!(voq.state(), VoqState::Satisfied);
-        assert!(voq.pop().is_some());
+        assert!(voq.pop(slots).is_some());
         // 3,900 are left: nothing need be asked for.
-        voq.push(&packet(3_880), 3);
+        voq.push(&packet(3_880), 3, slots);
         assert_eq!((voq.state(), voq.request()), (VoqState::Satisfied, None));
-        assert!(voq.pop().is_some());
-        voq.push(&packet(80), 3);
+        assert!(voq.pop(slots).is_some());
+        voq.push(&packet(80), 3, slots);
         assert_eq!(voq.request(), Some(4_000));
     }
 }
