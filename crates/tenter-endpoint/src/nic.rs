@@ -131,8 +131,8 @@ pub struct Nic {
     lanes: Option<Box<NicLanes>>,
     /// A pause storm that lasts.
     storm: Option<Box<trouble::Storm>>,
-    /// Whether frames come straight from the wire and go straight onto it: there are no lanes, no
-    /// receive buffer, no in-band telemetry, no storm, and no flows that change their way.
+    /// Whether frames come straight from the wire and go straight onto it: there have never been
+    /// lanes, a receive buffer, in-band telemetry, a storm, or flows that change their way.
     is_plain: bool,
     /// Flows that shall take other ways; made when the NIC is first told.
     reroutes: Option<Box<reroute::Reroutes>>,
@@ -789,6 +789,8 @@ impl Nic {
             u64::MAX
         };
         if self.is_plain {
+            debug_assert!(self.lanes.is_none() && self.storm.is_none() && self.reroutes.is_none());
+            debug_assert!(self.receive_buffer.is_none());
             return (timeout != u64::MAX).then_some(timeout);
         }
         let buffer = self.receive_buffer.as_ref().map_or(u64::MAX, |buffer| {

@@ -144,8 +144,10 @@ fn input_of(key: u64) -> u16 {
 
 /// The arrivals of one visit in the order (time, input).
 ///
-/// Items of one input never arrive at the same instant, since a wire carries one after the other;
-/// so the order depends on nothing but what arrives, not on who was served first when it was sent.
+/// Items of one input never arrive at the same instant where it is that of a wire, which carries
+/// one after the other. Those of other inputs may, and keep the order in which their one sender has
+/// sent them. So the order depends on nothing but what arrives, not on which sender was served
+/// first.
 #[derive(Debug)]
 pub struct Agenda<T> {
     inbox: Inbox<T>,

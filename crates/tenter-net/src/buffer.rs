@@ -111,6 +111,9 @@ pub struct PoolRecord {
     pub high_water_bytes: Option<u64>,
 }
 
+/// Ports that are looked at for each visit for which bounds do not suffice, on average at most.
+const PORTS_PER_LOOK: usize = 32;
+
 /// The buffer's books.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
@@ -123,6 +126,8 @@ pub(crate) struct SharedBuffer {
     booked: u8,
     /// For each queue how full its fullest account is at most: departures do not lower it.
     bounds: [u64; CLASSES],
+    /// Visits for which they did not suffice since they were last tightened.
+    loose: usize,
     classes: Vec<ClassRules>,
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
@@ -187,6 +192,7 @@ impl SharedBuffer {
         SharedBuffer {
             booked: booked.sum(),
             bounds: [0; CLASSES],
+            loose: 0,
             private_limits,
             shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
@@ -232,9 +238,15 @@ impl SharedBuffer {
         std::array::from_fn(|queue| (queues & (1 << queue) != 0).then_some(self.bounds[queue]))
     }
 
-    /// Looks how full the fullest account of each queue is; `longest` says how much the longest
-    /// output queue holds.
-    pub(crate) fn tighten_bounds(&mut self, longest: impl Fn(usize) -> u64) {
+    /// The bounds have not sufficed: looks how full the fullest account of each queue is; `longest`
+    /// says how much the longest output queue holds. Of switches with many ports only once in so
+    /// many visits, for one queue that stays long makes the look useless each time.
+    pub(crate) fn tighten_bounds(&mut self, ports: usize, longest: impl Fn(usize) -> u64) {
+        self.loose += 1;
+        if self.loose * PORTS_PER_LOOK < ports {
+            return;
+        }
+        self.loose = 0;
         for (queue, rules) in self.classes.iter().enumerate() {
             self.bounds[queue] = if rules.lossless.is_some() {
                 let groups = self.groups[queue..].iter().step_by(self.classes.len());
@@ -272,7 +284,7 @@ impl SharedBuffer {
 
     /// Frames of `arriving` bytes together, in these queues (one bit each), will be stored before
     /// `end`: if a pool may become fuller than ever, the journal is opened.
-    pub(crate) fn expect(&mut self, arriving: u64, queues: u8, end: u64) {
+    pub(crate) fn foresee(&mut self, arriving: u64, queues: u8, end: u64) {
         let high = self.classes.iter().enumerate().any(|(queue, rules)| {
             let pool = &self.pools[rules.pool];
             queues & self.booked & (1 << queue) != 0 && pool.used + arriving > pool.high_water

@@ -122,7 +122,7 @@ impl Switch {
         let certain = self.buffer.certify(arriving, &self.buffer.bounds(queues))
             || self.certify_exactly(arrivals, turns, arriving);
         if certain {
-            self.buffer.expect(arriving, queues, end);
+            self.buffer.foresee(arriving, queues, end);
         }
         certain
     }
@@ -132,7 +132,7 @@ impl Switch {
     #[inline(never)]
     fn certify_exactly(&mut self, arrivals: &Agenda<Packet>, turns: &Turns, arriving: u64) -> bool {
         let ports = &self.ports;
-        self.buffer.tighten_bounds(|queue| {
+        self.buffer.tighten_bounds(ports.len(), |queue| {
             let waiting = ports.iter().map(|port| port.bytes_in(queue));
             waiting.max().unwrap_or(0)
         });
@@ -144,6 +144,10 @@ impl Switch {
             let queue = self.rules.queue(packet);
             let waiting = self.ports[usize::from(turns.port(place))].bytes_in(queue);
             let account = self.buffer.account((input, queue), waiting);
+            debug_assert!(
+                Some(account) <= self.buffer.bounds(1 << queue)[queue],
+                "an account is fuller than its bound"
+            );
             fullest[queue] = fullest[queue].max(Some(account));
         }
         self.buffer.certify(arriving, &fullest)

@@ -126,7 +126,7 @@ const HOSTS: KeyTable = KeyTable {
         "npus_per_host",
         "count",
         Default("8"),
-        "NPUs of each host, each with a NIC; ranks that follow each other share a host",
+        "NPUs of each host; ranks that follow each other share a host",
     )
     .from("usual servers")],
 };

@@ -143,7 +143,7 @@ const NIC: KeyTable = KeyTable {
             "start_skew_max",
             "time",
             Default("0ns"),
-            "Each NIC starts each collective of each job later by a random time up to this",
+            "Each rank starts each collective of its job later by a random time up to this",
         ),
         key(
             "clock_offset_max_ppm",

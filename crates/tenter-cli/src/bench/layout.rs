@@ -44,9 +44,8 @@ impl Layout {
             ),
         };
         // The NPUs of a server follow each other; elsewhere nodes do, each with NICs of its own.
-        let stride = rail.map_or(per_node.next_multiple_of(npus), |(_, per_server)| {
-            per_server
-        });
+        let whole = per_node.checked_next_multiple_of(npus).unwrap_or(u32::MAX);
+        let stride = rail.map_or(whole, |(_, per_server)| per_server);
         check_counts((nodes, per_node), stride, (nics, npus), rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
             return Err("an algorithm that tells hosts apart needs `--order hosts`".to_owned());

@@ -1,6 +1,6 @@
 //! Which rank sent which chunk when: bars, or where there are too many of them, strips.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::line_chart::{labelled, x_axis};
 use super::runs::Run;
@@ -221,10 +221,10 @@ fn draw_strips(
             );
         }
         let chunks = row.iter().flat_map(|rank| rank.1.iter().copied());
-        let capacity: f64 = row
-            .iter()
-            .filter_map(|rank| rates.get(&rank.1.first()?.src_host))
-            .sum();
+        // Ranks may share a NIC.
+        let hosts = row.iter().filter_map(|rank| Some(rank.1.first()?.src_host));
+        let hosts: BTreeSet<u32> = hosts.collect();
+        let capacity: f64 = hosts.iter().filter_map(|host| rates.get(host)).sum();
         let shares = shares(chunks, start, x.domain.1, bins, capacity);
         strip(&name, &shares, (top, height), x, page);
     }
