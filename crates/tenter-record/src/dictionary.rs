@@ -262,6 +262,7 @@ mod tests {
                 "ns" => &["_ns"],
                 "ps" => &["_ps"],
                 "s" => &["_s"],
+                "bits" => &["_bits"],
                 "bytes" => &["_bytes"],
                 "frames" => &["_frames", "frames_delta"],
                 "flows" => &["flows"],
