@@ -35,9 +35,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
 }
 
 /// Lets several NPUs share each NIC, in some of the plans: fewer NICs then carry the ranks of each
-/// job, block after block or in turn.
+/// job, block after block or in turn. Not where routes go round: it takes what all NICs send for
+/// them to wait for each other.
 pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
-    if !draw.chance(15) {
+    if !plan.topology.routes.is_empty() || !draw.chance(15) {
         return;
     }
     let npus = draw.within(2..=4) as u32;
