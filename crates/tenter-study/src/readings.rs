@@ -178,10 +178,8 @@ impl ReadingRow {
             Reading::CompletionTimeMs => self.completion_time_ms(trial).map(Value::Number),
             Reading::UpperLinksUsed => Some(Value::Number(upper_links_used(trial))),
             Reading::UpperLinksPercent => upper_links_percent(trial).map(Value::Number),
-            Reading::MovedFlows => {
-                // Switches move flows, and NICs.
-                Some(Value::Number(trial.summary.totals.flow_moves as f64))
-            }
+            // Switches move flows, and NICs.
+            Reading::MovedFlows => Some(Value::Number(trial.summary.totals.flow_moves as f64)),
             Reading::FctP50Ms | Reading::FctP99Ms | Reading::FctP9999Ms => {
                 let millionths = self.reading.percentile()?;
                 fct::percentile_ms([trial], self.job.as_deref(), millionths).map(Value::Number)
