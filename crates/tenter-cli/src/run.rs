@@ -305,13 +305,18 @@ pub(crate) fn describe(plan: &Plan) -> String {
     )
 }
 
+/// How many NPUs NICs have, to be said of them where it is more than one.
+pub(crate) fn shared_by(npus_per_nic: u32) -> String {
+    match npus_per_nic {
+        1 => String::new(),
+        npus => format!(" with {npus} NPUs each"),
+    }
+}
+
 /// What the fabric consists of.
 pub(crate) fn parts(plan: &Plan) -> String {
     let topology = &plan.topology;
-    let shared = match plan.npus_per_nic {
-        1 => String::new(),
-        npus => format!(" with {npus} NPUs each"),
-    };
+    let shared = shared_by(plan.npus_per_nic);
     format!(
         "{}{shared}, {}, {}",
         counted(topology.hosts, "NIC", "NICs"),

@@ -1,5 +1,6 @@
 //! The NIC: arbitration among queue pairs, acknowledgements, timeouts.
 
+mod counters;
 mod credit;
 mod host_memory;
 mod in_band;
@@ -22,6 +23,7 @@ use tenter_units::Rate;
 
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
+pub use crate::nic::counters::NicCounters;
 use crate::nic::credit::NicLanes;
 use crate::nic::limited::Limits;
 use crate::nic::marks::MarkBook;
@@ -48,41 +50,6 @@ pub trait Directory {
     /// [`Delivery::nth`] is; `None` where there is none. Asked only where a packet is given up for
     /// lost.
     fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64>;
-}
-
-/// What a NIC counts, under the names NIC drivers use for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NicCounters {
-    /// Frames that arrived.
-    pub received_frames: u64,
-    /// Their frame bytes.
-    pub received_bytes: u64,
-    /// Data packets accepted.
-    pub data_packets: u64,
-    /// Their frame bytes.
-    pub data_bytes: u64,
-    /// Data packets dropped because one before them was missing.
-    pub out_of_sequence: u64,
-    /// Of the data packets accepted, those before which one was missing.
-    pub out_of_order: u64,
-    /// Data packets given up for lost.
-    pub given_up: u64,
-    /// Data packets dropped because they had been accepted before, or given up.
-    pub duplicate_request: u64,
-    /// Data packets sent that had been sent before.
-    pub retransmitted_packets: u64,
-    /// Packets that arrived marked with congestion experienced.
-    pub marked_packets: u64,
-    /// NAKs sent.
-    pub nak_sent: u64,
-    /// NAKs received.
-    pub packet_seq_err: u64,
-    /// Timeouts of the oldest unacknowledged packet.
-    pub local_ack_timeout_err: u64,
-    /// Congestion notifications sent.
-    pub np_cnp_sent: u64,
-    /// Congestion notifications received.
-    pub rp_cnp_handled: u64,
 }
 
 /// A queue pair that gave up.
@@ -435,8 +402,7 @@ impl Nic {
         done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if self.is_plain && packet.kind.is_data() && !packet.has(Packet::CONGESTION_EXPERIENCED) {
-            self.counters.received_frames += 1;
-            self.counters.received_bytes += u64::from(packet.frame_bytes);
+            self.counters.receive(packet);
             return self.take_data(spec, packet, directory, medium);
         }
         self.arrive_otherwise(spec, packet, directory, medium, done)
@@ -456,8 +422,7 @@ impl Nic {
             self.obey(packet, medium);
             return None;
         }
-        self.counters.received_frames += 1;
-        self.counters.received_bytes += u64::from(packet.frame_bytes);
+        self.counters.receive(packet);
         if packet.kind == PacketKind::Signal {
             self.take_signal(packet, medium);
             return None;
@@ -601,8 +566,7 @@ impl Nic {
         packet: &Packet,
         medium: &mut M,
     ) -> Option<Delivery> {
-        self.counters.data_packets += 1;
-        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        self.counters.accept(packet);
         if packet.flags & (Packet::ACK_REQUEST | Packet::END_OF_TRANSFER) == 0 {
             self.note(EventKind::Accepted, packet, medium);
             return None;
@@ -805,8 +769,8 @@ impl Nic {
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
     /// repeated pauses, these before those of a storm, then flows that take other ways, and
-    /// timeouts last. Returns the
-    /// transfer that a frame completes, and puts the work requests it acknowledges into `done`.
+    /// timeouts last. Returns the transfer that a frame completes, and puts the work requests it
+    /// acknowledges into `done`.
     pub fn fire<M: Medium>(
         &mut self,
         spec: &NicSpec,

@@ -82,11 +82,22 @@ impl Switches {
         std::iter::once(&self.usual).chain(self.tiers.iter().map(|(_, spec)| spec))
     }
 
+    /// The same, for changes.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut SwitchSpec> {
+        let tiers = self.tiers.iter_mut().map(|(_, spec)| spec);
+        std::iter::once(&mut self.usual).chain(tiers)
+    }
+
+    /// The highest of the classes that switches have a queue for and of those `used`.
+    pub fn highest_class(&self, used: impl IntoIterator<Item = u8>) -> Option<u8> {
+        let listed = self.usual.classes.iter().map(|listed| listed.class);
+        listed.chain(used).max()
+    }
+
     /// Gives every switch a strict queue for a class above all others, with memory of its own that
     /// never runs out.
     pub fn add_class_for_signals(&mut self, class: u8) {
-        let tiers = self.tiers.iter_mut().map(|(_, spec)| spec);
-        for spec in std::iter::once(&mut self.usual).chain(tiers) {
+        for spec in self.iter_mut() {
             let mut pools = spec.pool_bytes.iter();
             let pool = pools.position(|&bytes| bytes == UNLIMITED_POOL);
             let pool = pool.unwrap_or_else(|| {

@@ -317,12 +317,7 @@ impl Transmitter {
     /// free.
     #[inline]
     pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
-        if self.is_special {
-            self.transmit_specially(*packet, start, None, medium);
-        } else {
-            let at = self.put(packet, start, medium);
-            medium.send(self.output, at, packet);
-        }
+        self.transmit_from(None, packet, start, medium);
     }
 
     /// The same with a frame from a queue in which so many frame bytes are left.
@@ -334,8 +329,20 @@ impl Transmitter {
         queue_bytes: u64,
         medium: &mut M,
     ) {
+        self.transmit_from(Some(queue_bytes), packet, start, medium);
+    }
+
+    /// The same with a frame that may be from a queue.
+    #[inline]
+    fn transmit_from<M: Medium>(
+        &mut self,
+        queue_bytes: Option<u64>,
+        packet: &Packet,
+        start: u64,
+        medium: &mut M,
+    ) {
         if self.is_special {
-            self.transmit_specially(*packet, start, Some(queue_bytes), medium);
+            self.transmit_specially(*packet, start, queue_bytes, medium);
         } else {
             let at = self.put(packet, start, medium);
             medium.send(self.output, at, packet);

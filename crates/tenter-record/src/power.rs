@@ -43,3 +43,22 @@ rows! {
         picojoules_per_bit: Option<f64> => "pj_per_bit", "pJ/bit";
     }
 }
+
+impl PowerRow {
+    /// Adds what is over the duration, and over what was received.
+    pub fn add_means(&mut self) {
+        if self.duration.is_zero() {
+            return;
+        }
+        let dynamic = self.dynamic_energy / self.duration.as_s();
+        let throughput = 8.0 * self.rx_payload_bytes as f64 / self.duration.as_ns();
+        self.dynamic_power = Some(dynamic);
+        self.throughput_gbps = Some(throughput);
+        if throughput > 0.0 {
+            self.static_per_gbps = Some(self.static_power / throughput);
+            self.dynamic_per_gbps = Some(dynamic / throughput);
+            // A watt for a gigabit per second is a nanojoule for a bit.
+            self.picojoules_per_bit = Some(1e3 * (self.static_power + dynamic) / throughput);
+        }
+    }
+}

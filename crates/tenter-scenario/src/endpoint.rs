@@ -301,7 +301,8 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Whether the NPUs of two NICs are of one scale-up domain.
     pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
-        scale_up::joins(self.scale_up, self.npus_per_nic, a, b)
+        self.scale_up
+            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 }
 

@@ -53,8 +53,7 @@ pub(crate) fn complete(
         refuse(what, "leave out `from`, or choose them by `to`");
         return;
     }
-    let listed = switches.usual.classes.iter().map(|listed| listed.class);
-    let taken = listed.chain(around.all_classes()).max();
+    let taken = switches.highest_class(around.all_classes());
     if taken.is_some_and(|taken| taken >= class) {
         let what = format!("sends notices in class {class}, which is in use");
         refuse(

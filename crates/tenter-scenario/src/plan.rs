@@ -10,7 +10,6 @@ use tenter_workload::Job;
 use tenter_workload::collective::ScaleUp;
 
 use crate::power::PowerProfile;
-use crate::scale_up;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
 /// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
@@ -101,7 +100,8 @@ impl Plan {
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
     /// no NIC.
     pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        scale_up::joins(self.scale_up, self.npus_per_nic, a, b)
+        self.scale_up
+            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 
     /// The same with some of the jobs only, on the same fabric: the others have their places and

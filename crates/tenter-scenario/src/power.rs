@@ -222,25 +222,18 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<PowerProfile>> {
 
 /// The constants of a section, without a name.
 fn constants(section: &mut Section<'_>) -> Read<PowerProfile> {
-    let mut of = |key| section.integer(key, 0..=CONSTANT_MAX);
-    let read = [
-        of("switch_base_mw"),
-        of("switch_port_mw"),
-        of("switch_bit_fj"),
-        of("cable_end_mw"),
-        of("cable_bit_fj"),
-        of("optical_element_mw"),
-    ];
-    let [base, port, bit, end, cable_bit, element] = read;
-    Some(PowerProfile {
-        name: String::new(),
-        switch_base_mw: base?,
-        switch_port_mw: port?,
-        switch_bit_fj: bit?,
-        cable_end_mw: end?,
-        cable_bit_fj: cable_bit?,
-        optical_element_mw: element?,
-    })
+    let mut profile = PowerProfile::default();
+    let mut is_whole = true;
+    for key in POWER.keys {
+        let Some(constant) = profile.constant(key.name) else {
+            continue;
+        };
+        match section.integer(key.name, 0..=CONSTANT_MAX) {
+            Some(value) => *constant = value,
+            None => is_whole = false,
+        }
+    }
+    is_whole.then_some(profile)
 }
 
 /// The constants of a profile as if they had been written.

@@ -66,11 +66,6 @@ pub(crate) fn check(around: &Around<'_>) {
     }
 }
 
-/// Whether the NPUs of two NICs are of one domain, where so many NPUs share each NIC.
-pub(crate) fn joins(domain: Option<ScaleUp>, npus_per_nic: u32, a: u32, b: u32) -> bool {
-    domain.is_some_and(|domain| domain.joins(a * npus_per_nic, b * npus_per_nic))
-}
-
 /// Reads `scale_up` and `npus_per_nic` out of `endpoint.host`.
 pub(crate) fn read(host: &mut Section<'_>) -> Option<(Option<ScaleUp>, u32)> {
     let domain = read_domain(host);

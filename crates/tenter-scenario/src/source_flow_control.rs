@@ -190,8 +190,7 @@ impl SignalDraft {
             return None;
         }
         let class = self.spec.class;
-        let listed = switches.usual.classes.iter().map(|listed| listed.class);
-        let taken = listed.chain(around.used.iter().copied()).max();
+        let taken = switches.highest_class(around.used.iter().copied());
         if let Some(taken) = taken.filter(|&taken| taken >= class) {
             let message = format!(
                 "`fabric.source_flow_control.class` is {class}, but class {taken} is in use: signals need a class of their own above all others"

@@ -46,23 +46,6 @@ pub(crate) fn of_run<D: Driver>(
         rx_payload_bytes: rows.map(|row| row.rx_payload_bytes).sum(),
         ..PowerRow::default()
     };
-    add_means(&mut row);
+    row.add_means();
     row
-}
-
-/// Adds what is over the duration, and over what was received.
-fn add_means(row: &mut PowerRow) {
-    if row.duration.is_zero() {
-        return;
-    }
-    let dynamic = row.dynamic_energy / row.duration.as_s();
-    let throughput = 8.0 * row.rx_payload_bytes as f64 / row.duration.as_ns();
-    row.dynamic_power = Some(dynamic);
-    row.throughput_gbps = Some(throughput);
-    if throughput > 0.0 {
-        row.static_per_gbps = Some(row.static_power / throughput);
-        row.dynamic_per_gbps = Some(dynamic / throughput);
-        // A watt for a gigabit per second is a nanojoule for a bit.
-        row.picojoules_per_bit = Some(1e3 * (row.static_power + dynamic) / throughput);
-    }
 }

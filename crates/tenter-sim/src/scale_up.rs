@@ -39,9 +39,8 @@ struct Carried {
 impl Context {
     /// Whether two NICs belong to NPUs of the same scale-up domain.
     pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
-        let npus = self.npus_per_nic;
         self.scale_up
-            .is_some_and(|domain| domain.joins(a * npus, b * npus))
+            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 
     /// Whether a transfer of a job passes a domain and no NIC.

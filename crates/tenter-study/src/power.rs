@@ -24,15 +24,19 @@ impl Basis {
         })
     }
 
-    /// Static power and the energy of all bits, in W and J, with other constants.
-    fn with(&self, constants: &BTreeMap<String, u64>, counted: &PowerRow) -> Option<(f64, f64)> {
+    /// What was counted, with the power that follows from other constants.
+    fn with(&self, constants: &BTreeMap<String, u64>, counted: &PowerRow) -> Option<PowerRow> {
         let mut profile = self.profile.clone();
         for (name, value) in constants {
             *profile.constant(name)? = *value;
         }
-        let watts = profile.static_power(&self.parts).watts();
-        let joules = profile.dynamic_joules(counted.switched_bits, counted.cabled_bits);
-        Some((watts, joules))
+        let mut row = PowerRow {
+            static_power: profile.static_power(&self.parts).watts(),
+            dynamic_energy: profile.dynamic_joules(counted.switched_bits, counted.cabled_bits),
+            ..counted.clone()
+        };
+        row.add_means();
+        Some(row)
     }
 }
 
@@ -53,14 +57,11 @@ pub(crate) fn read(
     trial: &Trial,
 ) -> Option<f64> {
     let counted = trial.summary.power.as_ref()?;
-    let (watts, joules) = trial.power.as_ref()?.with(constants, counted)?;
-    let throughput = counted.throughput_gbps.filter(|&gbps| gbps > 0.0)?;
-    let dynamic = joules / counted.duration.as_s();
+    let row = trial.power.as_ref()?.with(constants, counted)?;
     match reading {
-        Reading::StaticWPerGbps => Some(watts / throughput),
-        Reading::DynamicWPerGbps => Some(dynamic / throughput),
-        // A watt for a gigabit per second is a nanojoule for a bit.
-        Reading::PjPerBit => Some(1e3 * (watts + dynamic) / throughput),
+        Reading::StaticWPerGbps => row.static_per_gbps,
+        Reading::DynamicWPerGbps => row.dynamic_per_gbps,
+        Reading::PjPerBit => row.picojoules_per_bit,
         _ => None,
     }
 }
@@ -79,7 +80,7 @@ mod tests {
             switched_bits: 100_000,
             cabled_bits: 200_000,
             duration: Time::from_us(1),
-            throughput_gbps: Some(100.0),
+            rx_payload_bytes: 12_500,
             ..PowerRow::default()
         });
         trial.power = Some(Basis {
@@ -139,7 +140,7 @@ mod tests {
             .power
             .as_mut()
             .expect("it has one")
-            .throughput_gbps = Some(0.0);
+            .rx_payload_bytes = 0;
         assert_eq!(of(&trial), None);
     }
 }

@@ -5,6 +5,7 @@ use tenter_scenario::Plan;
 use tenter_topology::TopologySpec;
 
 use crate::arguments::{RankOrder, Ranks};
+use crate::run::shared_by;
 
 /// The ranks of a benchmark.
 #[derive(Debug, PartialEq, Eq)]
@@ -116,10 +117,7 @@ fn check_counts(
     if u64::from(nodes) * u64::from(stride) > u64::from(nics) * u64::from(npus) && rail.is_none()
         || ranks > u64::from(nics) * u64::from(npus)
     {
-        let shared = match npus {
-            1 => String::new(),
-            _ => format!(" with {npus} NPUs each"),
-        };
+        let shared = shared_by(npus);
         return Err(format!(
             "{nodes} nodes with {per_node} GPUs are {ranks} ranks, and the fabric has {nics} NICs{shared}; ask for fewer, or for a larger fabric"
         ));

@@ -93,8 +93,7 @@ impl Nic {
             });
         match placed {
             Placed::Stored => {
-                self.counters.data_packets += 1;
-                self.counters.data_bytes += u64::from(packet.frame_bytes);
+                self.counters.accept(packet);
                 self.counters.out_of_order += 1;
                 self.note(EventKind::Accepted, packet, medium);
             }
@@ -139,8 +138,7 @@ impl Nic {
         medium: &mut M,
     ) {
         let slot = packet.queue_pair;
-        self.counters.data_packets += 1;
-        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        self.counters.accept(packet);
         let queue_pair = &mut self.receive[slot as usize];
         if packet.has(Packet::END_OF_TRANSFER) {
             self.delivered

@@ -22,10 +22,8 @@ impl Nic {
             return false;
         }
         queue_pair.accept(packet.frame_bytes, latency(packet));
-        self.counters.received_frames += 1;
-        self.counters.received_bytes += u64::from(packet.frame_bytes);
-        self.counters.data_packets += 1;
-        self.counters.data_bytes += u64::from(packet.frame_bytes);
+        self.counters.receive(packet);
+        self.counters.accept(packet);
         self.note(EventKind::Accepted, packet, medium);
         true
     }

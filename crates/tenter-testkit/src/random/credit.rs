@@ -19,14 +19,12 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || lossless || !draw.chance(likely) {
         return;
     }
-    let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
-    for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+    for spec in plan.switches.iter_mut() {
         make_endless(spec);
     }
     if draw.chance(40) {
         let destination = LoadBalancing::Destination(ByDestination);
-        let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
-        for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+        for spec in plan.switches.iter_mut() {
             spec.load_balancing = destination.clone();
         }
     }

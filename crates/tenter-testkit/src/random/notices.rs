@@ -1,11 +1,12 @@
 //! Notices to hosts in place of those between switches: set in the plan, for half of those whose
 //! telemetry moves flows at once, where a class is left for them.
 
-use tenter_endpoint::{NicAddress, RerouteSpec};
+use tenter_endpoint::RerouteSpec;
 use tenter_net::load_balancing::{LoadBalancing, Notify};
 use tenter_scenario::Plan;
 
 use super::draw::Draw;
+use super::signals::highest_class;
 
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
@@ -14,17 +15,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     }
     let mut rules = plan.impairments.iter().flat_map(|of| &of.rules);
-    let listed = plan.switches.usual.classes.iter().map(|spec| spec.class);
-    let of_nics = plan.addresses.iter().map(NicAddress::class);
-    let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
-    let notification = plan.nic.notification.map(|spec| spec.class);
-    let control = plan.nic.control_class.into_iter().chain(notification);
-    let used = listed.chain(of_nics).chain(of_jobs).chain(control);
-    if used.max() >= Some(7) || rules.any(|rule| rule.from.is_some()) {
+    if highest_class(plan) >= Some(7) || rules.any(|rule| rule.from.is_some()) {
         return;
     }
-    let tiers = plan.switches.tiers.iter_mut().map(|(_, spec)| spec);
-    for spec in std::iter::once(&mut plan.switches.usual).chain(tiers) {
+    for spec in plan.switches.iter_mut() {
         let LoadBalancing::Telemetry(of) = &mut spec.load_balancing else {
             return;
         };

@@ -7,18 +7,22 @@ use tenter_scenario::Plan;
 
 use super::draw::Draw;
 
+/// The highest class that switches list or anything is sent in.
+pub(super) fn highest_class(plan: &Plan) -> Option<u8> {
+    let of_nics = plan.addresses.iter().map(NicAddress::class);
+    let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
+    let notification = plan.nic.notification.map(|spec| spec.class);
+    let control = plan.nic.control_class.into_iter().chain(notification);
+    let used = of_nics.chain(of_jobs).chain(control);
+    plan.switches.highest_class(used)
+}
+
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if plan.scheduled.is_some() || plan.credit.is_some() || !draw.chance(45) {
         return;
     }
-    let listed = plan.switches.usual.classes.iter().map(|spec| spec.class);
-    let of_nics = plan.addresses.iter().map(NicAddress::class);
-    let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
-    let notification = plan.nic.notification.map(|spec| spec.class);
-    let control = plan.nic.control_class.into_iter().chain(notification);
-    let used = listed.chain(of_nics).chain(of_jobs).chain(control);
-    let class = used.max().map_or(0, |class| class + 1);
+    let class = highest_class(plan).map_or(0, |class| class + 1);
     if class > 7 {
         return;
     }

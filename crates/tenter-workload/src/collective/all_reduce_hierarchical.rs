@@ -51,6 +51,11 @@ impl ScaleUp {
         a / self.npus_per_host == b / self.npus_per_host
     }
 
+    /// Whether the NPUs of two NICs are of one host, where so many NPUs share each NIC.
+    pub fn joins_nics(self, npus_per_nic: u32, a: u32, b: u32) -> bool {
+        self.joins(a * npus_per_nic, b * npus_per_nic)
+    }
+
     /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
     /// [`Time::MAX`].
     pub fn time_of(self, bytes: u64) -> Time {
