@@ -368,6 +368,9 @@ pub(crate) struct StudyRun {
     /// Only the smaller cases of each study
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Only these variants, by their names; may be given several times
+    #[arg(long = "variant", value_name = "VARIANT")]
+    pub(crate) variants: Vec<String>,
     /// Of the seeds that a study runs, only the first so many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) seeds: Option<u32>,

@@ -53,6 +53,10 @@ fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
             seeds.quick_runs = seeds.quick_runs.min(most as usize);
         }
     }
+    for study in &mut studies {
+        let kept = study.keep_variants(&arguments.variants);
+        kept.map_err(|error| Failure::input(error.to_string()))?;
+    }
     let runner = Runner {
         arguments,
         extent: if arguments.quick {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
 use tenter_study::{
     Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
-    StudyAnswer, Value, Verdict,
+    StudyAnswer, Value, Variant, Verdict,
 };
 
 /// So much of a change is shown.
@@ -88,7 +88,7 @@ fn published_readings(rows: &[ReadingRow]) -> String {
 
 fn variants(study: &Study) -> String {
     let mut text = String::new();
-    for variant in &study.variants {
+    for variant in study.kept_variants() {
         let _ = writeln!(text, "  {}: {}", variant.name, variant.about);
         for set in &variant.set {
             let _ = writeln!(text, "    with {}", clipped(set));
@@ -225,12 +225,8 @@ fn one_by_one(answer: &StudyAnswer) -> TextTable {
 fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> TextTable {
     let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
     columns.push(TextColumn::number("published", ""));
-    columns.extend(
-        study
-            .variants
-            .iter()
-            .map(|variant| TextColumn::number(&variant.name, "")),
-    );
+    let variants = study.kept_variants();
+    columns.extend(variants.map(|variant| TextColumn::number(&variant.name, "")));
     columns.push(TextColumn::number("band", ""));
     columns.extend(["judged", "gate", "verdict"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
@@ -239,13 +235,16 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
             (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
         };
         let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
+        if found.is_empty() && study.variants.iter().any(|variant| variant.left_out) {
+            continue;
+        }
         let of = |name: &str| found.iter().find(|found| found.variant == name);
         let mut cells = vec![
             named(&row.case, row.bar.as_deref()),
             row.metric.clone(),
             value(row.published.as_ref()),
         ];
-        let variants = study.variants.iter();
+        let variants = study.kept_variants();
         cells.extend(variants.map(|variant| {
             of(&variant.name).map_or_else(dash, |found| value(found.measured.as_ref()))
         }));
@@ -304,7 +303,7 @@ fn with_verdicts(
         TextColumn::number("size", ""),
         TextColumn::number(&name, &format!("published {unit}")),
     ];
-    for variant in &study.variants {
+    for variant in study.kept_variants() {
         columns.push(TextColumn::number(&variant.name, unit));
         columns.push(TextColumn::number("off by", "%"));
     }
@@ -342,7 +341,7 @@ fn side_by_side(
     for &metric in metrics {
         let (name, unit) = name_and_unit(&sizes.metrics[metric].name);
         columns.push(TextColumn::number(&format!("{name} {unit}"), "published"));
-        for variant in &study.variants {
+        for variant in study.kept_variants() {
             columns.push(TextColumn::number("", &variant.name));
         }
     }
@@ -378,6 +377,12 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
     let open = answer.tally(Gate::Open);
     if open.rows > 0 {
         let _ = write!(text, "; open: {} of {} match", open.matches, open.rows);
+    }
+    let names = |left_out: &Variant| left_out.name.clone();
+    let left_out = study.variants.iter().filter(|variant| variant.left_out);
+    let left_out: Vec<String> = left_out.map(names).collect();
+    if !left_out.is_empty() {
+        let _ = write!(text, "; not run (--variant): {}", left_out.join(", "));
     }
     let Comparison::Sizes(sizes) = &study.comparison else {
         return text;

@@ -182,3 +182,23 @@ fn an_unknown_study_is_an_input_error_with_a_suggestion() {
         assert!(text.contains("studies: methodology/jct-1, methodology/jct-2"));
     }
 }
+
+#[test]
+fn only_the_variants_asked_for_are_run() {
+    let run = ["study", "run", "methodology/jct-2", "--quick", "--variant"];
+    let output = tenter(&[&run[..], &["pure", "--format", "csv"]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    assert!(text.lines().count() > 1 && text.contains(",pure,"));
+    assert!(!text.contains("calibrated"), "{text}");
+
+    let output = tenter(&[&run[..], &["pure"]].concat());
+    let text = stdout(&output);
+    assert!(text.contains("not run (--variant): calibrated"), "{text}");
+
+    let output = tenter(&[&run[..], &["pur"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    let wanted = "the study `methodology/jct-2` has no variant `pur`\n  its variants: ";
+    assert!(text.contains(wanted), "{text}");
+}

@@ -473,6 +473,11 @@ pub struct Variant {
     /// Whether a quick run has it.
     #[serde(default = "yes")]
     pub quick: bool,
+    /// Whether it is not among the variants that [`Study::keep_variants`] was given.
+    ///
+    /// [`Study::keep_variants`]: crate::Study::keep_variants
+    #[serde(skip)]
+    pub left_out: bool,
     /// The constants that were fitted to published values; none in a pure model.
     #[serde(default)]
     pub calibrations: Vec<Calibration>,

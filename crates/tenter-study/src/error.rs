@@ -45,3 +45,15 @@ pub struct UnknownStudy {
     /// All studies.
     pub known: Vec<&'static str>,
 }
+
+/// A name that is none of the variants of a study.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the study `{study}` has no variant `{given}`\n  its variants: {}", known.join(", "))]
+pub struct UnknownVariant {
+    /// Name of the study.
+    pub study: String,
+    /// What was given.
+    pub given: String,
+    /// All variants of the study.
+    pub known: Vec<String>,
+}

@@ -46,7 +46,7 @@ pub use description::{
     Against, Calibration, Chart, Condition, Drawing, DrawnVariant, Judged, PortName, Reading,
     Seeds, Shows, Statistic, Variant,
 };
-pub use error::{StudyError, UnknownStudy};
+pub use error::{StudyError, UnknownStudy, UnknownVariant};
 pub use pauses::Pauses;
 pub use published::{Case, Gate};
 pub use readings::ReadingRow;

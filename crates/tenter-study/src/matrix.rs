@@ -204,6 +204,7 @@ fn variant_name(fabric: &str, case: &Case) -> String {
 
 fn variant(fabric: &Fabric, case: &Case) -> Variant {
     Variant {
+        left_out: false,
         name: variant_name(&fabric.name, case),
         about: format!("{}, {}", case.label, fabric.about),
         set: case.set.iter().chain(&fabric.set).cloned().collect(),

@@ -130,7 +130,8 @@ impl Sizes {
         let mut answers = Vec::new();
         for (position, metric) in self.metrics.iter().enumerate() {
             for case in self.cases(quick) {
-                for (index, variant) in variants.iter().enumerate() {
+                let kept = variants.iter().enumerate();
+                for (index, variant) in kept.filter(|(_, variant)| !variant.left_out) {
                     let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
                     answers.push(self.compare(case, (position, metric), variant, trials));
                 }

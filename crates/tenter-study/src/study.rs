@@ -5,7 +5,7 @@ use tenter_scenario::{Format, Loaded, Plan, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
 use crate::description::{Against, Chart, Description, Drawing, Reading, Seeds, Variant};
-use crate::error::StudyError;
+use crate::error::{StudyError, UnknownVariant};
 use crate::matrix;
 use crate::pauses::Pauses;
 use crate::power;
@@ -22,6 +22,13 @@ pub enum Extent {
     Full,
     /// The smaller cases, up to the size that the study states, or fewer seeds.
     Quick,
+}
+
+impl Variant {
+    /// Whether that much of a study has it.
+    fn is_run(&self, extent: Extent) -> bool {
+        !self.left_out && (self.quick || extent == Extent::Full)
+    }
 }
 
 /// A published study.
@@ -123,6 +130,31 @@ impl Study {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
+    /// Leaves out all variants but these: they are not run, and what is read from them, or beside
+    /// them, has no row. An empty list leaves out none.
+    ///
+    /// # Errors
+    /// When one of the names is not that of a variant.
+    pub fn keep_variants(&mut self, names: &[String]) -> Result<(), UnknownVariant> {
+        if let Some(given) = names.iter().find(|name| self.variant(name).is_none()) {
+            let known = self.variants.iter().map(|variant| variant.name.clone());
+            return Err(UnknownVariant {
+                study: self.name.clone(),
+                given: given.clone(),
+                known: known.collect(),
+            });
+        }
+        for variant in &mut self.variants {
+            variant.left_out = !names.is_empty() && !names.contains(&variant.name);
+        }
+        Ok(())
+    }
+
+    /// The variants that are not left out.
+    pub fn kept_variants(&self) -> impl Iterator<Item = &Variant> {
+        self.variants.iter().filter(|variant| !variant.left_out)
+    }
+
     /// Whether there is anything to run.
     pub fn has(&self, extent: Extent) -> bool {
         match &self.comparison {
@@ -162,7 +194,7 @@ impl Study {
     /// # Errors
     /// When the scenario does not hold, or is not one job with one iteration.
     pub fn trials(&self, variant: &Variant, extent: Extent) -> Result<Vec<Loaded>, StudyError> {
-        if extent == Extent::Quick && !variant.quick {
+        if !variant.is_run(extent) {
             return Ok(Vec::new());
         }
         let Some(seeds) = &self.seeds else {
@@ -286,7 +318,8 @@ impl Study {
     ) -> Vec<CaseAnswer> {
         let place = |name: &String| self.variants.iter().position(|of| of.name == *name);
         let is_run = |name: &String| {
-            extent == Extent::Full || self.variant(name).is_some_and(|variant| variant.quick)
+            self.variant(name)
+                .is_some_and(|variant| variant.is_run(extent))
         };
         let of = |name: &String| {
             let trials = place(name).and_then(|at| trials.get(at));

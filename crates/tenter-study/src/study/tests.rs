@@ -340,3 +340,32 @@ fn values_stand_against_those_of_others() {
     let ratio = of(&Against::RatioTo(name()), 3.0, &[2.0]);
     assert_eq!(ratio, Value::Number(1.5));
 }
+
+#[test]
+fn variants_left_out_are_not_run_and_have_no_rows() {
+    let mut study = study();
+    let names = |names: &[&str]| -> Vec<String> {
+        let owned = names.iter().map(|&name| name.to_owned());
+        owned.collect()
+    };
+    let unknown = study.keep_variants(&names(&["pure", "other"]));
+    let unknown = unknown.expect_err("there is no such variant");
+    assert_eq!(
+        (unknown.given.as_str(), unknown.known),
+        ("other", names(&["pure", "fitted"]))
+    );
+
+    study.keep_variants(&names(&["pure"])).expect("it is one");
+    let [pure, fitted] = study.variants.as_slice() else {
+        panic!("there are two variants");
+    };
+    let runs = |variant| study.trials(variant, Extent::Full).expect("it holds").len();
+    assert_eq!((runs(pure), runs(fitted)), (1, 0));
+    let answer = study.judge(Extent::Full, &[trial(&[(1, 1_000)], "aa"), Vec::new()]);
+    assert!(!answer.cases.is_empty());
+    assert!(answer.cases.iter().all(|row| row.variant == "pure"));
+    assert!(answer.holds());
+
+    study.keep_variants(&[]).expect("none is named");
+    assert_eq!(study.kept_variants().count(), 2);
+}
