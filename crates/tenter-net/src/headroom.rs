@@ -14,7 +14,7 @@ use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
 use crate::packet::WIRE_OVERHEAD_BYTES;
-use crate::spec::{Forwarding, Switches};
+use crate::spec::Switches;
 
 /// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
@@ -183,13 +183,9 @@ pub fn incoming<'a>(
     senders: &'a Senders,
 ) -> impl Iterator<Item = PausedLink> + 'a {
     let ports = 0..topology.nodes[node as usize].ports.len() as u16;
-    let fastest = topology.nodes[node as usize].fastest;
-    let forwarding = switches.of(topology, node).forwarding;
     ports.map(move |port| {
-        // What is faster than its input would run dry in mid-frame.
-        let slower = topology.cable(node, port).rate < fastest;
-        let stores = slower || forwarding == Forwarding::StoreAndForward;
-        incoming_through((topology, switches), (node, port), stores, senders)
+        let whole = switches.take_whole(topology, node, topology.cable(node, port).rate);
+        incoming_through((topology, switches), (node, port), whole, senders)
     })
 }
 
@@ -240,7 +236,7 @@ pub fn all<'a>(
 fn incoming_through(
     (topology, switches): (&Topology, &Switches),
     (node, port): (u32, u16),
-    stores: bool,
+    whole: bool,
     senders: &Senders,
 ) -> PausedLink {
     let cable = topology.cable(node, port);
@@ -254,7 +250,7 @@ fn incoming_through(
     let longest = (leave, cable.delay);
     let (leave, cable_delay) = longest_circuit((topology, switches), (node, port), longest);
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
-    let stored = if stores {
+    let stored = if whole {
         cable.rate.time_of_bits(u128::from(wire_bits))
     } else {
         Time::ZERO

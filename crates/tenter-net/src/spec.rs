@@ -1,7 +1,7 @@
 //! What a switch is built from: plain numbers, all units resolved.
 
 use tenter_topology::Topology;
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
 use crate::class::{CLASSES, ClassSpec, EcnSpec};
 use crate::load_balancing::LoadBalancing;
@@ -50,6 +50,9 @@ pub struct Switches {
     pub usual: SwitchSpec,
     /// The others, each with its tier, 0 for leaves; no tier twice.
     pub tiers: Vec<(u8, SwitchSpec)>,
+    /// Whether leaves have frames whole before they do anything with them, however they forward:
+    /// those of a scheduled fabric.
+    pub leaves_take_whole: bool,
 }
 
 impl Switches {
@@ -58,7 +61,20 @@ impl Switches {
         Switches {
             usual,
             tiers: Vec::new(),
+            leaves_take_whole: false,
         }
+    }
+
+    /// Whether a switch takes frames of an input of that rate whole: where it stores and forwards,
+    /// where a faster output would run dry in mid-frame, and at the leaves of a scheduled fabric.
+    ///
+    /// # Panics
+    ///
+    /// If the node is a host.
+    pub fn take_whole(&self, topology: &Topology, node: u32, rate: Rate) -> bool {
+        self.of(topology, node).forwarding == Forwarding::StoreAndForward
+            || topology.nodes[node as usize].fastest > rate
+            || (self.leaves_take_whole && topology.tier(node) == Some(0))
     }
 
     /// The model of a switch.

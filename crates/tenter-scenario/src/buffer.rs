@@ -24,6 +24,8 @@ pub(crate) struct Around<'a> {
     pub(crate) addresses: &'a [NicAddress],
     pub(crate) jobs: &'a [Job],
     pub(crate) endpoint: &'a Endpoint,
+    /// Whether leaves take frames whole, as those of a scheduled fabric do.
+    pub(crate) leaves_take_whole: bool,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
 }
@@ -149,7 +151,11 @@ impl Around<'_> {
         keep_last(effective);
         let usual = specs.remove(0);
         let tiers = numbers.into_iter().zip(specs).collect();
-        let mut switches = Switches { usual, tiers };
+        let mut switches = Switches {
+            usual,
+            tiers,
+            leaves_take_whole: self.leaves_take_whole,
+        };
         self.check_tiers(&whole, &switches)?;
         for (number, parts) in whole.iter().enumerate() {
             self.fit(number, parts, &mut switches, effective)?;

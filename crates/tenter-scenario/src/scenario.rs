@@ -319,19 +319,19 @@ impl Draft<'_> {
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = bind_impairments(self.impairments.as_deref(), &topology);
-        let (addresses, endpoint) = (addresses?, self.endpoint?);
+        let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
             jobs: jobs.as_deref().unwrap_or_default(),
             endpoint: &endpoint,
+            leaves_take_whole: switching.spec.scheduled().is_some(),
             problems,
             warnings,
         };
-        let (usual, tiers) = fabric.switches?;
+        let ((usual, tiers), balancing) = (fabric.switches?, fabric.load_balancing?.spec);
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
-        let (balancing, switching) = (fabric.load_balancing?.spec, fabric.switching?);
         let switches = around.complete(usual, tiers, &balancing, effective);
         let others = (&described.0, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);

@@ -1,7 +1,7 @@
 //! How long messages take on a path that nobody else uses: what a slow-down is a ratio to.
 
 use tenter_endpoint::NicSpec;
-use tenter_net::{Forwarding, WIRE_OVERHEAD_BYTES};
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::{CableEnd, Routing};
 use tenter_units::{Rate, Time};
 
@@ -47,18 +47,8 @@ pub fn link(plan: &Plan, end: CableEnd) -> Link {
     Link {
         rate: cable.rate,
         latency: leave + cable.delay + enter,
-        stores: stores(plan, peer, cable.rate),
+        stores: topology.is_host(peer) || plan.switches.take_whole(topology, peer, cable.rate),
     }
-}
-
-/// Whether a node takes frames of an input of that rate whole: hosts do, and switches that store
-/// and forward, have a faster output, or are leaves of a scheduled fabric.
-fn stores(plan: &Plan, node: u32, rate: Rate) -> bool {
-    let topology = &plan.topology;
-    topology.is_host(node)
-        || plan.switches.of(topology, node).forwarding == Forwarding::StoreAndForward
-        || topology.nodes[node as usize].fastest > rate
-        || (plan.scheduled.is_some() && topology.tier(node) == Some(0))
 }
 
 /// A wire that frames take one after the other.

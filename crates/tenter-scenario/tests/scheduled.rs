@@ -2,6 +2,7 @@
 
 mod base;
 
+use tenter_net::headroom::{Senders, incoming};
 use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_units::Time;
 
@@ -108,4 +109,43 @@ fn what_it_does_not_work_with_is_refused() {
         &["fabric.switching={kind: output-queued, credit: 4096B}"],
         "unknown key `credit`",
     );
+}
+
+/// A leaf takes frames of hosts whole, however the switches forward: what is on its way when it
+/// pauses a host is a frame more than cut-through has.
+#[test]
+fn headroom_counts_that_leaves_take_frames_whole() {
+    let flights = |overrides: &[&str]| -> Vec<Vec<Time>> {
+        let mut all = vec![
+            "fabric.flow_control=pfc",
+            "fabric.switch.forwarding=cut-through",
+            "fabric.switch.pipeline_latency=600ns",
+        ];
+        all.extend(overrides);
+        let plan = SMALL.good(&all).plan;
+        let senders = Senders {
+            frame_bytes: 4_180,
+            transmit_latency: Time::ZERO,
+            fast_ppm: 0,
+        };
+        let switches = plan.topology.hosts as u32..plan.topology.nodes.len() as u32;
+        let of = |node| incoming((&plan.topology, &plan.switches), node, &senders);
+        let flights = switches.map(|node| of(node).map(|link| link.flight).collect());
+        flights.collect()
+    };
+    let plain = flights(&["fabric.switching={kind: output-queued}"]);
+    let whole = flights(&[]);
+    // 4,200 bytes at 400 Gb/s; spines cut through.
+    let frame = Time::from_ns(84);
+    assert_eq!((plain.len(), whole.len()), (5, 5));
+    for (leaf, (plain, whole)) in plain.iter().zip(&whole).enumerate() {
+        assert_eq!(
+            (plain.len(), whole.len()),
+            if leaf < 3 { (4, 4) } else { (3, 3) }
+        );
+        let more = if leaf < 3 { frame } else { Time::ZERO };
+        for (plain, whole) in plain.iter().zip(whole) {
+            assert_eq!(*whole, *plain + more);
+        }
+    }
 }

@@ -9,8 +9,8 @@ use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    CreditSpec, FarEnd, Forwarding, MacControl, SignalSpec, Switch, SwitchSpec, Switches,
-    Telemetry, Transmitter, Turns,
+    CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchSpec, Switches, Telemetry,
+    Transmitter, Turns,
 };
 use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -257,16 +257,9 @@ impl Context {
         std::iter::once(self.link(node, port)).chain(circuits)
     }
 
-    /// Cut-through needs an input that is no slower than any output of the switch: whether frames
-    /// of this rate arrive whole at a node.
+    /// Whether frames of this rate arrive whole at a node.
     pub(crate) fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
-        if self.topology.is_host(peer)
-            || self.switch(peer).forwarding == Forwarding::StoreAndForward
-        {
-            return true;
-        }
-        // A leaf that schedules has packets and cells whole before it does anything with them.
-        self.topology.nodes[peer as usize].fastest > rate || self.is_scheduled_leaf(peer)
+        self.topology.is_host(peer) || self.switches.take_whole(&self.topology, peer, rate)
     }
 }
 
@@ -373,6 +366,11 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         });
     }
     let homes = homes(&topology, threads);
+    assert_eq!(
+        plan.switches.leaves_take_whole,
+        plan.scheduled.is_some(),
+        "the leaves of scheduled fabrics take frames whole, and no others need to"
+    );
     Ok(Context {
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),

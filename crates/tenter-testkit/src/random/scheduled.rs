@@ -36,6 +36,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         threshold_bytes: draw.within(1..=30_000),
         hold: Time::from_ns(draw.within(100..=20_000)),
     });
+    plan.switches.leaves_take_whole = true;
     plan.scheduled = Some(ScheduledSpec {
         credit_bytes,
         over_speed_ppm: draw.below(6) as u32 * 10_000,

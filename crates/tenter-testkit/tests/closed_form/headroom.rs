@@ -254,3 +254,58 @@ fn without_a_frame_in_the_way_one_less_comes() {
         assert_eq!(case.drops(&less, false), 1, "{case:?}");
     }
 }
+
+/// Frames that a leaf of a scheduled fabric drops of those that host 1 sends to host 2, which takes
+/// next to nothing, while host 0 sends to host 1 without a gap, from `start` on.
+fn scheduled_drops(headroom: &str, start: u64) -> u64 {
+    let scenario = format!(
+        "fabric:
+  kind: leaf-spine
+  leaves: 2
+  hosts_per_leaf: 3
+  spines: 1
+  host_rate: 400Gbps
+  uplink_rate: 400Gbps
+  host_delay: 40ns
+  switching: {{kind: scheduled}}
+  switch:
+    forwarding: cut-through
+    pipeline_latency: 600ns
+    classes: [{{class: 3, limit: {limit}B, lossless: {{headroom: {headroom}}}}}]
+endpoint:
+  nic:
+    message_size: 128KiB
+    pcie: {{peak: 500Gbps}}
+  nic_impairments: [{{host: host2, dma_write: 1%}}]
+jobs:
+  - {{name: stream, ranks: [2, 1], start: 10us, collectives: [{{collective: incast, size: 8MiB}}]}}
+  - {{name: back, ranks: [1, 0], start: {start}ps, collectives: [{{collective: incast, size: 4MiB}}]}}
+observe: {{samples: false}}
+limits: {{time: 90us}}
+",
+        limit = LIMIT * FRAME,
+    );
+    let trial = Trial::run(&scenario, &[]);
+    let port = trial.port("leaf0", "host1");
+    assert!(port.tx_xoff_frames > 0, "from {start} ps");
+    port.dropped_frames
+}
+
+#[test]
+fn a_scheduled_leaf_has_frames_whole_before_it_pauses() {
+    // 40 + 300 ns and a frame of 83.88 ns of flight, and a wait of 85.56 + 40 + 1,158.4 ns, are
+    // 1,707.84 ns: 20.36 frames, so in the worst phase 21 come. All but the first of a message have
+    // 16 bytes less than the model counts, which is 20.44 frames.
+    let model = (1_707_840 * FRAME).div_ceil(83_880) + FRAME;
+    assert_eq!((model / FRAME, model / (FRAME - 16)), (21, 21));
+    let less = format!("{}B", model - FRAME);
+    let mut dropped = 0;
+    // Every phase of the frames on the way back, by 4 ns.
+    for start in (0..84).step_by(4).map(|phase| 5_000_000 + phase * 1_000) {
+        assert_eq!(scheduled_drops("model", start), 0, "from {start} ps");
+        let drops = scheduled_drops(&less, start);
+        assert!(drops <= 1, "one frame less, from {start} ps");
+        dropped += drops;
+    }
+    assert!(dropped > 0, "no phase was the worst");
+}
