@@ -369,7 +369,7 @@ pub(crate) struct StudyRun {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Only these variants, by their names; may be given several times
-    #[arg(long = "variant", value_name = "VARIANT")]
+    #[arg(long = "variant", value_name = "NAME")]
     pub(crate) variants: Vec<String>,
     /// Of the seeds that a study runs, only the first so many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -56,6 +56,14 @@ fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
     for study in &mut studies {
         let kept = study.keep_variants(&arguments.variants);
         kept.map_err(|error| Failure::input(error.to_string()))?;
+        if arguments.quick && study.has(Extent::Quick) && !study.has_variants(Extent::Quick) {
+            let names = arguments.variants.join("`, `");
+            let message = format!(
+                "{}: `{names}` has no quick form; leave out --quick",
+                study.name
+            );
+            return Err(Failure::input(message));
+        }
     }
     let runner = Runner {
         arguments,

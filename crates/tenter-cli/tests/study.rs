@@ -201,4 +201,11 @@ fn only_the_variants_asked_for_are_run() {
     let text = String::from_utf8_lossy(&output.stderr);
     let wanted = "the study `methodology/jct-2` has no variant `pur`\n  its variants: ";
     assert!(text.contains(wanted), "{text}");
+
+    let study = ["run", "scheduled-fabric/impairments", "--variant"];
+    let run = [&["study"], &study[..], &["ecmp-none", "--quick"]].concat();
+    let output = tenter(&run);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("leave out --quick"), "{text}");
 }

@@ -150,6 +150,11 @@ impl Study {
         Ok(())
     }
 
+    /// Whether any variant that is not left out is run in such an extent.
+    pub fn has_variants(&self, extent: Extent) -> bool {
+        self.variants.iter().any(|variant| variant.is_run(extent))
+    }
+
     /// The variants that are not left out.
     pub fn kept_variants(&self) -> impl Iterator<Item = &Variant> {
         self.variants.iter().filter(|variant| !variant.left_out)
