@@ -45,8 +45,13 @@ rows! {
 }
 
 impl PowerRow {
-    /// Adds what is over the duration, and over what was received.
+    /// Works out what is over the duration (in W and Gbit/s) and over what was received (in W per
+    /// Gbit/s and pJ/bit), whatever was there; nothing of no duration, and only the former where
+    /// nothing was received.
     pub fn add_means(&mut self) {
+        (self.dynamic_power, self.throughput_gbps) = (None, None);
+        (self.static_per_gbps, self.dynamic_per_gbps) = (None, None);
+        self.picojoules_per_bit = None;
         if self.duration.is_zero() {
             return;
         }
