@@ -14,7 +14,7 @@ mod trouble;
 
 use std::collections::VecDeque;
 
-use tenter_engine::Ring;
+use tenter_engine::{Ring, prefetch, prefetch_at};
 use tenter_net::{
     CONNECT_FRAME_BYTES, Event, EventKind, Medium, Packet, PacketKind, PauseRecord, SENT_UNIT_PS,
     Signal, Transmitter,
@@ -85,7 +85,7 @@ pub struct Nic {
     /// Work requests and connection requests that are not acknowledged: while there are none, no
     /// timer fires.
     pending: u32,
-    /// Data frames sent when the visit before began.
+    /// Data frames sent when the last visit began.
     sent_before: u64,
     errors: Vec<QueuePairError>,
     classes: NicClasses,
@@ -270,30 +270,51 @@ impl Nic {
         self.join_round(spec, slot, request.posted);
     }
 
-    /// Reads one word of every queue pair that the visit is about to need: for packets that have
-    /// arrived, and for about as many data packets as left in the visit before. The reads do
-    /// not wait for each other, as the ones in the loop that follows would.
+    /// Prefetches what every visit needs.
     #[inline]
-    pub fn touch<'p>(&mut self, arrivals: impl Iterator<Item = &'p Packet>) {
+    pub fn prefetch(&self) {
+        prefetch(&self.transmitter);
+        prefetch(&self.message_end);
+        prefetch(&self.send);
+        prefetch(&self.round);
+        prefetch(&self.timeouts);
+        prefetch(&self.counters);
+        prefetch(&self.marks);
+    }
+
+    /// Prefetches the queue pairs that the next visit will need: for packets that have arrived, and
+    /// for about as many data packets as left in the visit before.
+    #[inline]
+    pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
         if self.send.len() + self.receive.len() <= FEW_SLOTS {
             return;
         }
-        let sent = self.transmitter.sent().0 - self.transmitter.sent_control().0;
-        let departures = (sent - self.sent_before).max(1) as usize;
-        self.sent_before = sent;
-        let mut seen = 0;
         for packet in arrivals.filter(|packet| packet.kind.is_of_queue_pair()) {
             let slot = packet.queue_pair as usize;
-            seen ^= if packet.kind.is_for_receiver() {
-                self.receive[slot].expected
+            if packet.kind.is_for_receiver() {
+                prefetch_at(&self.receive, slot);
             } else {
-                self.send[slot].acknowledged ^ self.requests.touch(packet.queue_pair)
-            };
+                prefetch_at(&self.send, slot);
+                self.requests.prefetch(packet.queue_pair);
+            }
         }
+        let departures = (self.data_sent() - self.sent_before).max(1) as usize;
         for &slot in self.round.iter().take(departures) {
-            seen ^= self.send[slot as usize].acknowledged ^ self.requests.touch(slot);
+            prefetch_at(&self.send, slot as usize);
+            self.requests.prefetch(slot);
         }
-        std::hint::black_box(seen);
+    }
+
+    /// A visit begins.
+    #[inline]
+    pub fn note_visit(&mut self) {
+        self.sent_before = self.data_sent();
+    }
+
+    /// Data frames sent so far.
+    #[inline]
+    fn data_sent(&self) -> u64 {
+        self.transmitter.sent().0 - self.transmitter.sent_control().0
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.

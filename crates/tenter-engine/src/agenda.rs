@@ -1,6 +1,7 @@
 //! What arrives at a node in one calendar bucket, and in which order it is served.
 
 use crate::lane::Arrival;
+use crate::prefetch::{LINE_BYTES, prefetch_at};
 
 /// Below this many entries a comparison sort is faster than counting.
 const COUNTING_FROM: usize = 16;
@@ -97,6 +98,20 @@ impl<T: Copy> Inbox<T> {
     #[inline]
     fn entries(&self) -> &[Entry<T>] {
         &self.slots[..self.len]
+    }
+
+    /// Prefetches the items.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        for place in (0..self.len).step_by((LINE_BYTES / size_of::<Entry<T>>()).max(1)) {
+            prefetch_at(&self.slots, place);
+        }
+    }
+
+    /// Prefetches the room for the next item.
+    #[inline]
+    pub(crate) fn prefetch_room(&self) {
+        prefetch_at(&self.slots, self.len);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::agenda::{Agenda, BUCKET_PS_MAX, Inbox};
 use crate::calendar::Calendar;
+use crate::prefetch::prefetch_at;
 
 /// Something that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {
@@ -31,6 +32,12 @@ pub trait Nodes: Send {
         arrivals: &Agenda<Self::Item>,
         visit: &mut Visit<'_, Self::Item>,
     );
+
+    /// Prefetches the memory in which a node begins, for a visit in a little while.
+    fn prefetch(&self, _node: u32) {}
+
+    /// Prefetches what a node will need for what arrives in its next visit.
+    fn prefetch_for<'i>(&self, _node: u32, _arrivals: impl Iterator<Item = &'i Self::Item>) {}
 }
 
 /// Where an output of a node leads: an input of a node of some part.
@@ -53,6 +60,9 @@ const SIZES: usize = 17;
 /// At most so many inboxes per node; what arrives later than that many buckets ahead waits
 /// elsewhere.
 const SLOTS_MAX: u64 = 64;
+
+/// So many nodes do not stay in the cache from one visit to the next. Tests prefetch for any.
+const MANY_NODES: usize = if cfg!(debug_assertions) { 1 } else { 1_000 };
 
 /// Offsets are below 2²⁷ ps (64 slots of 2²¹ ps), and a reciprocal rounded up by less than one is
 /// too large by less than `bucket_ps` / 2⁴⁸; so a product errs by less than a unit and its whole
@@ -96,7 +106,11 @@ pub struct Lane<T> {
     /// Whether the calendar must know the exact instant of each node's next arrival, not only its
     /// bucket.
     exact: bool,
+    /// Whether there are so many nodes that they leave the cache from one visit to the next.
+    is_large: bool,
     agenda: Agenda<T>,
+    /// The nodes of the current window, in the order of their visits.
+    due: Vec<u32>,
     visits: u64,
     windows: u64,
 }
@@ -168,7 +182,9 @@ impl LaneBuilder {
             bucket: 0,
             bucket_start: 0,
             exact: central,
+            is_large: nodes >= MANY_NODES,
             agenda: Agenda::default(),
+            due: Vec::new(),
             visits: 0,
             windows: 0,
         }
@@ -317,15 +333,61 @@ impl<T: Arrival> Lane<T> {
         self.begin(start);
         // Beside the lane during the window, for a visit needs both.
         let mut agenda = std::mem::take(&mut self.agenda);
+        let mut due = std::mem::take(&mut self.due);
+        due.clear();
         for word in 0..self.calendar.words() {
-            let mut due = self.calendar.take_due(start, word, end);
-            while due != 0 {
-                let node = (word * 64) as u32 + due.trailing_zeros();
-                due &= due - 1;
-                self.visit(nodes, node, end, &mut agenda);
+            let mut of_word = self.calendar.take_due(start, word, end);
+            while of_word != 0 {
+                due.push((word * 64) as u32 + of_word.trailing_zeros());
+                of_word &= of_word - 1;
             }
         }
+        for (place, &node) in due.iter().enumerate() {
+            self.prefetch_ahead(nodes, &due[place..]);
+            self.visit(nodes, node, end, &mut agenda);
+        }
         self.agenda = agenda;
+        self.due = due;
+    }
+
+    /// Prefetches what the visits of the next nodes will need, in three steps of which each leads
+    /// to the next. The first node of a window goes without: it is one of many.
+    #[inline]
+    fn prefetch_ahead<N: Nodes<Item = T>>(&self, nodes: &N, due: &[u32]) {
+        let place = |node: u32| self.current_inbox(node);
+        if self.is_large {
+            if let Some(&third) = due.get(3) {
+                prefetch_at(&self.inboxes, place(third));
+                nodes.prefetch(third);
+            }
+            if let Some(&second) = due.get(2) {
+                self.inboxes[place(second)].prefetch();
+            }
+        }
+        if let Some(&next) = due.get(1) {
+            let inbox = &self.inboxes[place(next)];
+            nodes.prefetch_for(next, inbox.iter().map(|(_, item)| item));
+        }
+    }
+
+    /// Where the inbox is that an item through an output is put into which arrives at `at`, if it
+    /// is one of this part.
+    #[inline]
+    fn inbox_at(&self, output: Output, at: u64) -> Option<usize> {
+        let offset = at.wrapping_sub(self.bucket_start);
+        if output.part != self.part || offset >= self.span_ps {
+            return None;
+        }
+        let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
+        let slot = (self.bucket + ahead) & (self.slots - 1);
+        Some((u64::from(output.node) * self.slots + slot) as usize)
+    }
+
+    /// Where the inbox of a node for the current bucket is.
+    #[inline]
+    fn current_inbox(&self, node: u32) -> usize {
+        let slot = self.bucket & (self.slots - 1);
+        (u64::from(node) * self.slots + slot) as usize
     }
 
     /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
@@ -387,7 +449,7 @@ impl<T: Arrival> Lane<T> {
     #[inline]
     fn gather(&mut self, node: u32, end: u64, agenda: &mut Agenda<T>) {
         let slot = self.bucket & (self.slots - 1);
-        let place = (u64::from(node) * self.slots + slot) as usize;
+        let place = self.current_inbox(node);
         let inbox = std::mem::take(&mut self.inboxes[place]);
         self.filled[node as usize] &= !(1 << slot);
         let empty = agenda.take(inbox, self.bucket_ps);
@@ -466,6 +528,29 @@ impl<T: Arrival> Visit<'_, T> {
             self.lane.deliver(output.node, output.input, at, item);
         } else {
             self.lane.hand_over(output, at, *item);
+        }
+    }
+
+    /// Whether nodes leave the cache from one visit to the next.
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        self.lane.is_large
+    }
+
+    /// Prefetches what leads to the memory into which an item will be put that arrives at about
+    /// `at`, in ps.
+    #[inline]
+    pub fn prefetch_way(&self, output: Output, at: u64) {
+        if let Some(place) = self.lane.inbox_at(output, at) {
+            prefetch_at(&self.lane.inboxes, place);
+        }
+    }
+
+    /// Prefetches that memory.
+    #[inline]
+    pub fn prefetch_room(&self, output: Output, at: u64) {
+        if let Some(place) = self.lane.inbox_at(output, at) {
+            self.lane.inboxes[place].prefetch_room();
         }
     }
 

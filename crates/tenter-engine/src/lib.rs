@@ -27,12 +27,14 @@ mod agenda;
 mod barrier;
 mod calendar;
 mod lane;
+mod prefetch;
 mod ring;
 mod stream;
 mod windowed;
 
 pub use agenda::Agenda;
 pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
+pub use prefetch::{prefetch, prefetch_at};
 pub use ring::Ring;
 pub use stream::{Draws, Stream, mix64};
 pub use windowed::{Control, Part, RunOutcome, Windows, act_at_edge, run_windowed};

@@ -1,5 +1,7 @@
 //! A growable FIFO of small values in one power-of-two buffer.
 
+use crate::prefetch::{LINE_BYTES, prefetch_at};
+
 /// A first-in first-out queue of `Copy` values. It holds no memory until the first push.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -41,6 +43,16 @@ impl<T: Copy> Ring<T> {
             None
         } else {
             Some(&self.slots[self.head as usize])
+        }
+    }
+
+    /// Prefetches the values that have waited longest, so many at most.
+    #[inline]
+    pub fn prefetch(&self, most: usize) {
+        let step = LINE_BYTES / size_of::<T>().clamp(1, LINE_BYTES);
+        let mask = self.slots.len().wrapping_sub(1);
+        for place in (0..most.min(self.len as usize)).step_by(step) {
+            prefetch_at(&self.slots, (self.head as usize + place) & mask);
         }
     }
 

@@ -7,7 +7,9 @@ use tenter_engine::{
     Windows, mix64, run_windowed,
 };
 
-const NODES: u32 = 13;
+/// More than a word of the calendar has, on each of two threads; a prime, so that each input has
+/// one sender.
+const NODES: u32 = 131;
 const INPUTS: u16 = 3;
 const LOOKAHEAD: u64 = 1_000;
 const HOPS: u32 = 200;

@@ -14,6 +14,18 @@ pub trait Medium {
     /// Puts a packet onto the link behind an output; it reaches the other end at `at`.
     fn send(&mut self, output: Output, at: u64, packet: &Packet);
 
+    /// Whether nodes leave the cache from one visit to the next, so that prefetching is worth it.
+    fn is_large(&self) -> bool {
+        false
+    }
+
+    /// Prefetches the memory that leads to where a packet will be put that reaches the other end of
+    /// an output at about `at`, in ps.
+    fn prefetch_way(&self, _output: Output, _at: u64) {}
+
+    /// Prefetches the memory into which it will be put.
+    fn prefetch_room(&self, _output: Output, _at: u64) {}
+
     /// Tells the watcher that something happened to a packet.
     fn note(&mut self, event: Event);
 }

@@ -3,7 +3,7 @@
 mod circuit;
 mod credit;
 
-use tenter_engine::Agenda;
+use tenter_engine::{Agenda, prefetch, prefetch_at};
 
 use crate::buffer::{Admission, Due, SharedBuffer, Word};
 use crate::class::{CLASSES, ClassSpec, EcnSpec};
@@ -639,19 +639,26 @@ impl Port {
         &self.transmitter
     }
 
-    /// Reads one word of the frames that will leave next, so that a deep queue is in the cache when
-    /// they do.
+    /// Prefetches what a frame needs that is sent.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.queues
-            .iter()
-            .fold(0, |seen, queue| seen ^ queue.touch())
+    pub(crate) fn prefetch(&self) {
+        prefetch(self);
+        self.transmitter.prefetch();
+        prefetch(&self.bytes);
     }
 
-    /// Reads one word of each part of the port that a frame which is sent needs.
+    /// Prefetches the queues.
     #[inline]
-    pub(crate) fn touch_wire(&self) -> u64 {
-        self.transmitter.free_at() ^ self.transmitter.sent().1 ^ self.high_water_bytes
+    pub(crate) fn prefetch_queues(&self) {
+        prefetch_at(&self.queues, 0);
+    }
+
+    /// Prefetches the frames that will leave next.
+    #[inline]
+    pub(crate) fn prefetch_frames(&self) {
+        for queue in &self.queues {
+            queue.prefetch();
+        }
     }
 
     /// Frame bytes that wait, at the instant the port was last brought to.

@@ -4,8 +4,8 @@ use tenter_engine::Ring;
 
 use crate::packet::Packet;
 
-/// About as many frames as leave a port in one window; two share a cache line.
-const TOUCHED_FRAMES: usize = 8;
+/// About as many frames as leave a port in one window.
+const PREFETCHED_FRAMES: usize = 8;
 
 /// One output queue; what every frame needs is in the first cache line.
 #[derive(Clone, Debug, Default)]
@@ -126,12 +126,10 @@ impl ClassQueue {
         self.frames.iter()
     }
 
-    /// Reads one word of the frames that will leave next, so that a deep queue is in the cache when
-    /// they do.
+    /// Prefetches the frames that will leave next.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        let first = self.frames.iter().take(TOUCHED_FRAMES).step_by(2);
-        first.fold(0, |seen, packet| seen ^ packet.at)
+    pub(crate) fn prefetch(&self) {
+        self.frames.prefetch(PREFETCHED_FRAMES);
     }
 }
 

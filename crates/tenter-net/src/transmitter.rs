@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{Output, Stream};
+use tenter_engine::{Output, Stream, prefetch};
 use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
@@ -127,6 +127,32 @@ impl Transmitter {
             control_bytes: 0,
             mac,
         }
+    }
+
+    /// Prefetches what a frame needs that is sent.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.free_at);
+        prefetch(&self.sent_bytes);
+        prefetch(&self.output);
+    }
+
+    /// Prefetches what leads to where its next frame will be put, if it leaves at `now` or later.
+    #[inline]
+    pub(crate) fn prefetch_way(&self, now: u64, medium: &impl Medium) {
+        medium.prefetch_way(
+            self.output,
+            self.free_at.max(now).saturating_add(self.latency),
+        );
+    }
+
+    /// Prefetches where its next frame will be put.
+    #[inline]
+    pub(crate) fn prefetch_room(&self, now: u64, medium: &impl Medium) {
+        medium.prefetch_room(
+            self.output,
+            self.free_at.max(now).saturating_add(self.latency),
+        );
     }
 
     /// Frames and pause frames that were sent and lost on the wire.

@@ -14,6 +14,8 @@ pub struct Turns {
     first: Vec<u32>,
     /// Ports with arrivals, one bit each.
     fresh: Vec<u64>,
+    /// Empty; its memory is kept.
+    busy: Vec<u16>,
 }
 
 impl Turns {
@@ -50,9 +52,30 @@ impl Turns {
         }
     }
 
+    /// Takes the ports that have something to do, in their order: those with arrivals, and active
+    /// ones, of which none is left.
+    #[inline]
+    pub(crate) fn take_busy(&mut self, active: &mut [u64]) -> Vec<u16> {
+        let mut busy = std::mem::take(&mut self.busy);
+        for (word, active) in active.iter_mut().enumerate() {
+            let mut ports = std::mem::take(active) | self.take_fresh(word);
+            while ports != 0 {
+                busy.push((word * 64) as u16 + ports.trailing_zeros() as u16);
+                ports &= ports - 1;
+            }
+        }
+        busy
+    }
+
+    /// Keeps the memory of a list of ports, which is empty.
+    #[inline]
+    pub(crate) fn keep(&mut self, busy: Vec<u16>) {
+        self.busy = busy;
+    }
+
     /// Takes 64 ports of which those with arrivals have their bit set.
     #[inline]
-    pub(crate) fn take_fresh(&mut self, word: usize) -> u64 {
+    fn take_fresh(&mut self, word: usize) -> u64 {
         std::mem::take(&mut self.fresh[word])
     }
 
@@ -81,8 +104,12 @@ mod tests {
         for _ in 0..2 {
             turns.begin(70, [3, 69, 3, 0, 69, 3].into_iter());
             turns.link();
-            assert_eq!(turns.take_fresh(0), 0b1001);
-            assert_eq!(turns.take_fresh(1), 1 << 5);
+            // Those with arrivals and those that were active, each once, and none is left active.
+            let mut active = [0b1010, 1 << 5 | 1];
+            let mut busy = turns.take_busy(&mut active);
+            assert_eq!((&busy[..], active), (&[0, 1, 3, 64, 69][..], [0, 0]));
+            busy.clear();
+            turns.keep(busy);
             let of = |turns: &mut Turns, port| {
                 let first = turns.take_first(port);
                 std::iter::successors(first, |&place| turns.after(place)).collect::<Vec<_>>()

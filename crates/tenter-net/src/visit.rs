@@ -14,7 +14,7 @@ use tenter_topology::Routing;
 use crate::class::CLASSES;
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::Surroundings;
+use crate::port::{Port, Surroundings};
 use crate::switch::Switch;
 use crate::turns::Turns;
 
@@ -67,6 +67,7 @@ impl Switch {
         }
         if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {
             self.visits.watchful += 1;
+            self.prefetch_frames();
             for (packet, input) in arrivals.iter() {
                 self.bring_before(packet.at, medium);
                 self.arrive(packet, input, routing, medium);
@@ -78,6 +79,7 @@ impl Switch {
             self.serve_ports(arrivals, end, turns, medium)
         } else {
             self.visits.in_order += 1;
+            self.prefetch_frames();
             self.serve_in_order(arrivals, end, turns, medium)
         }
     }
@@ -168,22 +170,23 @@ impl Switch {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };
-        for (index, active) in self.active.iter_mut().enumerate() {
-            let mut ports = *active | turns.take_fresh(index);
-            *active = 0;
-            while ports != 0 {
-                let bit = ports & ports.wrapping_neg();
-                ports ^= bit;
-                let number = index * 64 + bit.trailing_zeros() as usize;
-                let port = &mut self.ports[number];
-                let first = turns.take_first(number);
-                port.serve(arrivals, (first, turns), end, &mut around, medium);
-                if let Some(departure) = port.next_departure() {
-                    *active |= bit;
-                    next = next.min(departure);
-                }
+        let mut busy = turns.take_busy(&mut self.active);
+        for &number in busy.iter().take(STEPS[2]) {
+            self.ports[usize::from(number)].prefetch_frames();
+        }
+        for place in 0..busy.len() {
+            prefetch_ports(&self.ports, &busy[place..], end, medium);
+            let number = usize::from(busy[place]);
+            let port = &mut self.ports[number];
+            let first = turns.take_first(number);
+            port.serve(arrivals, (first, turns), end, &mut around, medium);
+            if let Some(departure) = port.next_departure() {
+                self.active[number / 64] |= 1 << (number % 64);
+                next = next.min(departure);
             }
         }
+        busy.clear();
+        turns.keep(busy);
         self.buffer.settle();
         (next != NEVER).then_some(next)
     }
@@ -206,6 +209,31 @@ impl Switch {
             }
         }
         self.advance_to(end, medium)
+    }
+}
+
+/// So many ports ahead, what a port needs is prefetched, in steps of which each leads to the next.
+const STEPS: [usize; 3] = [6, 4, 2];
+
+/// Prefetches what the next of the busy ports need, of which the first one is about to be served.
+#[inline]
+fn prefetch_ports<M: Medium>(ports: &[Port], busy: &[u16], end: u64, medium: &M) {
+    let port = |ahead: usize| busy.get(ahead).map(|&number| &ports[usize::from(number)]);
+    let [first, second, third] = STEPS.map(port);
+    if medium.is_large() {
+        if let Some(port) = first {
+            port.prefetch();
+        }
+        if let Some(port) = second {
+            port.prefetch_queues();
+            port.transmitter().prefetch_way(end, medium);
+        }
+        if let Some(port) = third {
+            port.transmitter().prefetch_room(end, medium);
+        }
+    }
+    if let Some(port) = third {
+        port.prefetch_frames();
     }
 }
 

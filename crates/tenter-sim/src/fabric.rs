@@ -66,6 +66,20 @@ impl<W: Watcher> Nodes for Fabric<W> {
             }
         }
     }
+
+    #[inline]
+    fn prefetch(&self, node: u32) {
+        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+            host.nic.prefetch();
+        }
+    }
+
+    #[inline]
+    fn prefetch_for<'i>(&self, node: u32, arrivals: impl Iterator<Item = &'i Packet>) {
+        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+            host.nic.prefetch_for(arrivals);
+        }
+    }
 }
 
 /// The links of a visited node.
@@ -86,6 +100,21 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
         self.visit.send(output, at, packet);
     }
 
+    #[inline]
+    fn is_large(&self) -> bool {
+        self.visit.is_large()
+    }
+
+    #[inline]
+    fn prefetch_way(&self, output: Output, at: u64) {
+        self.visit.prefetch_way(output, at);
+    }
+
+    #[inline]
+    fn prefetch_room(&self, output: Output, at: u64) {
+        self.visit.prefetch_room(output, at);
+    }
+
     fn note(&mut self, event: Event) {
         self.watcher.note(event);
     }
@@ -100,7 +129,6 @@ fn visit_switch<W: Watcher>(
 ) {
     let end = visit.end();
     let mut links = Links { visit, watcher };
-    switch.touch();
     let next = switch.visit(arrivals, end, routing, turns, &mut links);
     if let Some(next) = next {
         visit.wake(next);
@@ -117,7 +145,7 @@ fn visit_host<W: Watcher>(
     watcher: &mut W,
 ) {
     let end = visit.end();
-    host.nic.touch(arrivals.iter().map(|(packet, _)| packet));
+    host.nic.note_visit();
     let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.

@@ -5,7 +5,7 @@
 //! pair's requests to a backlog, which knows them all and what was repeated; once all are
 //! acknowledged the backlog is free for another queue pair.
 
-use tenter_engine::Ring;
+use tenter_engine::{Ring, prefetch_at};
 use tenter_net::Packet;
 
 use super::{Acknowledged, SendQueuePair, Sent, WorkRequest};
@@ -69,10 +69,10 @@ impl Requests {
         }
     }
 
-    /// Reads one word of a slot's request.
+    /// Prefetches a slot's request.
     #[inline]
-    pub(crate) fn touch(&self, slot: u32) -> u32 {
-        self.only[slot as usize].packets
+    pub(crate) fn prefetch(&self, slot: u32) {
+        prefetch_at(&self.only, slot as usize);
     }
 
     fn backlog(&mut self, number: u32) -> &mut Backlog {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use tenter_engine::{prefetch, prefetch_at};
 use tenter_units::{Rate, SerialisationTime};
 
 use crate::scheduled::ScheduledSpec;
@@ -118,12 +119,29 @@ impl CreditScheduler {
         self.granted
     }
 
-    /// Reads one word of what a request of a queue of a leaf needs, and of what the next credit
-    /// does.
-    pub(crate) fn touch(&self, leaf: u16, class: usize) -> u64 {
-        let debt = |leaf: u16| self.debts[usize::from(leaf) * self.turns.len() + class];
-        let next = self.turns[class].front().map_or(0, |&leaf| debt(leaf));
-        (debt(leaf) ^ next).cast_unsigned()
+    /// Prefetches what a request of a queue of a leaf needs.
+    #[inline]
+    pub(crate) fn prefetch(&self, leaf: u16, class: usize) {
+        prefetch_at(&self.debts, usize::from(leaf) * self.turns.len() + class);
+        prefetch_at(&self.turns, class);
+    }
+
+    /// Prefetches what leads to what the next credit needs.
+    #[inline]
+    pub(crate) fn prefetch_turns(&self) {
+        prefetch(&self.turns);
+        prefetch(&self.next_at);
+        prefetch(&self.granted);
+    }
+
+    /// Prefetches what the next credit needs.
+    #[inline]
+    pub(crate) fn prefetch_next(&self) {
+        for (class, turns) in self.turns.iter().enumerate() {
+            if let Some(&leaf) = turns.front() {
+                prefetch_at(&self.debts, usize::from(leaf) * self.turns.len() + class);
+            }
+        }
     }
 
     /// A queue of a leaf asks for so many bytes more.

@@ -1,10 +1,11 @@
 //! A leaf of a scheduled fabric at work: arrivals, departures and timers, in the order of time.
 
-mod read_ahead;
+mod prefetch;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use self::prefetch::{BLOCK, MANY_QUEUES};
 use tenter_engine::{Agenda, Output};
 use tenter_topology::Routing;
 
@@ -120,7 +121,7 @@ impl Leaf {
         let own = (0..).zip(wiring.places.iter());
         let own = own.filter(|(_, at)| at.leaf == wiring.number);
         let mut credits = vec![None; ports.len()];
-        let mut hosts = vec![u32::MAX; ports.len()];
+        let mut hosts = vec![NO_HOST; ports.len()];
         let mut host_ports = 0;
         for (host, place) in own {
             let port = usize::from(place.port);
@@ -176,9 +177,13 @@ impl Leaf {
     }
 
     fn is_host_port(&self, port: u16) -> bool {
-        self.credits[usize::from(port)].is_some()
+        let host = self.hosts.get(usize::from(port));
+        host.is_some_and(|&host| host != NO_HOST)
     }
 }
+
+/// At a port that leads to another switch.
+const NO_HOST: u32 = u32::MAX;
 
 /// Accounts that always have room: each queue has memory of its own without end.
 fn books(classes: usize) -> SharedBuffer {
@@ -215,14 +220,13 @@ impl AtWork<'_> {
         medium: &mut M,
     ) -> Option<u64> {
         let all = arrivals.len();
-        let (mut served, mut read) = (0, 0);
+        let (mut served, mut prefetched) = (0, 0);
+        let is_large = self.leaf.is_large();
         let mut next = (all > 0).then(|| arrivals.get(0));
         loop {
-            if served == read && served < all {
-                read = self.leaf.read_until(served);
-                if read < usize::MAX {
-                    self.read_ahead(arrivals, served..read.min(all), routing);
-                }
+            if is_large && served == prefetched && served < all {
+                self.prefetch_ahead(arrivals, served, routing, medium);
+                prefetched += BLOCK;
             }
             let (departure, port) = self.leaf.departures.first();
             let own = self.next_event();
@@ -471,6 +475,9 @@ impl AtWork<'_> {
         let due = if port.queue_bytes() >= leaf.spec.egress_buffer_bytes {
             NEVER
         } else {
+            if leaf.voqs.len() >= MANY_QUEUES {
+                credits.prefetch_next();
+            }
             credits.due(now, |class| port.paused_until(class))
         };
         leaf.dues.set(usize::from(number), due);

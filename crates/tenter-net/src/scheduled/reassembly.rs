@@ -41,9 +41,16 @@ impl Assembly {
         self.0.pop(slots)
     }
 
-    /// Reads one word of the packet that leaves next.
-    pub(crate) fn touch(self, slots: &Slots) -> u64 {
-        self.0.touch(slots)
+    /// Prefetches the packet that leaves next.
+    #[inline]
+    pub(crate) fn prefetch_front(&self, slots: &Slots) {
+        self.0.prefetch_front(slots);
+    }
+
+    /// Prefetches the place of the packet that is announced next.
+    #[inline]
+    pub(crate) fn prefetch_back(&self, slots: &Slots) {
+        self.0.prefetch_back(slots);
     }
 
     /// Packets that wait, whole or not.

@@ -5,6 +5,8 @@
 //! would be scattered over all that ever was; here a queue that runs empty leaves its memory, still
 //! in the cache, to the next one.
 
+use tenter_engine::prefetch_at;
+
 use crate::packet::Packet;
 
 /// A packet that lies within one cache line.
@@ -81,11 +83,20 @@ impl Series {
         (self.len > 0).then(|| &slots.packets[self.slot(self.first)].0)
     }
 
-    /// Reads one word of the packet that has waited longest, so that it is in the cache when it is
-    /// needed.
+    /// Prefetches the packet that has waited longest.
     #[inline]
-    pub(crate) fn touch(&self, slots: &Slots) -> u64 {
-        self.front(slots).map_or(0, |packet| packet.at)
+    pub(crate) fn prefetch_front(&self, slots: &Slots) {
+        if self.len > 0 {
+            prefetch_at(&slots.packets, self.slot(self.first));
+        }
+    }
+
+    /// Prefetches the place of the packet that comes next.
+    #[inline]
+    pub(crate) fn prefetch_back(&self, slots: &Slots) {
+        if self.len > 0 {
+            prefetch_at(&slots.packets, self.slot(self.first.wrapping_add(self.len)));
+        }
     }
 
     /// The packet of a number, if it waits.

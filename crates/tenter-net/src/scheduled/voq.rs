@@ -42,9 +42,16 @@ impl Voq {
         self.bytes
     }
 
-    /// Reads one word of what leaves next.
-    pub(crate) fn touch(&self, slots: &Slots) -> u64 {
-        self.frames.touch(slots)
+    /// Prefetches what leaves next.
+    #[inline]
+    pub(crate) fn prefetch_front(&self, slots: &Slots) {
+        self.frames.prefetch_front(slots);
+    }
+
+    /// Prefetches the place of what comes next.
+    #[inline]
+    pub(crate) fn prefetch_back(&self, slots: &Slots) {
+        self.frames.prefetch_back(slots);
     }
 
     pub(crate) fn waiting<'a>(

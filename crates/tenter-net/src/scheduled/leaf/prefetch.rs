@@ -1,0 +1,183 @@
+//! Prefetching what a leaf is about to need.
+//!
+//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. What
+//! one arrival needs of them was last used some windows ago, and has left the cache since; so each
+//! arrival would wait for the memory several times, one after the other. In place of that it is
+//! asked for while earlier arrivals are served.
+
+use std::ops::Range;
+
+use tenter_engine::{Agenda, prefetch_at};
+use tenter_topology::Routing;
+
+use super::{AtWork, Leaf};
+use crate::medium::Medium;
+use crate::packet::{Packet, PacketKind};
+
+/// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
+/// ahead, that memory one block, and where packets go from there at the start of their own block.
+pub(super) const BLOCK: usize = 16;
+
+/// What a leaf needs for fewer queues stays in the cache. Tests prefetch for any.
+pub(super) const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
+
+/// What an arrival is about.
+#[derive(Clone, Copy)]
+enum About {
+    /// A packet for a virtual output queue.
+    Packet(usize),
+    /// Credit for one, and the leaf it is for.
+    Credit(usize, u16),
+    /// A request: the port it is for, the leaf it is from, its class.
+    Request(u16, u16, usize),
+    /// A packet that was announced.
+    Announced(usize),
+    /// A cell of one, and the port it is for.
+    Cell(usize, u16),
+    /// A pause frame.
+    Other,
+}
+
+impl Leaf {
+    /// Whether prefetching is worth it.
+    #[inline]
+    pub(super) fn is_large(&self) -> bool {
+        self.voqs.len() >= MANY_QUEUES
+    }
+}
+
+impl AtWork<'_> {
+    /// Prefetches what arrivals need that come a while after the place up to which all are served.
+    #[inline(never)]
+    pub(super) fn prefetch_ahead<M: Medium>(
+        &self,
+        arrivals: &Agenda<Packet>,
+        served: usize,
+        routing: &Routing,
+        medium: &M,
+    ) {
+        let all = arrivals.len();
+        let range = |from: usize, to: usize| {
+            (served + from * BLOCK).min(all)..(served + to * BLOCK).min(all)
+        };
+        let schedulers = || self.leaf.credits[..self.leaf.host_ports].iter().flatten();
+        if served == 0 {
+            for credits in schedulers() {
+                credits.prefetch_turns();
+            }
+            self.prefetch_first(arrivals, range(0, 2));
+            self.prefetch_second(arrivals, range(0, 1), routing, medium);
+        }
+        // What is behind it can be fetched when it is there.
+        self.prefetch_third(arrivals, range(0, 1), medium);
+        self.prefetch_second(arrivals, range(1, 2), routing, medium);
+        self.prefetch_first(arrivals, range(2, 3));
+        if served == 0 {
+            for credits in schedulers() {
+                credits.prefetch_next();
+            }
+        }
+    }
+
+    /// Prefetches what leads to other memory.
+    fn prefetch_first(&self, arrivals: &Agenda<Packet>, places: Range<usize>) {
+        let leaf = &self.leaf;
+        for place in places {
+            let (packet, input) = arrivals.get(place);
+            if usize::from(input) < self.received.len() {
+                prefetch_at(self.received, usize::from(input));
+            }
+            match self.about((packet, input)) {
+                About::Packet(queue) | About::Credit(queue, _) => prefetch_at(&leaf.voqs, queue),
+                About::Announced(place) => prefetch_at(&leaf.assemblies, place),
+                About::Cell(place, port) => {
+                    prefetch_at(&leaf.assemblies, place);
+                    let port = &self.ports[usize::from(port)];
+                    port.prefetch();
+                    port.prefetch_queues();
+                }
+                About::Request(port, from, class) => {
+                    self.ports[usize::from(port)].prefetch();
+                    prefetch_at(&leaf.credits, usize::from(port));
+                    if let Some(credits) = leaf.credits[usize::from(port)].as_ref() {
+                        credits.prefetch(from, class);
+                    }
+                }
+                About::Other => {}
+            }
+        }
+    }
+
+    /// Prefetches where the packets of cells will be put once they are whole.
+    fn prefetch_third<M: Medium>(
+        &self,
+        arrivals: &Agenda<Packet>,
+        places: Range<usize>,
+        medium: &M,
+    ) {
+        for place in places {
+            let (packet, input) = arrivals.get(place);
+            if let About::Cell(_, port) = self.about((packet, input)) {
+                let port = &self.ports[usize::from(port)];
+                port.transmitter().prefetch_room(packet.at, medium);
+            }
+        }
+    }
+
+    /// Prefetches what is behind the memory that was prefetched first.
+    fn prefetch_second<M: Medium>(
+        &self,
+        arrivals: &Agenda<Packet>,
+        places: Range<usize>,
+        routing: &Routing,
+        medium: &M,
+    ) {
+        let leaf = &self.leaf;
+        for place in places {
+            let (packet, input) = arrivals.get(place);
+            match self.about((packet, input)) {
+                About::Packet(queue) => leaf.voqs[queue].prefetch_back(&leaf.slots),
+                About::Credit(queue, to) => {
+                    let candidates = routing.candidates(self.index, packet.destination);
+                    let next = leaf.spray.peek(usize::from(to), candidates.len());
+                    if let Some(&port) = candidates.get(next) {
+                        self.ports[usize::from(port)].prefetch();
+                    }
+                    leaf.voqs[queue].prefetch_front(&leaf.slots);
+                    if let Some(peer) = leaf.wiring.peers[usize::from(to)] {
+                        medium.prefetch_room(peer.output, packet.at + peer.latency);
+                    }
+                }
+                About::Announced(place) => leaf.assemblies[place].prefetch_back(&leaf.slots),
+                About::Cell(place, port) => {
+                    leaf.assemblies[place].prefetch_front(&leaf.slots);
+                    let port = &self.ports[usize::from(port)];
+                    port.prefetch_frames();
+                    port.transmitter().prefetch_way(packet.at, medium);
+                }
+                About::Request(..) | About::Other => {}
+            }
+        }
+    }
+
+    fn about(&self, (packet, input): (&Packet, u16)) -> About {
+        let ports = self.ports.len() as u16;
+        let class = self.rules.queue(packet);
+        let queue = packet.destination as usize * self.leaf.classes + class;
+        let port = || self.leaf.wiring.places[packet.destination as usize].port;
+        let is_cell = input < ports && !self.leaf.is_host_port(input);
+        match packet.kind {
+            // On a detour it may come to a leaf without such a port.
+            _ if is_cell && !self.leaf.is_host_port(port()) => About::Other,
+            _ if is_cell => {
+                let from = (packet.queue_pair as u16, class);
+                About::Cell(self.assembly(port(), from), port())
+            }
+            _ if input < ports => About::Packet(queue),
+            _ if input < 2 * ports => About::Other,
+            PacketKind::CreditRequest => About::Request(port(), input - 2 * ports, class),
+            PacketKind::Credit => About::Credit(queue, input - 2 * ports),
+            _ => About::Announced(self.assembly(port(), (input - 2 * ports, class))),
+        }
+    }
+}
