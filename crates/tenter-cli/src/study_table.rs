@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
 use tenter_study::{
     Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
-    StudyAnswer, Value, Variant, Verdict,
+    StudyAnswer, Value, Verdict,
 };
 
 /// So much of a change is shown.
@@ -235,7 +235,7 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
             (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
         };
         let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
-        if found.is_empty() && study.variants.iter().any(|variant| variant.left_out) {
+        if found.is_empty() && study.left_out().next().is_some() {
             continue;
         }
         let of = |name: &str| found.iter().find(|found| found.variant == name);
@@ -378,11 +378,9 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
     if open.rows > 0 {
         let _ = write!(text, "; open: {} of {} match", open.matches, open.rows);
     }
-    let names = |left_out: &Variant| left_out.name.clone();
-    let left_out = study.variants.iter().filter(|variant| variant.left_out);
-    let left_out: Vec<String> = left_out.map(names).collect();
-    if !left_out.is_empty() {
-        let _ = write!(text, "; not run (--variant): {}", left_out.join(", "));
+    if !answer.left_out.is_empty() {
+        let left_out = answer.left_out.join(", ");
+        let _ = write!(text, "; not run (--variant): {left_out}");
     }
     let Comparison::Sizes(sizes) = &study.comparison else {
         return text;

@@ -319,8 +319,8 @@ impl Draft<'_> {
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = bind_impairments(self.impairments.as_deref(), &topology);
+        let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), &names));
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
-        let dma = pcie::bind(&endpoint, jobs.as_deref(), &names);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,

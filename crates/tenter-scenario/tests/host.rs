@@ -113,6 +113,11 @@ fn impairments_are_for_all_a_job_or_hosts_and_the_last_holds() {
         &[PCIE, &entry("host: 4, dma_write: 50%")],
         "there is no host `4`",
     );
+    // Also beside a problem of something else.
+    let switching = "fabric.switching={kind: odd}";
+    let both = SMALL.set(&[PCIE, switching, &entry("host: 4, dma_write: 50%")]);
+    let text = both.expect_err("neither is right").render();
+    assert!(text.contains("cannot be `odd`") && text.contains("there is no host `4`"));
     SMALL.refused(&[PCIE, &entry("host: 1, job: a")], "exclude each other");
     for share in ["50", "0%", "101%", "-5%", "50.00001%", "%", "half"] {
         SMALL.refused(

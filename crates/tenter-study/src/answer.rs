@@ -149,6 +149,9 @@ pub struct StudyAnswer {
     pub quick: bool,
     /// The variants that were run.
     pub variants: Vec<AnswerVariant>,
+    /// The names of those that the user has left out; their rows are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Digest of the trials of all variants, in hexadecimal.
     pub digest: String,
     /// Metric by metric, case by case, variant by variant.

@@ -160,6 +160,12 @@ impl Study {
         self.variants.iter().filter(|variant| !variant.left_out)
     }
 
+    /// The names of those that are.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let left_out = self.variants.iter().filter(|variant| variant.left_out);
+        left_out.map(|variant| variant.name.as_str())
+    }
+
     /// Whether there is anything to run.
     pub fn has(&self, extent: Extent) -> bool {
         match &self.comparison {
@@ -306,6 +312,7 @@ impl Study {
             source: self.source.clone(),
             quick: extent == Extent::Quick,
             variants: variants.collect(),
+            left_out: self.left_out().map(str::to_owned).collect(),
             digest: digest(trials).to_hex(),
             cases,
             pauses: pauses.collect(),

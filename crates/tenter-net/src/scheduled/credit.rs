@@ -119,10 +119,16 @@ impl CreditScheduler {
         self.granted
     }
 
+    /// The place of the debt to a queue of a leaf.
+    #[inline]
+    fn place(&self, leaf: u16, class: usize) -> usize {
+        usize::from(leaf) * self.turns.len() + class
+    }
+
     /// Prefetches what a request of a queue of a leaf needs.
     #[inline]
     pub(crate) fn prefetch(&self, leaf: u16, class: usize) {
-        prefetch_at(&self.debts, usize::from(leaf) * self.turns.len() + class);
+        prefetch_at(&self.debts, self.place(leaf, class));
         prefetch_at(&self.turns, class);
     }
 
@@ -139,14 +145,15 @@ impl CreditScheduler {
     pub(crate) fn prefetch_next(&self) {
         for (class, turns) in self.turns.iter().enumerate() {
             if let Some(&leaf) = turns.front() {
-                prefetch_at(&self.debts, usize::from(leaf) * self.turns.len() + class);
+                prefetch_at(&self.debts, self.place(leaf, class));
             }
         }
     }
 
     /// A queue of a leaf asks for so many bytes more.
     pub(crate) fn ask(&mut self, leaf: u16, class: usize, bytes: u32) {
-        let debt = &mut self.debts[usize::from(leaf) * self.turns.len() + class];
+        let place = self.place(leaf, class);
+        let debt = &mut self.debts[place];
         let had = *debt > 0;
         *debt += i64::from(bytes);
         if !had && *debt > 0 {
@@ -173,7 +180,8 @@ impl CreditScheduler {
             order.filter(|&class| !self.turns[class].is_empty() && paused_until(class) <= now);
         let class = ready.next()?;
         let leaf = self.turns[class].pop_front()?;
-        let debt = &mut self.debts[usize::from(leaf) * classes + class];
+        let place = self.place(leaf, class);
+        let debt = &mut self.debts[place];
         *debt -= i64::from(self.credit_bytes);
         if *debt > 0 {
             self.turns[class].push_back(leaf);

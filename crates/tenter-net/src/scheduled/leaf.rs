@@ -5,7 +5,7 @@ mod prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use self::prefetch::{BLOCK, MANY_QUEUES};
+use self::prefetch::BLOCK;
 use tenter_engine::{Agenda, Output};
 use tenter_topology::Routing;
 
@@ -475,7 +475,7 @@ impl AtWork<'_> {
         let due = if port.queue_bytes() >= leaf.spec.egress_buffer_bytes {
             NEVER
         } else {
-            if leaf.voqs.len() >= MANY_QUEUES {
+            if leaf.is_large() {
                 credits.prefetch_next();
             }
             credits.due(now, |class| port.paused_until(class))

@@ -79,7 +79,7 @@ fn heading(title: &str) -> String {
 /// Whether a study holds, in words and colour.
 fn state(study: &StudyAnswer) -> String {
     let required = study.tally(Gate::Required);
-    let (class, text) = if study.cases.is_empty() {
+    let (class, text) = if study.cases.is_empty() && study.left_out.is_empty() {
         ("verdict info", "not run: no quick form".to_owned())
     } else if required.matches < required.rows {
         let missed = required.rows - required.matches;
@@ -89,7 +89,11 @@ fn state(study: &StudyAnswer) -> String {
     } else {
         ("verdict info", "nothing required".to_owned())
     };
-    format!("<span class=\"{class}\">{text}</span>")
+    let left_out = match study.left_out.join(", ") {
+        names if names.is_empty() => String::new(),
+        names => format!("; left out: {}", escape(&names)),
+    };
+    format!("<span class=\"{class}\">{text}{left_out}</span>")
 }
 
 fn article(id: usize, study: &StudyAnswer, drawings: &[Drawn], page: &mut String) {

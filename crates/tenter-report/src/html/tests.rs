@@ -198,6 +198,7 @@ fn a_study_has_bars_and_rows() {
     // Without a chart of its own, what was judged is drawn over what was published.
     let plain = StudyAnswer {
         charts: Vec::new(),
+        left_out: vec!["b<".to_owned()],
         ..study
     };
     let empty = StudyAnswer::default();
@@ -208,6 +209,7 @@ fn a_study_has_bars_and_rows() {
     check(&page);
     assert!(page.contains("Measured over published") && page.contains(">2 studies</h1>"));
     assert!(page.contains("not run: no quick form"));
+    assert!(page.contains("<span class=\"state good\">holds; left out: b&lt;</span>"));
     check(&html_study_report(&Answers::default(), &[]));
 }
 

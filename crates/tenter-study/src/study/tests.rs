@@ -365,6 +365,7 @@ fn variants_left_out_are_not_run_and_have_no_rows() {
     assert!(!answer.cases.is_empty());
     assert!(answer.cases.iter().all(|row| row.variant == "pure"));
     assert!(answer.holds());
+    assert_eq!(answer.left_out, names(&["fitted"]));
 
     study.keep_variants(&[]).expect("none is named");
     assert_eq!(study.kept_variants().count(), 2);

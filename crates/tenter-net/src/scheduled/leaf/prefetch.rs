@@ -19,7 +19,7 @@ use crate::packet::{Packet, PacketKind};
 pub(super) const BLOCK: usize = 16;
 
 /// What a leaf needs for fewer queues stays in the cache. Tests prefetch for any.
-pub(super) const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
+const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
 
 /// What an arrival is about.
 #[derive(Clone, Copy)]
