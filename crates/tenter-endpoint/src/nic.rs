@@ -314,7 +314,7 @@ impl Nic {
     /// Data frames sent so far.
     #[inline]
     fn data_sent(&self) -> u64 {
-        self.transmitter.sent().0 - self.transmitter.sent_control().0
+        self.transmitter.sent_data().0
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
@@ -696,16 +696,17 @@ impl Nic {
                 *pending -= 1;
             },
         );
-        if news && packet.kind == PacketKind::Ack {
-            self.send[slot as usize].naks = 0;
-        }
-        // A queue pair that has gone back may learn that all it was to send again has arrived.
         let window = self.window(spec, slot);
-        let queue_pair = &self.send[slot as usize];
-        if queue_pair.turn != Turn::Out && !queue_pair.may_send(window) {
-            self.leave_round(slot);
+        let queue_pair = &mut self.send[slot as usize];
+        if news && packet.kind == PacketKind::Ack {
+            queue_pair.naks = 0;
         }
-        self.join_round(spec, slot, packet.at);
+        match (queue_pair.turn, queue_pair.may_send(window)) {
+            (Turn::Out, true) => self.enter_round(slot, packet.at),
+            (Turn::Out, false) | (_, true) => {}
+            // One that has gone back may learn that all it was to send again has arrived.
+            (_, false) => self.leave_round(slot),
+        }
     }
 
     fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
@@ -743,10 +744,15 @@ impl Nic {
     /// allows the next packet.
     fn join_round(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         let window = self.window(spec, slot);
-        let queue_pair = &mut self.send[slot as usize];
-        if queue_pair.turn != Turn::Out || !queue_pair.may_send(window) {
-            return;
+        let queue_pair = &self.send[slot as usize];
+        if queue_pair.turn == Turn::Out && queue_pair.may_send(window) {
+            self.enter_round(slot, now);
         }
+    }
+
+    /// The same for one that may send and is in no round.
+    fn enter_round(&mut self, slot: u32, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
         queue_pair.turn = Turn::InRound;
         if let Some(limits) = &mut self.limits
             && limits.holds_back(slot, queue_pair, now)

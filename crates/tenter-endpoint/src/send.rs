@@ -322,13 +322,11 @@ impl SendQueuePair {
         now: u64,
         mut done: impl FnMut(Acknowledged),
     ) -> bool {
-        let news = sequence.wrapping_sub(self.acknowledged);
-        let unfinished = self.posted_sequence.wrapping_sub(self.acknowledged);
+        let (news, unfinished) = self.news(sequence);
         if news == 0 || news > unfinished {
             return false;
         }
-        self.last_progress = now;
-        self.retries = 0;
+        self.note_progress(now);
         if self.backlog == NO_BACKLOG {
             self.acknowledged = sequence;
             if news == unfinished {
@@ -338,6 +336,47 @@ impl SendQueuePair {
             self.acknowledge_backlog(requests, (slot, sequence), cut, now, done);
         }
         true
+    }
+
+    /// As [`SendQueuePair::acknowledge`] of an acknowledgement proper that is news, finishes no
+    /// request and changes nothing about whose turn it is; says whether it was one. Nothing happens
+    /// otherwise.
+    ///
+    /// Without a backlog nothing has been sent twice, so that what is acknowledged has been sent.
+    /// In the round there is something to send, also when less is outstanding; out of it there is
+    /// nothing, unless the window was in the way.
+    #[inline]
+    pub(crate) fn acknowledge_part(
+        &mut self,
+        sequence: u32,
+        now: u64,
+        window: Option<u32>,
+    ) -> bool {
+        let (news, unfinished) = self.news(sequence);
+        let keeps_turn = self.turn == Turn::InRound || window.is_none();
+        if self.backlog != NO_BACKLOG || news == 0 || news >= unfinished || !keeps_turn {
+            return false;
+        }
+        debug_assert!(news <= self.outstanding());
+        self.note_progress(now);
+        self.naks = 0;
+        self.acknowledged = sequence;
+        debug_assert_eq!(self.turn == Turn::InRound, self.may_send(window));
+        true
+    }
+
+    /// How many packets an acknowledgement of everything before `sequence` is news of, and how many
+    /// were not acknowledged.
+    #[inline]
+    fn news(&self, sequence: u32) -> (u32, u32) {
+        let since = |later: u32| later.wrapping_sub(self.acknowledged);
+        (since(sequence), since(self.posted_sequence))
+    }
+
+    #[inline]
+    fn note_progress(&mut self, now: u64) {
+        self.last_progress = now;
+        self.retries = 0;
     }
 
     pub(crate) fn destination(&self) -> u32 {

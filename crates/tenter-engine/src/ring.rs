@@ -56,6 +56,17 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// Prefetches the room for the next values, so many at most.
+    #[inline]
+    pub fn prefetch_room(&self, most: usize) {
+        let step = LINE_BYTES / size_of::<T>().clamp(1, LINE_BYTES);
+        let mask = self.slots.len().wrapping_sub(1);
+        let (end, room) = (self.head + self.len, self.slots.len() - self.len());
+        for place in (0..most.min(room)).step_by(step) {
+            prefetch_at(&self.slots, (end as usize + place) & mask);
+        }
+    }
+
     /// The value with `index` older ones before it.
     ///
     /// # Panics

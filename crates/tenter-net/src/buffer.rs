@@ -285,11 +285,7 @@ impl SharedBuffer {
     /// Frames of `arriving` bytes together, in these queues (one bit each), will be stored before
     /// `end`: if a pool may become fuller than ever, the journal is opened.
     pub(crate) fn foresee(&mut self, arriving: u64, queues: u8, end: u64) {
-        let high = self.classes.iter().enumerate().any(|(queue, rules)| {
-            let pool = &self.pools[rules.pool];
-            queues & self.booked & (1 << queue) != 0 && pool.used + arriving > pool.high_water
-        });
-        if high {
+        if self.may_peak(queues & self.booked, arriving) {
             self.journal.open(end);
         }
     }
@@ -309,7 +305,7 @@ impl SharedBuffer {
         self.journal.counts()
     }
 
-    /// Closes the journal: carries out what stands in it, in the order of time if that matters.
+    /// Closes the journal: carries out what stands in it, in the order of time where that matters.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.journal.is_open() {
@@ -319,19 +315,74 @@ impl SharedBuffer {
 
     fn carry_out(&mut self) {
         let mut journal = std::mem::take(&mut self.journal);
-        let stored = journal.charged_bytes();
-        let matters = |pool: &Pool| pool.used + stored > pool.high_water;
-        let in_order = self.pools.iter().any(matters);
-        journal.close(in_order, |entry| {
-            let account = (entry.port, usize::from(entry.queue));
-            let bytes = (entry.queue_bytes, u64::from(entry.frame));
-            if entry.is_charge {
-                self.charge(Admission::Stored, account, bytes, NEVER);
-            } else {
-                self.release(account, bytes, NEVER);
+        journal.close();
+        let queues = journal.charged_queues();
+        if self.may_peak(queues, journal.charged_bytes()) {
+            for slot in 0..journal.arrange() {
+                let in_order = self.may_peak(queues, journal.charged_bytes_in(slot));
+                self.carry_out_all(journal.entries_in(slot, in_order));
             }
-        });
+        } else {
+            self.carry_out_all(journal.entries().iter());
+        }
         self.journal = journal;
+    }
+
+    /// Whether a pool may become fuller than ever when so many bytes are stored in these queues,
+    /// one bit each.
+    #[inline]
+    fn may_peak(&self, queues: u8, stored: u64) -> bool {
+        let mut classes = self.classes.iter().enumerate();
+        classes.any(|(queue, rules)| {
+            let pool = &self.pools[rules.pool];
+            queues & (1 << queue) != 0 && pool.used + stored > pool.high_water
+        })
+    }
+
+    /// Carries out entries of the journal: nobody is paused, nor will be.
+    #[inline]
+    fn carry_out_all<'a>(&mut self, entries: impl Iterator<Item = &'a Entry>) {
+        // In registers for as long as entries concern the same pool.
+        let mut number = 0;
+        let mut pool = self.pools[number];
+        for entry in entries {
+            let queue = usize::from(entry.queue);
+            let rules = &self.classes[queue];
+            if rules.pool != number {
+                self.pools[number] = pool;
+                number = rules.pool;
+                pool = self.pools[number];
+            }
+            let mut of_queue = entry.queue_bytes;
+            let account = if rules.lossless.is_none() {
+                &mut of_queue
+            } else {
+                let group = &mut self.groups[usize::from(entry.port) * self.classes.len() + queue];
+                if group.headroom > 0 && entry.change < 0 {
+                    // Left of a pause that has been forgotten.
+                    let frame = u64::from(entry.change.unsigned_abs());
+                    self.pools[number] = pool;
+                    self.release_seldom((entry.port, queue), (entry.queue_bytes, frame), NEVER);
+                    pool = self.pools[number];
+                    continue;
+                }
+                &mut group.used
+            };
+            let before = *account;
+            let after = before.wrapping_add_signed(i64::from(entry.change));
+            *account = after;
+            if after > self.bounds[queue] {
+                self.bounds[queue] = after;
+            }
+            let shared = |account: u64| account.saturating_sub(rules.reserved);
+            pool.used = pool.used + shared(after) - shared(before);
+            pool.high_water = pool.high_water.max(pool.used);
+            debug_assert!(
+                entry.change < 0 || pool_trigger(rules).is_none_or(|limit| pool.used <= limit),
+                "a frame that was certain to pause nobody does"
+            );
+        }
+        self.pools[number] = pool;
     }
 
     /// Whether some sender is paused: then a departure may have to let it go on, so all departures
@@ -502,7 +553,11 @@ impl SharedBuffer {
 
     /// Stores a frame as [`SharedBuffer::admission`] has said, with `queue_bytes` in its queue
     /// before it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a third of it"
+    )]
+    #[inline(always)]
     pub(crate) fn charge(
         &mut self,
         admission: Admission,
@@ -511,8 +566,12 @@ impl SharedBuffer {
         now: u64,
     ) {
         if self.journal.is_open() {
-            let entry = Entry::new(true, (port, queue), (queue_bytes, frame));
-            self.journal.enter(now, entry);
+            self.journal
+                .charge(now, (port, queue), (queue_bytes, frame));
+            return;
+        }
+        if admission == Admission::Headroom {
+            self.charge_headroom((port, queue), frame, now);
             return;
         }
         let rules = &self.classes[queue];
@@ -523,19 +582,7 @@ impl SharedBuffer {
             pool.take(shared_more(rules, queue_bytes, frame));
             return;
         }
-        let index = usize::from(port) * self.classes.len() + queue;
-        let group = &mut self.groups[index];
-        if admission == Admission::Headroom {
-            group.headroom += frame;
-            group.headroom_high_water = group.headroom_high_water.max(group.headroom);
-            let lossless = rules.lossless.as_ref();
-            if lossless.is_some_and(|of| of.trigger == PfcTrigger::Pool) {
-                self.pause_all(queue, now);
-            } else {
-                self.pause(index as u32, now);
-            }
-            return;
-        }
+        let group = &mut self.groups[usize::from(port) * self.classes.len() + queue];
         pool.take(shared_more(rules, group.used, frame));
         group.used += frame;
         *bound = (*bound).max(group.used);
@@ -544,9 +591,28 @@ impl SharedBuffer {
         }
     }
 
+    /// Stores a frame in headroom, and pauses its sender.
+    #[inline(never)]
+    fn charge_headroom(&mut self, (port, queue): (u16, usize), frame: u64, now: u64) {
+        let index = self.group(port, queue);
+        let group = &mut self.groups[index];
+        group.headroom += frame;
+        group.headroom_high_water = group.headroom_high_water.max(group.headroom);
+        let lossless = self.classes[queue].lossless.as_ref();
+        if lossless.is_some_and(|of| of.trigger == PfcTrigger::Pool) {
+            self.pause_all(queue, now);
+        } else {
+            self.pause(index as u32, now);
+        }
+    }
+
     /// Releases a frame that came through `port` and leaves at `now` an output queue that held
     /// `queue_bytes` with it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a third of it"
+    )]
+    #[inline(always)]
     pub(crate) fn release(
         &mut self,
         (port, queue): (u16, usize),
@@ -560,8 +626,8 @@ impl SharedBuffer {
             return;
         }
         if self.journal.is_open() {
-            let entry = Entry::new(false, (port, queue), (queue_bytes, frame));
-            self.journal.enter(now, entry);
+            self.journal
+                .release(now, (port, queue), (queue_bytes, frame));
             return;
         }
         let rules = &self.classes[queue];
@@ -580,6 +646,17 @@ impl SharedBuffer {
         if !self.paused.is_empty() && !self.holds_back {
             self.let_go_on(index, queue, now);
         }
+    }
+
+    /// As [`SharedBuffer::release`], for where that is seldom.
+    #[inline(never)]
+    pub(crate) fn release_seldom(
+        &mut self,
+        account: (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+        now: u64,
+    ) {
+        self.release(account, (queue_bytes, frame), now);
     }
 
     /// From now on senders that may go on are not told so: frames are taken out and put in again.
@@ -603,6 +680,7 @@ impl SharedBuffer {
 
     /// Lets senders go on that a departure has made room for: that of the frame's own group, and
     /// all of the classes that wait for its pool.
+    #[inline(never)]
     fn let_go_on(&mut self, index: usize, queue: usize, now: u64) {
         let freed = self.classes[queue].pool;
         for waiting in 0..self.classes.len() {
@@ -633,6 +711,7 @@ impl SharedBuffer {
         }
     }
 
+    #[inline(never)]
     fn pause_all(&mut self, queue: usize, now: u64) {
         let classes = self.classes.len();
         for index in (queue..self.groups.len()).step_by(classes) {

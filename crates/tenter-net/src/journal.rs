@@ -18,61 +18,69 @@ const LATE_RELEASE: u64 = 2;
 /// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an agenda;
 /// the engine refuses longer ones.
 const REACH: u64 = 1 << 30;
-/// Bits of a key that number the entry, and bits that say what it is.
-const INDEX_BITS: u32 = 32;
+/// Bits of an instant that say what happens at it.
 const KIND_BITS: u32 = 2;
+
+/// Bits of a key that number the entry.
+const INDEX_BITS: u32 = 32;
+
+/// Below this many entries one sort is faster than slots of time. Tests make slots for nearly any.
+const SLOTS_FROM: usize = if cfg!(debug_assertions) { 4 } else { 160 };
+/// There are 2 to the power of so many slots. Tests make so few that each holds several instants.
+const SLOT_BITS: u32 = if cfg!(debug_assertions) { 2 } else { 6 };
 
 /// One frame that is stored, or leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// What its output queue held: before it if it is stored, with it if it leaves.
     pub(crate) queue_bytes: u64,
-    pub(crate) frame: u32,
+    /// (time since the journal's origin, kind), most significant first.
+    instant: u32,
+    /// Its bytes, if it is stored; less than nothing if it leaves.
+    pub(crate) change: i32,
     /// The port it came through.
     pub(crate) port: u16,
     pub(crate) queue: u8,
-    /// Whether it is stored.
-    pub(crate) is_charge: bool,
-}
-
-impl Entry {
-    #[inline]
-    pub(crate) fn new(
-        is_charge: bool,
-        (port, queue): (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-    ) -> Entry {
-        Entry {
-            queue_bytes,
-            frame: frame as u32,
-            port,
-            queue: queue as u8,
-            is_charge,
-        }
-    }
 }
 
 /// The journal of a visit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     is_open: bool,
-    /// Keys count time from here.
+    /// Instants count time from here.
     origin: u64,
     /// When the port whose turn it is last obeyed a pause frame; `NEVER` if it has not.
     obeyed_at: u64,
     charged_bytes: u64,
-    /// (time, kind, number of the entry), most significant first.
-    keys: Vec<u64>,
+    /// The queues of the frames that are stored, one bit each.
+    charged_queues: u8,
+    /// Port after port.
     entries: Vec<Entry>,
+    /// (instant, number) of each entry, most significant first, slot after slot.
+    order: Vec<u64>,
+    slots: Vec<Slot>,
     counts: JournalCounts,
+}
+
+/// A part of the entries of a journal, all of them before those of the next slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Where it ends in the order.
+    end: u32,
+    /// Bytes of the frames that are stored.
+    charged_bytes: u64,
 }
 
 /// What journals came to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JournalCounts {
     pub(crate) opened: u64,
-    /// Of them, carried out in the order of time.
+    /// Of them, carried out slot after slot, since a pool might have become fuller than ever.
     pub(crate) in_order: u64,
+    /// Slots with several entries, of which these were carried out in the order of time, …
+    pub(crate) slots_in_order: u64,
+    /// … and these port after port.
+    pub(crate) slots_by_port: u64,
     /// Frames that a pause frame let go at the instant at which it arrived.
     pub(crate) late_releases: u64,
 }
@@ -84,7 +92,7 @@ impl Journal {
         self.counts.opened += 1;
         self.origin = end.saturating_sub(REACH);
         self.charged_bytes = 0;
-        self.keys.clear();
+        self.charged_queues = 0;
         self.entries.clear();
     }
 
@@ -97,6 +105,11 @@ impl Journal {
     /// Bytes of the frames that were stored.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.charged_bytes
+    }
+
+    /// The queues of these frames, one bit each.
+    pub(crate) fn charged_queues(&self) -> u8 {
+        self.charged_queues
     }
 
     pub(crate) fn counts(&self) -> JournalCounts {
@@ -114,60 +127,193 @@ impl Journal {
         self.obeyed_at = now;
     }
 
+    /// A frame is stored.
     #[inline]
-    pub(crate) fn enter(&mut self, now: u64, entry: Entry) {
-        debug_assert!(
-            now >= self.origin,
-            "a visit goes back further than a journal can"
-        );
-        let kind = if entry.is_charge {
-            self.charged_bytes += u64::from(entry.frame);
-            CHARGE
-        } else if self.obeyed_at == now {
-            self.counts.late_releases += 1;
-            LATE_RELEASE
-        } else {
-            RELEASE
-        };
-        let instant = (now - self.origin) << KIND_BITS | kind;
-        self.keys
-            .push(instant << INDEX_BITS | self.entries.len() as u64);
-        self.entries.push(entry);
+    pub(crate) fn charge(
+        &mut self,
+        now: u64,
+        account: (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+    ) {
+        self.charged_bytes += frame;
+        self.charged_queues |= 1 << account.1;
+        self.enter((now, CHARGE), account, (queue_bytes, frame as i32));
     }
 
-    /// Ends the journal and goes through its entries, in the order of time if asked to.
-    pub(crate) fn close(&mut self, in_order: bool, mut each: impl FnMut(&Entry)) {
+    /// A frame leaves.
+    #[inline]
+    pub(crate) fn release(
+        &mut self,
+        now: u64,
+        account: (u16, usize),
+        (queue_bytes, frame): (u64, u64),
+    ) {
+        let is_late = self.obeyed_at == now;
+        self.counts.late_releases += u64::from(is_late);
+        let kind = if is_late { LATE_RELEASE } else { RELEASE };
+        self.enter((now, kind), account, (queue_bytes, -(frame as i32)));
+    }
+
+    #[inline]
+    fn enter(
+        &mut self,
+        (now, kind): (u64, u64),
+        (port, queue): (u16, usize),
+        (queue_bytes, change): (u64, i32),
+    ) {
+        debug_assert!(
+            now >= self.origin && now - self.origin < REACH,
+            "a visit goes back further than a journal can"
+        );
+        self.entries.push(Entry {
+            queue_bytes,
+            instant: ((now - self.origin) << KIND_BITS | kind) as u32,
+            change,
+            port,
+            queue: queue as u8,
+        });
+    }
+
+    /// Ends the journal.
+    pub(crate) fn close(&mut self) {
         self.is_open = false;
+    }
+
+    /// Its entries, port after port.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Puts the entries into slots of time, within which they stay port after port; how many slots
+    /// there are. Most cannot hold a record of how full a pool was, and need no order of their own.
+    /// Their entries then give the same books at the end of the slot, for each port stores a frame
+    /// before it lets it go.
+    pub(crate) fn arrange(&mut self) -> usize {
+        self.counts.in_order += 1;
+        self.slots.clear();
+        self.order.clear();
+        let key = |(number, entry): (u64, &Entry)| u64::from(entry.instant) << INDEX_BITS | number;
+        let keys = (0..).zip(&self.entries).map(key);
+        if self.entries.len() < SLOTS_FROM {
+            self.order.extend(keys);
+            self.slots.push(Slot {
+                end: self.entries.len() as u32,
+                charged_bytes: self.charged_bytes,
+            });
+            return 1;
+        }
+        let (first, last) = self
+            .entries
+            .iter()
+            .fold((u32::MAX, 0), |(first, last), entry| {
+                (entry.instant.min(first), entry.instant.max(last))
+            });
+        let shift = (u32::BITS - (last - first).leading_zeros()).saturating_sub(SLOT_BITS);
+        // One more, as the first may begin within its slot.
+        self.slots.resize((1 << SLOT_BITS) + 1, Slot::default());
+        let slots = &mut self.slots[..];
+        let place = |instant: u32| ((instant >> shift) - (first >> shift)) as usize;
+        for entry in &self.entries {
+            let slot = &mut slots[place(entry.instant)];
+            slot.end += 1;
+            slot.charged_bytes += u64::from(entry.change.max(0).unsigned_abs());
+        }
+        let mut before = 0;
+        for slot in slots.iter_mut() {
+            before += std::mem::replace(&mut slot.end, before);
+        }
+        self.order.resize(self.entries.len(), 0);
+        for key in keys {
+            let end = &mut slots[place((key >> INDEX_BITS) as u32)].end;
+            self.order[*end as usize] = key;
+            *end += 1;
+        }
+        slots.len()
+    }
+
+    /// Bytes of the frames that were stored in a slot.
+    pub(crate) fn charged_bytes_in(&self, slot: usize) -> u64 {
+        self.slots[slot].charged_bytes
+    }
+
+    /// The entries of a slot; in the order of time if asked to.
+    #[inline]
+    pub(crate) fn entries_in(
+        &mut self,
+        slot: usize,
+        in_order: bool,
+    ) -> impl Iterator<Item = &Entry> {
+        let start = slot
+            .checked_sub(1)
+            .map_or(0, |before| self.slots[before].end);
+        let order = &mut self.order[start as usize..self.slots[slot].end as usize];
+        let several = u64::from(order.len() > 1);
         if in_order {
-            self.counts.in_order += 1;
-            self.keys.sort_unstable();
+            self.counts.slots_in_order += several;
+            order.sort_unstable();
+        } else {
+            self.counts.slots_by_port += several;
         }
-        for &key in &self.keys {
-            each(&self.entries[key as u32 as usize]);
-        }
+        let entries = &self.entries;
+        order.iter().map(|&key| &entries[key as u32 as usize])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Journal};
+    use super::Journal;
+
+    fn ports(journal: &mut Journal, in_order: bool) -> Vec<u16> {
+        let slots = 0..journal.arrange();
+        let mut ports = Vec::new();
+        for slot in slots {
+            let entries = journal.entries_in(slot, in_order);
+            ports.extend(entries.map(|entry| entry.port));
+        }
+        ports
+    }
 
     #[test]
     fn what_happens_at_one_instant_has_an_order() {
         let mut journal = Journal::default();
         journal.open(5_000);
-        let entry = |is_charge, port| Entry::new(is_charge, (port, 0), (0, 100));
         journal.begin_port();
-        journal.enter(2_000, entry(true, 0));
-        journal.enter(1_000, entry(true, 1));
+        journal.charge(2_000, (0, 0), (0, 100));
+        journal.charge(1_000, (1, 0), (0, 100));
         journal.note_obeyed(2_000);
-        journal.enter(2_000, entry(false, 2));
+        journal.release(2_000, (2, 0), (100, 100));
         journal.begin_port();
-        journal.enter(2_000, entry(false, 3));
+        journal.release(2_000, (3, 0), (100, 100));
         assert_eq!(journal.charged_bytes(), 200);
-        let mut ports = Vec::new();
-        journal.close(true, |entry| ports.push(entry.port));
-        assert_eq!(ports, [1, 3, 0, 2]);
+        journal.close();
+        assert_eq!(journal.entries().len(), 4);
         assert!(!journal.is_open());
+        assert_eq!(ports(&mut journal, true), [1, 3, 0, 2]);
+    }
+
+    #[test]
+    fn slots_are_in_the_order_of_time() {
+        let mut journal = Journal::default();
+        journal.open(1 << 20);
+        // Port p does something every 1,009 ps, from p on.
+        for port in 0..7 {
+            journal.begin_port();
+            for step in 0..100 {
+                journal.charge(500_000 + u64::from(port) + step * 1_009, (port, 0), (0, 1));
+            }
+        }
+        journal.close();
+        let expected: Vec<u16> = (0..100).flat_map(|_| 0..7).collect();
+        assert_eq!(ports(&mut journal, true), expected);
+        let slots = journal.arrange();
+        let charged: u64 = (0..slots).map(|slot| journal.charged_bytes_in(slot)).sum();
+        assert_eq!(charged, 700);
+        let mut last = 0;
+        for slot in 0..slots {
+            let entries = journal.entries_in(slot, false);
+            let times: Vec<u32> = entries.map(|entry| entry.instant).collect();
+            assert!(times.iter().all(|time| *time > last), "slots overlap");
+            last = times.iter().copied().max().unwrap_or(last);
+        }
     }
 }

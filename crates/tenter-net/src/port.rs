@@ -158,8 +158,8 @@ impl Port {
     /// Whether a frame of a queue may be sent at `now`, to which the port has been brought.
     #[inline]
     pub(crate) fn is_free(&self, queue: usize, now: u64) -> bool {
-        let paused = self.paused & (1 << queue) != 0 && self.queues[queue].paused_until > now;
-        self.transmitter.free_at() <= now && !paused
+        self.transmitter.free_at() <= now
+            && (self.paused & (1 << queue) == 0 || self.queues[queue].paused_until <= now)
     }
 
     /// Whether frames wait.
@@ -198,26 +198,23 @@ impl Port {
     pub(crate) fn serve<M: Medium>(
         &mut self,
         arrivals: &Agenda<Packet>,
-        (mut place, turns): (Option<usize>, &Turns),
+        (mut place, turns): (u32, &Turns),
         end: u64,
         around: &mut Surroundings<'_>,
         medium: &mut M,
     ) {
         around.buffer.begin_port();
-        loop {
-            let arrival = place.map(|place| arrivals.get(place));
-            let until = arrival.map_or(end - 1, |(packet, _)| packet.at);
-            self.advance_inline(until, around, medium);
-            let Some((packet, input)) = arrival else {
-                return;
-            };
-            place = place.and_then(|place| turns.after(place));
+        while place != Turns::NONE {
+            let (packet, input) = arrivals.get(place as usize);
+            place = turns.after(place);
+            self.advance_inline(packet.at, around, medium);
             if packet.kind == PacketKind::Pause {
                 self.obey_in_turn(packet, around, medium);
             } else {
                 self.take((packet, input), around, medium);
             }
         }
+        self.advance(end - 1, around, medium);
     }
 
     /// Obeys a pause frame in the order of what happens to this port.
@@ -369,7 +366,7 @@ impl Port {
             queue.remove_front(frame);
             self.bytes -= frame;
             let account = (packet.stored_from(), number);
-            around.buffer.release(account, (before, frame), now);
+            around.buffer.release_seldom(account, (before, frame), now);
             self.lose(&packet, now, medium);
         }
         self.waiting &= !(1 << number);
@@ -651,6 +648,14 @@ impl Port {
     #[inline]
     pub(crate) fn prefetch_queues(&self) {
         prefetch_at(&self.queues, 0);
+    }
+
+    /// Prefetches the room for the next frames.
+    #[inline]
+    pub(crate) fn prefetch_room(&self) {
+        for queue in &self.queues {
+            queue.prefetch_room();
+        }
     }
 
     /// Prefetches the frames that will leave next.

@@ -126,6 +126,12 @@ impl ClassQueue {
         self.frames.iter()
     }
 
+    /// Prefetches the room for the next frames.
+    #[inline]
+    pub(crate) fn prefetch_room(&self) {
+        self.frames.prefetch_room(PREFETCHED_FRAMES);
+    }
+
     /// Prefetches the frames that will leave next.
     #[inline]
     pub(crate) fn prefetch(&self) {

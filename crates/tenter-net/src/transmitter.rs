@@ -23,8 +23,8 @@ pub struct Transmitter {
     /// end's agenda.
     latency: u64,
     serialisation: SerialisationTime,
-    sent_frames: u64,
-    sent_bytes: u64,
+    /// Frames and frame bytes: without payload, and data.
+    sent: [(u64, u64); 2],
     carried: u32,
     port: u16,
     arrives_whole: bool,
@@ -32,8 +32,6 @@ pub struct Transmitter {
     /// back there, or telemetry is written into it.
     is_special: bool,
     node: u32,
-    control_frames: u64,
-    control_bytes: u64,
     mac: MacControl,
     /// Made when something first befalls the link.
     trouble: Option<Box<Trouble>>,
@@ -121,10 +119,7 @@ impl Transmitter {
             telemetry: None,
             node,
             port,
-            sent_frames: 0,
-            sent_bytes: 0,
-            control_frames: 0,
-            control_bytes: 0,
+            sent: [(0, 0); 2],
             mac,
         }
     }
@@ -133,26 +128,26 @@ impl Transmitter {
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(&self.free_at);
-        prefetch(&self.sent_bytes);
+        prefetch(&self.sent[1]);
         prefetch(&self.output);
     }
 
     /// Prefetches what leads to where its next frame will be put, if it leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_way(&self, now: u64, medium: &impl Medium) {
-        medium.prefetch_way(
-            self.output,
-            self.free_at.max(now).saturating_add(self.latency),
-        );
+        medium.prefetch_way(self.output, self.next_arrival(now));
     }
 
     /// Prefetches where its next frame will be put.
     #[inline]
     pub(crate) fn prefetch_room(&self, now: u64, medium: &impl Medium) {
-        medium.prefetch_room(
-            self.output,
-            self.free_at.max(now).saturating_add(self.latency),
-        );
+        medium.prefetch_room(self.output, self.next_arrival(now));
+    }
+
+    /// About when its next frame arrives, if it leaves at `now` or later.
+    #[inline]
+    fn next_arrival(&self, now: u64) -> u64 {
+        self.free_at.max(now).saturating_add(self.latency)
     }
 
     /// Frames and pause frames that were sent and lost on the wire.
@@ -284,11 +279,12 @@ impl Transmitter {
             return;
         };
         if packet.kind.is_data() && packet.sent != Telemetry::NONE {
-            let gaps = self.sent_frames * u64::from(WIRE_OVERHEAD_BYTES);
+            let (frames, bytes) = self.sent();
+            let gaps = frames * u64::from(WIRE_OVERHEAD_BYTES);
             let hop = Hop {
                 link: u64::from(self.node) << 16 | u64::from(self.port),
                 at: start,
-                sent_bytes: self.sent_bytes + gaps,
+                sent_bytes: bytes + gaps,
                 queue_bytes,
                 rate: self.bits_per_second(),
             };
@@ -304,13 +300,20 @@ impl Transmitter {
 
     /// Frames and frame bytes sent so far, without pause frames.
     pub fn sent(&self) -> (u64, u64) {
-        (self.sent_frames, self.sent_bytes)
+        let [control, data] = self.sent;
+        (control.0 + data.0, control.1 + data.1)
     }
 
     /// Frames and frame bytes sent so far that carried no payload: acknowledgements and connection
     /// set-up.
     pub fn sent_control(&self) -> (u64, u64) {
-        (self.control_frames, self.control_bytes)
+        self.sent[0]
+    }
+
+    /// Data frames and their frame bytes sent so far.
+    #[inline]
+    pub fn sent_data(&self) -> (u64, u64) {
+        self.sent[1]
     }
 
     /// Its MAC control frames.
@@ -402,12 +405,10 @@ impl Transmitter {
     #[inline]
     fn put<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) -> u64 {
         self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
-        self.sent_frames += 1;
-        self.sent_bytes += u64::from(packet.frame_bytes);
-        if !packet.kind.is_data() {
-            self.control_frames += 1;
-            self.control_bytes += u64::from(packet.frame_bytes);
-        }
+        // Without a branch: nobody can foresee whether data or an acknowledgement comes.
+        let sent = &mut self.sent[usize::from(packet.kind.is_data())];
+        sent.0 += 1;
+        sent.1 += u64::from(packet.frame_bytes);
         let from = if self.arrives_whole {
             self.free_at
         } else {

@@ -1,8 +1,5 @@
 //! The arrivals of a visit, sorted by the output port they go to.
 
-/// No arrival.
-const NONE: u32 = u32::MAX;
-
 /// Which arrivals of a visit each output port gets, in the order of time; kept from visit to visit
 /// for its memory.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +16,9 @@ pub struct Turns {
 }
 
 impl Turns {
+    /// No arrival.
+    pub(crate) const NONE: u32 = u32::MAX;
+
     /// Starts a visit of a switch with so many ports; `of_arrivals` are those of the arrivals, in
     /// the order of time.
     #[inline]
@@ -26,7 +26,7 @@ impl Turns {
         self.ports.clear();
         self.ports.extend(of_arrivals);
         if self.first.len() < ports {
-            self.first.resize(ports, NONE);
+            self.first.resize(ports, Turns::NONE);
             self.fresh.resize(ports.div_ceil(64), 0);
         }
     }
@@ -42,7 +42,7 @@ impl Turns {
     pub(crate) fn link(&mut self) {
         let count = self.ports.len();
         if self.next.len() < count {
-            self.next.resize(count, NONE);
+            self.next.resize(count, Turns::NONE);
         }
         // From the last to the first, so that each is put before what follows it.
         for (place, (&port, next)) in self.ports.iter().zip(&mut self.next).enumerate().rev() {
@@ -79,18 +79,16 @@ impl Turns {
         std::mem::take(&mut self.fresh[word])
     }
 
-    /// Takes the first arrival of a port.
+    /// Takes the first arrival of a port, or [`Turns::NONE`].
     #[inline]
-    pub(crate) fn take_first(&mut self, port: usize) -> Option<usize> {
-        let first = std::mem::replace(&mut self.first[port], NONE);
-        (first != NONE).then_some(first as usize)
+    pub(crate) fn take_first(&mut self, port: usize) -> u32 {
+        std::mem::replace(&mut self.first[port], Turns::NONE)
     }
 
-    /// The arrival that follows at the same port.
+    /// The arrival that follows at the same port, or [`Turns::NONE`].
     #[inline]
-    pub(crate) fn after(&self, place: usize) -> Option<usize> {
-        let next = self.next[place];
-        (next != NONE).then_some(next as usize)
+    pub(crate) fn after(&self, place: u32) -> u32 {
+        self.next[place as usize]
     }
 }
 
@@ -112,7 +110,9 @@ mod tests {
             turns.keep(busy);
             let of = |turns: &mut Turns, port| {
                 let first = turns.take_first(port);
-                std::iter::successors(first, |&place| turns.after(place)).collect::<Vec<_>>()
+                let some = |place: u32| (place != Turns::NONE).then_some(place);
+                let rest = |&place: &u32| some(turns.after(place));
+                std::iter::successors(some(first), rest).collect::<Vec<_>>()
             };
             assert_eq!(of(&mut turns, 0), [3]);
             assert_eq!(of(&mut turns, 3), [0, 2, 5]);

@@ -33,8 +33,12 @@ pub struct VisitCounts {
     pub watchful: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
-    /// Of them, those whose journal was carried out in the order of time.
+    /// Of them, those whose journal was carried out slot of time after slot of time.
     pub journals_in_order: u64,
+    /// Slots with several entries that were carried out in the order of time, …
+    pub slots_in_order: u64,
+    /// … and port after port.
+    pub slots_by_port: u64,
     /// Frames in journals that a pause frame let go at the instant at which it arrived.
     pub late_releases: u64,
 }
@@ -46,6 +50,8 @@ impl Switch {
         VisitCounts {
             journals: journals.opened,
             journals_in_order: journals.in_order,
+            slots_in_order: journals.slots_in_order,
+            slots_by_port: journals.slots_by_port,
             late_releases: journals.late_releases,
             ..self.visits
         }
@@ -216,25 +222,21 @@ impl Switch {
 const STEPS: [usize; 3] = [6, 4, 2];
 
 /// Prefetches what the next of the busy ports need, of which the first one is about to be served.
+///
+/// Near the end the last one is prefetched again, which costs less than to ask.
 #[inline]
 fn prefetch_ports<M: Medium>(ports: &[Port], busy: &[u16], end: u64, medium: &M) {
-    let port = |ahead: usize| busy.get(ahead).map(|&number| &ports[usize::from(number)]);
+    let last = busy.len() - 1;
+    let port = |ahead: usize| &ports[usize::from(busy[ahead.min(last)])];
     let [first, second, third] = STEPS.map(port);
     if medium.is_large() {
-        if let Some(port) = first {
-            port.prefetch();
-        }
-        if let Some(port) = second {
-            port.prefetch_queues();
-            port.transmitter().prefetch_way(end, medium);
-        }
-        if let Some(port) = third {
-            port.transmitter().prefetch_room(end, medium);
-        }
+        first.prefetch();
+        second.prefetch_queues();
+        second.transmitter().prefetch_way(end, medium);
+        third.transmitter().prefetch_room(end, medium);
+        third.prefetch_room();
     }
-    if let Some(port) = third {
-        port.prefetch_frames();
-    }
+    third.prefetch_frames();
 }
 
 #[cfg(test)]

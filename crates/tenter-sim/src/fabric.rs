@@ -157,7 +157,9 @@ fn visit_host<W: Watcher>(
         let mut links = Links { visit, watcher };
         while let Some(packet) = next_packet
             && packet.at < own
-            && host.nic.take_quietly(packet, &mut links)
+            && host
+                .nic
+                .take_quietly(&scope.context.nic, packet, &mut links)
         {
             next_packet = arrivals.next();
         }

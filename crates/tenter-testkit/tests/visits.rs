@@ -46,6 +46,8 @@ fn random_scenarios_take_every_way_through_a_visit() {
             sum.watchful += counts.watchful;
             sum.journals += counts.journals;
             sum.journals_in_order += counts.journals_in_order;
+            sum.slots_in_order += counts.slots_in_order;
+            sum.slots_by_port += counts.slots_by_port;
             sum.late_releases += counts.late_releases;
         }
     }
@@ -54,5 +56,7 @@ fn random_scenarios_take_every_way_through_a_visit() {
     assert!(sum.watchful >= 1_000, "{sum:?}");
     assert!(sum.journals_in_order >= 1_000, "{sum:?}");
     assert!(sum.journals - sum.journals_in_order >= 100, "{sum:?}");
+    assert!(sum.slots_in_order >= 1_000, "{sum:?}");
+    assert!(sum.slots_by_port >= 1_000, "{sum:?}");
     assert!(sum.late_releases >= 20, "{sum:?}");
 }

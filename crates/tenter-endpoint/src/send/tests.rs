@@ -151,6 +151,35 @@ fn sequence_numbers_may_wrap_round() {
 }
 
 #[test]
+fn acknowledgements_of_a_part_change_what_others_do_and_no_more() {
+    let mut bench = Bench::at(u32::MAX - 1);
+    bench.post(1, 5_000);
+    bench.send();
+    let mut twin = bench.queue_pair;
+    let part = |pair: &mut SendQueuePair, last: u32| pair.acknowledge_part(last, 9, None);
+    for sequence in [u32::MAX, 1] {
+        assert!(part(&mut twin, sequence));
+        assert!(bench.acknowledge(sequence));
+        assert_eq!(format!("{twin:?}"), format!("{:?}", bench.queue_pair));
+    }
+    // Old ones, what has not been posted, and the end of the request are for others.
+    for sequence in [1, u32::MAX, 3, 4] {
+        assert!(!part(&mut twin, sequence), "{sequence}");
+    }
+    assert_eq!(format!("{twin:?}"), format!("{:?}", bench.queue_pair));
+    // With a window it may have to be given a turn, unless it has one.
+    assert!(!twin.acknowledge_part(2, 9, Some(1)));
+    // So is what concerns several requests, or has been sent again.
+    bench.post(2, 5_000);
+    assert!(!part(&mut bench.queue_pair, 2));
+    let mut bench = Bench::at(0);
+    bench.post(1, 5_000);
+    bench.send();
+    bench.rewind(2);
+    assert!(!part(&mut bench.queue_pair, 3));
+}
+
+#[test]
 fn a_rewind_counts_what_is_sent_again_and_no_more() {
     let mut bench = Bench::at(0);
     bench.post(1, 4_096);

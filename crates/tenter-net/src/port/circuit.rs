@@ -35,7 +35,7 @@ impl Port {
         }
         self.bytes -= frame;
         let account = (packet.stored_from(), number);
-        around.buffer.release(account, (before, frame), now);
+        around.buffer.release_seldom(account, (before, frame), now);
         self.transmitter
             .note(EventKind::Rerouted, now, &packet, medium);
         Some(packet)

@@ -241,6 +241,8 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         counts.watchful += own.watchful;
         counts.journals += own.journals;
         counts.journals_in_order += own.journals_in_order;
+        counts.slots_in_order += own.slots_in_order;
+        counts.slots_by_port += own.slots_by_port;
         counts.late_releases += own.late_releases;
     }
     // Each way has been tried, of 36,000 visits, and journals have also been closed without order.
@@ -250,6 +252,8 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         counts.watchful,
         counts.journals_in_order,
         counts.journals - counts.journals_in_order,
+        counts.slots_in_order,
+        counts.slots_by_port,
         counts.late_releases,
     ];
     assert!(least.iter().all(|count| *count >= 20), "{counts:?}");
