@@ -923,3 +923,6 @@ fn pool_trigger(rules: &ClassRules) -> Option<u64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+use super::{Admission, IngressRecord, PoolRecord, SharedBuffer};
+use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
+
+const LOSSLESS: usize = 0;
+const LOSSY: usize = 1;
+const FRAME: u64 = 1_000;
+
+/// Two ports; a lossless class and a lossy one, each with a pool of its own.
+fn buffer() -> SharedBuffer {
+    let class = |pool, reserved_bytes, lossless| ClassSpec {
+        pool,
+        reserved_bytes,
+        limit: Limit::Static(20_000),
+        lossless,
+        ..ClassSpec::without_end(pool)
+    };
+    let lossless = LosslessSpec {
+        trigger: PfcTrigger::Ingress,
+        xon_offset_bytes: 0,
+        headroom: Headroom::Bytes(5_000),
+        quanta: 40,
+        refresh_percent: 50,
+    };
+    let classes = [class(0, 1_500, Some(lossless)), class(1, 700, None)];
+    SharedBuffer::new(&classes, &[60_000; 2], &[5_000, 0, 5_000, 0], vec![1; 2])
+}
+
+fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<IngressRecord>) {
+    let groups = (0..2).flat_map(|port| [LOSSLESS, LOSSY].map(|queue| (port, queue)));
+    let groups = groups.map(|(port, queue)| buffer.ingress(port, queue, 9_000));
+    (buffer.pools().collect(), groups.collect())
+}
+
+/// A frame is stored, or leaves, at an instant: its account, and what its queue held.
+type Step = (u64, bool, (u16, usize), u64);
+
+fn take(buffer: &mut SharedBuffer, &(at, is_charge, account, queue_bytes): &Step) {
+    if is_charge {
+        buffer.charge(Admission::Stored, account, (queue_bytes, FRAME), at);
+    } else {
+        buffer.release(account, (queue_bytes, FRAME), at);
+    }
+}
+
+#[test]
+fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_forgotten() {
+    let mut buffer = buffer();
+    for _ in 0..20 {
+        buffer.charge(Admission::Stored, (0, LOSSLESS), (0, FRAME), 1);
+    }
+    for _ in 0..3 {
+        buffer.charge(Admission::Headroom, (0, LOSSLESS), (0, FRAME), 2);
+    }
+    assert!(buffer.is_armed());
+    buffer.take_all_due();
+    // Its link goes down and comes up: the sender knows of no pause, and what it sent is there.
+    buffer.forget_pauses(0, 3);
+    assert!(!buffer.is_armed());
+    let mut ordered = buffer.clone();
+
+    // Of one output port, whose lossless frames came through port 0, …
+    let times = [5_000, 5_090, 5_180, 5_270, 5_360, 5_450, 5_900, 5_950];
+    let leaves = |at| (at, false, (0, LOSSLESS), 0);
+    let mut steps: Vec<Step> = times.map(leaves).into();
+    // … and of another, which stores as well: lossless ones of both ports, and lossy ones.
+    steps.extend((0..6).map(|nth| (5_010 + nth * 70, true, ((nth % 2) as u16, LOSSLESS), 0)));
+    steps.push((5_500, true, (1, LOSSY), 0));
+    steps.push((5_510, true, (0, LOSSY), FRAME));
+    steps.push((5_600, false, (1, LOSSY), 2 * FRAME));
+    buffer.foresee(8 * FRAME, 0b11, 6_000);
+    assert!(buffer.journal.is_open(), "the pools are as full as ever");
+    for step in &steps {
+        take(&mut buffer, step);
+    }
+    buffer.settle();
+    steps.sort_by_key(|&(at, is_charge, ..)| (at, is_charge));
+    for step in &steps {
+        take(&mut ordered, step);
+    }
+    assert_eq!(state(&buffer), state(&ordered));
+    let groups = state(&buffer).1;
+    assert_eq!((groups[0].bytes, groups[0].bytes_in_headroom), (18_000, 0));
+    assert_eq!(groups[0].headroom_high_water_bytes, 3_000);
+    let counts = buffer.journal_counts();
+    assert!(
+        counts.slots_in_order > 0 && counts.slots_by_port > 0,
+        "{counts:?}"
+    );
+}
