@@ -235,7 +235,7 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
             (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
         };
         let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
-        if found.is_empty() && study.left_out().next().is_some() {
+        if found.is_empty() && !answer.left_out.is_empty() {
             continue;
         }
         let of = |name: &str| found.iter().find(|found| found.variant == name);

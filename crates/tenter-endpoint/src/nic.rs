@@ -298,7 +298,8 @@ impl Nic {
                 self.requests.prefetch(packet.queue_pair);
             }
         }
-        let departures = (self.data_sent() - self.sent_before).max(1) as usize;
+        let sent = self.transmitter.sent_data().0;
+        let departures = (sent - self.sent_before).max(1) as usize;
         for &slot in self.round.iter().take(departures) {
             prefetch_at(&self.send, slot as usize);
             self.requests.prefetch(slot);
@@ -308,13 +309,7 @@ impl Nic {
     /// A visit begins.
     #[inline]
     pub fn note_visit(&mut self) {
-        self.sent_before = self.data_sent();
-    }
-
-    /// Data frames sent so far.
-    #[inline]
-    fn data_sent(&self) -> u64 {
-        self.transmitter.sent_data().0
+        self.sent_before = self.transmitter.sent_data().0;
     }
 
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.

@@ -1,7 +1,7 @@
 //! What arrives at a node in one calendar bucket, and in which order it is served.
 
 use crate::lane::Arrival;
-use crate::prefetch::{LINE_BYTES, prefetch_at};
+use crate::prefetch::{prefetch_at, values_per_line};
 
 /// Below this many entries a comparison sort is faster than counting.
 const COUNTING_FROM: usize = 16;
@@ -103,7 +103,7 @@ impl<T: Copy> Inbox<T> {
     /// Prefetches the items.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        for place in (0..self.len).step_by((LINE_BYTES / size_of::<Entry<T>>()).max(1)) {
+        for place in (0..self.len).step_by(values_per_line::<Entry<T>>()) {
             prefetch_at(&self.slots, place);
         }
     }

@@ -263,9 +263,8 @@ impl<T: Arrival> Lane<T> {
     pub(crate) fn deliver(&mut self, node: u32, input: u16, at: u64, item: &T) {
         let offset = at - self.bucket_start;
         if offset < self.span_ps {
-            let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
-            let slot = (self.bucket + ahead) & (self.slots - 1);
-            let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
+            let (ahead, place) = self.inbox_after(node, offset);
+            let inbox = &mut self.inboxes[place];
             if inbox.push_further(offset - ahead * self.bucket_ps, input, at, item) {
                 return;
             }
@@ -294,7 +293,8 @@ impl<T: Arrival> Lane<T> {
     fn deliver_first(&mut self, (node, input): (u32, u16), bucket: u64, at: u64, mut item: T) {
         item.set_at(at);
         let slot = bucket & (self.slots - 1);
-        let inbox = &mut self.inboxes[(u64::from(node) * self.slots + slot) as usize];
+        let place = self.place(node, slot);
+        let inbox = &mut self.inboxes[place];
         if !inbox.has_room()
             && let Some(spare) = self.spare[usize::from(self.sizes[node as usize])].pop()
         {
@@ -378,16 +378,28 @@ impl<T: Arrival> Lane<T> {
         if output.part != self.part || offset >= self.span_ps {
             return None;
         }
+        Some(self.inbox_after(output.node, offset).1)
+    }
+
+    /// How many buckets after the current one an instant is so long after that one's start, within
+    /// the slots, and where the inbox of a node for that bucket is.
+    #[inline]
+    fn inbox_after(&self, node: u32, offset: u64) -> (u64, usize) {
         let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
         let slot = (self.bucket + ahead) & (self.slots - 1);
-        Some((u64::from(output.node) * self.slots + slot) as usize)
+        (ahead, self.place(node, slot))
+    }
+
+    /// Where the inbox of a node for a slot is.
+    #[inline]
+    fn place(&self, node: u32, slot: u64) -> usize {
+        (u64::from(node) * self.slots + slot) as usize
     }
 
     /// Where the inbox of a node for the current bucket is.
     #[inline]
     fn current_inbox(&self, node: u32) -> usize {
-        let slot = self.bucket & (self.slots - 1);
-        (u64::from(node) * self.slots + slot) as usize
+        self.place(node, self.bucket & (self.slots - 1))
     }
 
     /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
@@ -488,7 +500,7 @@ impl<T: Arrival> Lane<T> {
             return;
         }
         let next = (self.bucket + ahead) & (self.slots - 1);
-        let inbox = &self.inboxes[(u64::from(node) * self.slots + next) as usize];
+        let inbox = &self.inboxes[self.place(node, next)];
         let earliest = inbox
             .iter()
             .map(|(_, item)| item.at())

@@ -7,7 +7,17 @@
 use prefetch_index::prefetch_index;
 
 /// Bytes of a cache line.
-pub(crate) const LINE_BYTES: usize = 64;
+const LINE_BYTES: usize = 64;
+
+/// How many values fit into a cache line, at least one.
+pub(crate) const fn values_per_line<T>() -> usize {
+    let bytes = size_of::<T>();
+    if bytes == 0 || bytes > LINE_BYTES {
+        1
+    } else {
+        LINE_BYTES / bytes
+    }
+}
 
 /// Prefetches the cache line in which a value begins.
 #[inline]

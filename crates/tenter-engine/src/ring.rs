@@ -1,6 +1,6 @@
 //! A growable FIFO of small values in one power-of-two buffer.
 
-use crate::prefetch::{LINE_BYTES, prefetch_at};
+use crate::prefetch::{prefetch_at, values_per_line};
 
 /// A first-in first-out queue of `Copy` values. It holds no memory until the first push.
 #[derive(Clone, Debug)]
@@ -49,21 +49,21 @@ impl<T: Copy> Ring<T> {
     /// Prefetches the values that have waited longest, so many at most.
     #[inline]
     pub fn prefetch(&self, most: usize) {
-        let step = LINE_BYTES / size_of::<T>().clamp(1, LINE_BYTES);
-        let mask = self.slots.len().wrapping_sub(1);
-        for place in (0..most.min(self.len as usize)).step_by(step) {
-            prefetch_at(&self.slots, (self.head as usize + place) & mask);
-        }
+        self.prefetch_from(self.head, most.min(self.len()));
     }
 
     /// Prefetches the room for the next values, so many at most.
     #[inline]
     pub fn prefetch_room(&self, most: usize) {
-        let step = LINE_BYTES / size_of::<T>().clamp(1, LINE_BYTES);
+        let room = self.slots.len() - self.len();
+        self.prefetch_from(self.head + self.len, most.min(room));
+    }
+
+    #[inline]
+    fn prefetch_from(&self, first: u32, count: usize) {
         let mask = self.slots.len().wrapping_sub(1);
-        let (end, room) = (self.head + self.len, self.slots.len() - self.len());
-        for place in (0..most.min(room)).step_by(step) {
-            prefetch_at(&self.slots, (end as usize + place) & mask);
+        for place in (0..count).step_by(values_per_line::<T>()) {
+            prefetch_at(&self.slots, (first as usize + place) & mask);
         }
     }
 

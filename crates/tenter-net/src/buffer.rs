@@ -357,7 +357,8 @@ impl SharedBuffer {
             let account = if rules.lossless.is_none() {
                 &mut of_queue
             } else {
-                let group = &mut self.groups[usize::from(entry.port) * self.classes.len() + queue];
+                let index = self.group(entry.port, queue);
+                let group = &mut self.groups[index];
                 if group.headroom > 0 && entry.change < 0 {
                     // Left of a pause that has been forgotten.
                     let frame = u64::from(entry.change.unsigned_abs());
@@ -374,8 +375,7 @@ impl SharedBuffer {
             if after > self.bounds[queue] {
                 self.bounds[queue] = after;
             }
-            let shared = |account: u64| account.saturating_sub(rules.reserved);
-            pool.used = pool.used + shared(after) - shared(before);
+            pool.used = pool.used + shared(rules, after) - shared(rules, before);
             pool.high_water = pool.high_water.max(pool.used);
             debug_assert!(
                 entry.change < 0 || pool_trigger(rules).is_none_or(|limit| pool.used <= limit),
@@ -479,6 +479,7 @@ impl SharedBuffer {
         }
     }
 
+    #[inline]
     fn group(&self, port: u16, queue: usize) -> usize {
         usize::from(port) * self.classes.len() + queue
     }
@@ -574,6 +575,7 @@ impl SharedBuffer {
             self.charge_headroom((port, queue), frame, now);
             return;
         }
+        let index = self.group(port, queue);
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
         let bound = &mut self.bounds[queue];
@@ -582,7 +584,7 @@ impl SharedBuffer {
             pool.take(shared_more(rules, queue_bytes, frame));
             return;
         }
-        let group = &mut self.groups[usize::from(port) * self.classes.len() + queue];
+        let group = &mut self.groups[index];
         pool.take(shared_more(rules, group.used, frame));
         group.used += frame;
         *bound = (*bound).max(group.used);
@@ -630,9 +632,9 @@ impl SharedBuffer {
                 .release(now, (port, queue), (queue_bytes, frame));
             return;
         }
+        let index = self.group(port, queue);
         let rules = &self.classes[queue];
         let pool = &mut self.pools[rules.pool];
-        let index = usize::from(port) * self.classes.len() + queue;
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, queue_bytes - frame, frame);
         } else {
@@ -705,7 +707,7 @@ impl SharedBuffer {
         if !waits || lossless.trigger == PfcTrigger::Pool {
             return;
         }
-        let shared = group.used.saturating_sub(rules.reserved) + lossless.xon_offset_bytes;
+        let shared = shared(rules, group.used) + lossless.xon_offset_bytes;
         if group.used == 0 || within(rules.limit, &self.pools[rules.pool], shared) {
             self.resume(index as u32, now);
         }
@@ -884,18 +886,23 @@ impl Pool {
     }
 }
 
+/// How many shared bytes an account takes that holds so many in all.
+#[inline]
+fn shared(rules: &ClassRules, account: u64) -> u64 {
+    account.saturating_sub(rules.reserved)
+}
+
 /// How many shared bytes an account takes more when `frame` bytes come on top of `before`.
 #[inline]
 fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
-    let shared = before.saturating_sub(rules.reserved);
-    (before + frame).saturating_sub(rules.reserved) - shared
+    shared(rules, before + frame) - shared(rules, before)
 }
 
 /// Whether an account that holds `before` may take a frame more.
 #[inline]
 fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> bool {
     let more = shared_more(rules, before, frame);
-    let shared = (before + frame).saturating_sub(rules.reserved);
+    let shared = shared(rules, before + frame);
     more == 0 || (pool.used + more <= pool.size && within(rules.limit, pool, shared))
 }
 

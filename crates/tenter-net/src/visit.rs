@@ -8,6 +8,8 @@
 //! begins. The one thing that does depend on the order between ports, how full the buffer ever was,
 //! is then worked out from a journal, and only if it may have become fuller than ever.
 
+use std::ops::AddAssign;
+
 use tenter_engine::Agenda;
 use tenter_topology::Routing;
 
@@ -41,6 +43,19 @@ pub struct VisitCounts {
     pub slots_by_port: u64,
     /// Frames in journals that a pause frame let go at the instant at which it arrived.
     pub late_releases: u64,
+}
+
+impl AddAssign for VisitCounts {
+    fn add_assign(&mut self, more: VisitCounts) {
+        self.by_port += more.by_port;
+        self.in_order += more.in_order;
+        self.watchful += more.watchful;
+        self.journals += more.journals;
+        self.journals_in_order += more.journals_in_order;
+        self.slots_in_order += more.slots_in_order;
+        self.slots_by_port += more.slots_by_port;
+        self.late_releases += more.late_releases;
+    }
 }
 
 impl Switch {

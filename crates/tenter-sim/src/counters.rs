@@ -197,11 +197,11 @@ fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
 /// What frames of each kind took on the wire.
 fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, (notices, updates): (u64, u64)) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
-    let (frames, bytes) = transmitter.sent();
+    let (data_frames, data_bytes) = transmitter.sent_data();
     let (control_frames, control_bytes) = transmitter.sent_control();
     let mac = transmitter.mac();
     let pauses = mac.xoff_frames + mac.xon_frames + notices;
-    port.tx_data_wire_bytes = on_wire(frames - control_frames, bytes - control_bytes);
+    port.tx_data_wire_bytes = on_wire(data_frames, data_bytes);
     port.tx_control_wire_bytes = on_wire(control_frames, control_bytes);
     port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES))
         + updates * u64::from(FLOW_CONTROL_BYTES);

@@ -485,10 +485,9 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
     for (_, node) in nodes(driver) {
         match node {
             NodeModel::Host(host) => {
-                let (frames, bytes) = host.nic().transmitter().sent();
-                let control = host.nic().transmitter().sent_control();
-                totals.tx_frames += frames - control.0;
-                totals.tx_bytes += bytes - control.1;
+                let (frames, bytes) = host.nic().transmitter().sent_data();
+                totals.tx_frames += frames;
+                totals.tx_bytes += bytes;
                 let counters = host.nic().counters();
                 totals.rx_frames += counters.data_packets;
                 totals.rx_bytes += counters.data_bytes;

@@ -160,12 +160,6 @@ impl Study {
         self.variants.iter().filter(|variant| !variant.left_out)
     }
 
-    /// The names of those that are.
-    pub fn left_out(&self) -> impl Iterator<Item = &str> {
-        let left_out = self.variants.iter().filter(|variant| variant.left_out);
-        left_out.map(|variant| variant.name.as_str())
-    }
-
     /// Whether there is anything to run.
     pub fn has(&self, extent: Extent) -> bool {
         match &self.comparison {
@@ -306,13 +300,14 @@ impl Study {
             about: variant.about.clone(),
             trials: trials.len(),
         });
+        let left_out = self.variants.iter().filter(|variant| variant.left_out);
         StudyAnswer {
             study: self.name.clone(),
             title: self.title.clone(),
             source: self.source.clone(),
             quick: extent == Extent::Quick,
             variants: variants.collect(),
-            left_out: self.left_out().map(str::to_owned).collect(),
+            left_out: left_out.map(|variant| variant.name.clone()).collect(),
             digest: digest(trials).to_hex(),
             cases,
             pauses: pauses.collect(),

@@ -40,15 +40,7 @@ fn random_scenarios_take_every_way_through_a_visit() {
             let NodeModel::Switch(switch) = node else {
                 continue;
             };
-            let counts = switch.visit_counts();
-            sum.by_port += counts.by_port;
-            sum.in_order += counts.in_order;
-            sum.watchful += counts.watchful;
-            sum.journals += counts.journals;
-            sum.journals_in_order += counts.journals_in_order;
-            sum.slots_in_order += counts.slots_in_order;
-            sum.slots_by_port += counts.slots_by_port;
-            sum.late_releases += counts.late_releases;
+            sum += switch.visit_counts();
         }
     }
     assert!(sum.by_port >= 100_000, "{sum:?}");

@@ -235,15 +235,7 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
             assert_eq!(state(&visited, end), state(&ordered, end), "{case}");
         }
         assert_eq!(ordered.visit_counts(), VisitCounts::default());
-        let own = visited.visit_counts();
-        counts.by_port += own.by_port;
-        counts.in_order += own.in_order;
-        counts.watchful += own.watchful;
-        counts.journals += own.journals;
-        counts.journals_in_order += own.journals_in_order;
-        counts.slots_in_order += own.slots_in_order;
-        counts.slots_by_port += own.slots_by_port;
-        counts.late_releases += own.late_releases;
+        counts += visited.visit_counts();
     }
     // Each way has been tried, of 36,000 visits, and journals have also been closed without order.
     let least = [
