@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_topology::circuits::can_steer;
 use tenter_topology::{
     OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologyError, TopologySpec,
@@ -411,27 +410,18 @@ impl CircuitDraft<'_> {
     }
 
     /// Refuses what cannot work with circuits that change.
-    pub(crate) fn check(&self, switching: &Switching, balancing: &LoadBalancing) {
+    pub(crate) fn check(&self, switching: &Switching) {
         let what = match switching {
-            Switching::Scheduled(_) => Some((
-                "cannot be in a scheduled fabric, whose credits and cells go from leaf to leaf over one spine",
-                "leave out `fabric.switching`",
-            )),
-            Switching::CreditBased(_) => Some((
-                "cannot be in a fabric that sends by credit: what a sender may send belongs to the buffer at the other end of its link, and that changes",
-                "leave out `fabric.switching`",
-            )),
-            Switching::OutputQueued => match balancing {
-                LoadBalancing::Destination(_) => Some((
-                    "cannot be with routing by destination, which goes by the tree alone",
-                    "choose another `fabric.load_balancing`",
-                )),
-                _ => None,
-            },
+            Switching::Scheduled(_) => {
+                "cannot be in a scheduled fabric, whose credits and cells go from leaf to leaf over one spine"
+            }
+            Switching::CreditBased(_) => {
+                "cannot be in a fabric that sends by credit: what a sender may send belongs to the buffer at the other end of its link, and that changes"
+            }
+            Switching::OutputQueued => return,
         };
-        if let Some((what, help)) = what {
-            self.field.problem(what, help.to_owned());
-        }
+        self.field
+            .problem(what, "leave out `fabric.switching`".to_owned());
     }
 }
 

@@ -89,10 +89,8 @@ pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     let switches = switch::read(&mut section, (scheduled, by_credit));
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
-    if let (Some(Some(circuits)), Some(switching), Some(balancing)) =
-        (&circuits, &switching, &load_balancing)
-    {
-        circuits.check(&switching.spec, &balancing.spec);
+    if let (Some(Some(circuits)), Some(switching)) = (&circuits, &switching) {
+        circuits.check(&switching.spec);
     }
     let power = power::read(&mut section);
     scenario.put("fabric", section.finish());

@@ -407,7 +407,8 @@ mod tests {
             .collect()
     }
 
-    const CIRCUITS: [&str; 8] = [
+    const CIRCUITS: [&str; 9] = [
+        "circuits beside routing by destination",
         "steering by jobs",
         "steering by counters",
         "flexible trees",
@@ -427,7 +428,10 @@ mod tests {
         let steered = circuits.steering.map(|of| of.demand);
         let lossless = plan.switches.any_class(|class| class.lossless.is_some());
         let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
+        let destination = LoadBalancing::Destination(ByDestination);
+        let is_static = plan.switches.usual.load_balancing == destination;
         let has = [
+            ("circuits beside routing by destination", is_static),
             ("steering by jobs", steered == Some(SteeringDemand::Jobs)),
             (
                 "steering by counters",

@@ -54,7 +54,7 @@ const FRAME_TIME: Time = Time::from_ps(4_194 * 80);
 
 /// Two leaves that two circuits of one optical switch join, which at some instant are crossed; one
 /// host sends twelve frames to the other. All cables and fibres are one frame time long.
-fn crossing(changes: &str) -> Plan {
+fn crossing(changes: &str, balancing: &str) -> Plan {
     let text = format!(
         "
 fabric:
@@ -68,6 +68,7 @@ fabric:
   host_delay: {FRAME_TIME}
   fabric_delay: {FRAME_TIME}
   switch: {{forwarding: store-and-forward, pipeline_latency: 0ns, queue_capacity: none}}
+  load_balancing: {{kind: {balancing}}}
   circuits: {{radix: 4, delay: 0ns, reconfiguration: 10us, changes: {changes}}}
 endpoint:
   nic: {{mtu: 4096, message_size: 4096B}}
@@ -86,22 +87,29 @@ observe: {{samples: false}}
 /// Frames start at the first leaf at 2, 3, … 13 frame times. At 5 the change is announced, before
 /// the fourth: three are under way, of which the last arrives one frame time and two fibres after
 /// it started. The bound for that is the same from the announcement on, and a picosecond for
-/// fractions. Then it is dark for 10 us, and the fourth frame starts.
+/// fractions. Then it is dark for 10 us, and the fourth frame starts. Static routes, by a hash and
+/// by destination, change with the circuits and never else.
 #[test]
 fn a_drained_change_costs_the_drain_and_the_dark() {
     let at = FRAME_TIME * 5;
     let change = format!("[{{at: {at}, circuits: [{{switch: 0, pairs: [[0, 3], [1, 2]]}}]}}]");
-    let (still, crossed) = (crossing("[]"), crossing(&change));
-    for engine in Engine::all(1) {
-        let ended = |plan: &Plan| {
-            let trial = engine.run(plan).expect("the scenario runs");
-            let totals = &trial.outcome.summary.totals;
-            assert_eq!(totals.lost_frames + totals.retransmitted_frames, 0);
-            let collective = &trial.outcome.collectives[0];
-            collective.completion_time.expect("the job is done")
-        };
-        let more = FRAME_TIME * 3 + Time::from_ps(1) + Time::from_us(10);
-        assert_eq!(ended(&crossed), ended(&still) + more, "{engine}");
+    for balancing in ["ecmp", "destination"] {
+        let (still, crossed) = (crossing("[]", balancing), crossing(&change, balancing));
+        for engine in Engine::all(1) {
+            let ended = |plan: &Plan| {
+                let trial = engine.run(plan).expect("the scenario runs");
+                let totals = &trial.outcome.summary.totals;
+                assert_eq!(totals.lost_frames + totals.retransmitted_frames, 0);
+                let collective = &trial.outcome.collectives[0];
+                collective.completion_time.expect("the job is done")
+            };
+            let more = FRAME_TIME * 3 + Time::from_ps(1) + Time::from_us(10);
+            assert_eq!(
+                ended(&crossed),
+                ended(&still) + more,
+                "{balancing}, {engine}"
+            );
+        }
     }
 }
 

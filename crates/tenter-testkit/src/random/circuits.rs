@@ -2,7 +2,7 @@
 //! leaf-spine fabrics that can have them.
 
 use tenter_engine::Stream;
-use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_scenario::{
     CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringDemand, SteeringPlan,
 };
@@ -16,11 +16,7 @@ use super::draw::Draw;
 
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
-    let by_tree = matches!(
-        plan.switches.usual.load_balancing,
-        LoadBalancing::Destination(_)
-    );
-    if plan.scheduled.is_some() || plan.credit.is_some() || by_tree || draw.chance(10) {
+    if plan.scheduled.is_some() || plan.credit.is_some() || draw.chance(10) {
         return;
     }
     let tier = match &plan.topology_spec {
@@ -46,6 +42,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         return;
     };
     keep_what_is_left(plan, &topology);
+    if draw.chance(20) {
+        for spec in plan.switches.iter_mut() {
+            spec.load_balancing = LoadBalancing::Destination(ByDestination);
+        }
+    }
     let reconfiguration = draw.within(1..=20_000);
     let convergence = draw.below(reconfiguration);
     plan.circuits = Some(CircuitPlan {
