@@ -378,6 +378,10 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
     if open.rows > 0 {
         let _ = write!(text, "; open: {} of {} match", open.matches, open.rows);
     }
+    let not_judged = answer.not_judged();
+    if not_judged > 0 {
+        let _ = write!(text, "; not judged by the quick form: {not_judged}");
+    }
     if !answer.left_out.is_empty() {
         let left_out = answer.left_out.join(", ");
         let _ = write!(text, "; not run (--variant): {left_out}");
@@ -424,7 +428,7 @@ pub(crate) fn csv(answers: &Answers) -> String {
                 exact(row.band.map(|[low, _]| low)),
                 exact(row.band.map(|[_, high]| high)),
                 gate(row.gate).to_owned(),
-                word(row.verdict).to_owned(),
+                row.verdict.word().to_owned(),
             ];
             let fields = fields.map(|field| csv_field(&field).into_owned());
             text.push_str(&fields.join(","));
@@ -469,20 +473,12 @@ fn gate(gate: Gate) -> &'static str {
     }
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Match => "match",
-        Verdict::Miss => "miss",
-        Verdict::Info => "info",
-    }
-}
-
 /// The verdict; a miss that fails the study stands out.
 fn verdict(row: &CaseAnswer) -> String {
     match (row.gate, row.verdict) {
         (_, Verdict::Info) => dash(),
         (Gate::Required, Verdict::Miss) => "MISS".to_owned(),
-        (_, verdict) => word(verdict).to_owned(),
+        (_, verdict) => verdict.word().to_owned(),
     }
 }
 

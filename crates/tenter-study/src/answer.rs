@@ -34,8 +34,11 @@ pub enum Verdict {
     Match,
     /// Outside, or not measured.
     Miss,
-    /// Not judged.
+    /// The row has no band, or is for information only.
     Info,
+    /// The row has a band, but the quick form is another experiment than the published one.
+    #[serde(rename = "not judged")]
+    NotJudged,
 }
 
 impl Verdict {
@@ -50,6 +53,16 @@ impl Verdict {
                     Verdict::Miss
                 }
             }
+        }
+    }
+
+    /// The word for it, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Match => "match",
+            Verdict::Miss => "miss",
+            Verdict::Info => "info",
+            Verdict::NotJudged => "not judged",
         }
     }
 }
@@ -168,13 +181,25 @@ pub struct StudyAnswer {
 }
 
 impl StudyAnswer {
-    /// The rows of a gate.
+    /// The rows of a gate, without those that a quick form cannot judge.
     pub fn tally(&self, gate: Gate) -> Tally {
-        let rows = self.cases.iter().filter(|case| case.gate == gate);
+        let judged = |case: &&CaseAnswer| case.verdict != Verdict::NotJudged;
+        let rows = self
+            .cases
+            .iter()
+            .filter(|case| case.gate == gate)
+            .filter(judged);
         rows.fold(Tally::default(), |tally, case| Tally {
             matches: tally.matches + usize::from(case.verdict == Verdict::Match),
             rows: tally.rows + 1,
         })
+    }
+
+    /// How many rows have a band that this form cannot be held against.
+    pub fn not_judged(&self) -> usize {
+        let rows = self.cases.iter();
+        rows.filter(|case| case.verdict == Verdict::NotJudged)
+            .count()
     }
 
     /// Whether every required row matches.

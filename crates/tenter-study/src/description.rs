@@ -53,7 +53,7 @@ pub(crate) struct Description {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PublishedRows {
-    /// Stem of the file under `studies/published/`.
+    /// Stem of the file under `studies/published/` or `studies/expectations/`.
     pub(crate) table: String,
     /// Column and value that a row must have.
     pub(crate) rows: BTreeMap<String, String>,
@@ -121,6 +121,9 @@ pub(crate) struct ReadingOfRow {
     /// Columns with the lower and the upper end of the band.
     #[serde(default = "band_columns")]
     pub(crate) band: [String; 2],
+    /// Whether the quick form is judged: false where what it changes makes another experiment.
+    #[serde(default = "yes")]
+    pub(crate) quick_judged: bool,
 }
 
 fn yes() -> bool {
@@ -316,9 +319,9 @@ pub enum Reading {
     WorstJobOverIdeal,
     /// The mean over the jobs under test of the same.
     MeanJobOverIdeal,
-    /// Jobs under test of which some collective has a flow that takes more than one and a half
-    /// times the median.
-    JobsWithALongTail,
+    /// Collectives of the jobs under test, size by size, that have a flow that takes more than one
+    /// and a half times the median.
+    TrialsWithALongTail,
     /// The time of a job over that of the same transfers on a full mesh at port speed.
     IdealRatio,
     /// How much longer than the ideal the flow that ended last took, in ms: all flows of the

@@ -11,8 +11,8 @@ pub enum StudyError {
         /// What is wrong, and the remedy.
         message: String,
     },
-    /// A published table does not hold.
-    #[error("studies/published/{table}.csv{}: {message}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    /// A table of published values or of expectations does not hold.
+    #[error("{}{}: {message}", crate::registry::file_of(table), line.map(|line| format!(", line {line}")).unwrap_or_default())]
     Published {
         /// Name of the table.
         table: String,

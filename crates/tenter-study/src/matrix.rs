@@ -194,6 +194,7 @@ impl Matrix {
             variant,
             seeds: None,
             band: ["band_low", "band_high"].map(str::to_owned),
+            quick_judged: true,
         }
     }
 }

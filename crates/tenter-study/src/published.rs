@@ -271,6 +271,7 @@ impl Published<'_> {
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(all),
             seeds: reading.seeds,
+            quick_judged: reading.quick_judged,
             published: self.value,
             band: self.band,
             gate: self.gate,

@@ -12,6 +12,7 @@ use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
 use crate::power;
 use crate::published::Gate;
+use crate::study::Extent;
 use crate::throughput;
 use crate::trial::{Leaf, Trial, leaves};
 
@@ -52,6 +53,8 @@ pub struct ReadingRow {
     pub gate: Gate,
     /// Why this band and this gate.
     pub reason: String,
+    /// Whether the quick form is judged.
+    pub quick_judged: bool,
 }
 
 /// No faster than a third of the ideal counts as failed.
@@ -62,7 +65,13 @@ const LONG_TAIL: f64 = 1.5;
 impl ReadingRow {
     /// Compares the trials of a variant with the row; `others` are those of the variants that it
     /// is read against.
-    pub(crate) fn judge(&self, variant: &str, trials: &[Trial], others: &[&[Trial]]) -> CaseAnswer {
+    pub(crate) fn judge(
+        &self,
+        variant: &str,
+        extent: Extent,
+        trials: &[Trial],
+        others: &[&[Trial]],
+    ) -> CaseAnswer {
         let counted = trials.iter().filter(|trial| self.counts(trial));
         let values = counted.filter_map(|trial| self.read_against(trial, others));
         let values: Vec<Value> = values.collect();
@@ -87,7 +96,10 @@ impl ReadingRow {
             metric: self.metric.clone(),
             variant: variant.to_owned(),
             published: self.published.clone(),
-            verdict: Verdict::of(gate, band, number),
+            verdict: match extent {
+                Extent::Quick if judged && !self.quick_judged => Verdict::NotJudged,
+                _ => Verdict::of(gate, band, number),
+            },
             measured,
             statistic,
             spread: spread.filter(|_| trials.len() > 1),
@@ -163,7 +175,7 @@ impl ReadingRow {
                 jobs.max_by(f64::total_cmp).map(Value::Number)
             }
             Reading::MeanJobOverIdeal => average(&over_ideal(trial)?).map(Value::Number),
-            Reading::JobsWithALongTail => long_tails(trial).map(Value::Number),
+            Reading::TrialsWithALongTail => long_tails(trial).map(Value::Number),
             Reading::IdealRatio => self.ideal_ratio(trial).map(Value::Number),
             Reading::SlowestFlowSlowDownMs => slow_down_ms(trial).map(Value::Number),
             Reading::NicXoffMs => {
@@ -419,11 +431,9 @@ fn long_tails(trial: &Trial) -> Option<f64> {
         return None;
     }
     let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
-    let long = jobs.filter(|job| {
-        job.collectives.iter().any(|row| {
-            let times = row.fct_max.zip(row.fct_p50);
-            times.is_some_and(|(max, median)| max.as_ns() > LONG_TAIL * median.as_ns())
-        })
+    let long = jobs.flat_map(|job| &job.collectives).filter(|row| {
+        let times = row.fct_max.zip(row.fct_p50);
+        times.is_some_and(|(max, median)| max.as_ns() > LONG_TAIL * median.as_ns())
     });
     Some(long.count() as f64)
 }
@@ -539,6 +549,7 @@ mod tests {
             band: None,
             gate: Gate::Info,
             reason: String::new(),
+            quick_judged: true,
         }
     }
 
@@ -600,7 +611,7 @@ mod tests {
                 seeds,
                 ..row(Reading::PercentOfUndisturbed)
             };
-            let answer = row.judge("pure", &trials, &[]);
+            let answer = row.judge("pure", Extent::Full, &trials, &[]);
             let number = answer.measured.as_ref().and_then(Value::number);
             (number, answer.statistic.unwrap_or_default())
         };
@@ -665,7 +676,7 @@ mod tests {
                 statistic,
                 ..row(reading)
             };
-            let answer = row.judge("pure", &trials, &[&others]);
+            let answer = row.judge("pure", Extent::Full, &trials, &[&others]);
             answer.measured.as_ref().and_then(Value::number)
         };
         let pooled = |reading| judged(reading, Statistic::Pooled, None);
@@ -798,13 +809,29 @@ mod tests {
     }
 
     #[test]
+    fn a_quick_form_that_is_another_experiment_is_not_judged() {
+        let judged = |quick_judged, extent| {
+            let row = ReadingRow {
+                band: Some([7.0, 8.0]),
+                gate: Gate::Required,
+                quick_judged,
+                ..row(Reading::EgressQpCount)
+            };
+            row.judge("pure", extent, &[trial()], &[]).verdict
+        };
+        assert_eq!(judged(true, Extent::Quick), Verdict::Miss);
+        assert_eq!(judged(false, Extent::Full), Verdict::Miss);
+        assert_eq!(judged(false, Extent::Quick), Verdict::NotJudged);
+    }
+
+    #[test]
     fn a_tail_is_long_from_one_and_a_half_medians() {
         let tails = |max_us: u64| {
             let mut trial = trial();
             let row = &mut trial.summary.jobs[0].collectives[0];
             row.fct_p50 = Some(Time::from_us(10));
             row.fct_max = Some(Time::from_us(max_us));
-            read(Reading::JobsWithALongTail, &trial)
+            read(Reading::TrialsWithALongTail, &trial)
         };
         assert_eq!(tails(15), Some(Value::Number(0.0)));
         assert_eq!(tails(16), Some(Value::Number(1.0)));

@@ -34,8 +34,8 @@ macro_rules! studies {
 }
 
 macro_rules! tables {
-    ($($name:literal),+ $(,)?) => {
-        &[$(($name, text!("published/", $name, ".csv"))),+]
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[$(($name, text!($folder, "/", $name, ".csv"))),+]
     };
 }
 
@@ -82,27 +82,42 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
 
 /// The published tables that studies read, with their texts.
 const PUBLISHED: &[(&str, &str)] = tables![
+    "published":
     "keysight-trials",
     "load-balancing-egress-qps",
     "isolation",
     "drivenets-ideal-ratio",
     "cisco-load-balancing",
+    "remote-pfc",
+    "bandwidth-steering"
+];
+
+/// The tables of our own expectations that studies read, with their texts.
+const EXPECTATIONS: &[(&str, &str)] = tables![
+    "expectations":
     "evolved-ethernet-jobs-fluid",
     "evolved-ethernet-degraded-fluid",
     "evolved-ethernet-sensitivity-fluid",
     "evolved-ethernet-summary",
     "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid",
-    "remote-pfc",
     "remote-pfc-mappings",
     "asynchronous-vs-synchronous-fluid",
-    "bandwidth-steering"
+    "bandwidth-steering-expectations"
 ];
 
-/// The text of a published table, by the stem of its file.
+/// The text of a table of published values or of expectations, by the stem of its file.
 pub fn published_table(name: &str) -> Option<&'static str> {
-    let found = PUBLISHED.iter().find(|(table, _)| *table == name);
+    let mut tables = PUBLISHED.iter().chain(EXPECTATIONS);
+    let found = tables.find(|(table, _)| *table == name);
     found.map(|(_, text)| *text)
+}
+
+/// The file of a table, from the root of the project.
+pub(crate) fn file_of(table: &str) -> String {
+    let own = EXPECTATIONS.iter().any(|(name, _)| *name == table);
+    let folder = if own { "expectations" } else { "published" };
+    format!("studies/{folder}/{table}.csv")
 }
 
 /// The studies of that name, or of that group (`methodology`), or `all`; each once, in the order

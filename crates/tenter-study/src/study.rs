@@ -341,7 +341,7 @@ impl Study {
             let shown = self.variants.iter().map(|variant| &variant.name);
             for name in shown.filter(|name| row.shown.contains(name) && is_run(name)) {
                 let others: Vec<&[Trial]> = others.iter().map(of).collect();
-                answers.push(row.judge(name, of(name), &others));
+                answers.push(row.judge(name, extent, of(name), &others));
             }
         }
         answers

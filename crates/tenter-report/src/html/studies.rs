@@ -86,6 +86,8 @@ fn state(study: &StudyAnswer) -> String {
         ("state bad", format!("{missed} required missed"))
     } else if required.rows > 0 {
         ("state good", "holds".to_owned())
+    } else if study.not_judged() > 0 {
+        ("verdict info", "not judged: quick form".to_owned())
     } else {
         ("verdict info", "nothing required".to_owned())
     };
@@ -154,10 +156,13 @@ fn tiles(study: &StudyAnswer, page: &mut String) {
         .iter()
         .filter(|row| row.verdict == Verdict::Miss);
     let names: Vec<String> = misses.map(name_of).collect();
-    let about = if names.is_empty() {
-        "every judged row is inside its band".to_owned()
-    } else {
+    let not_judged = study.not_judged();
+    let about = if !names.is_empty() {
         names.join("; ")
+    } else if not_judged > 0 {
+        format!("{not_judged} rows are not judged by the quick form")
+    } else {
+        "every judged row is inside its band".to_owned()
     };
     tile("Misses", &count(names.len() as u64), &about, page);
     page.push_str("</dl>\n");
@@ -319,7 +324,7 @@ fn bar_text(row: &CaseAnswer) -> String {
                 "\nband {} to {}: {}",
                 number(low, 5),
                 number(high, 5),
-                word(row.verdict)
+                row.verdict.word()
             ),
         );
     }
@@ -330,14 +335,6 @@ fn value_text(value: &Value) -> String {
     match value {
         Value::Number(value) => number(*value, 4),
         Value::Text(text) => text.clone(),
-    }
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Match => "match",
-        Verdict::Miss => "miss",
-        Verdict::Info => "info",
     }
 }
 
@@ -390,6 +387,7 @@ fn table(rows: &[&CaseAnswer], page: &mut String) {
             Verdict::Match => ("match", "✓ match"),
             Verdict::Miss => ("miss", "✗ miss"),
             Verdict::Info => ("info", "info"),
+            Verdict::NotJudged => ("info", "not judged"),
         };
         add(
             page,
