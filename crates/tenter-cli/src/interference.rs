@@ -84,8 +84,9 @@ pub(crate) fn run_some(
     for (number, jobs) in runs.into_iter().enumerate() {
         let title = format!("run {} of {count}", number + 1);
         let mut discard = Discard;
-        let mut sink = Watched::new(&mut discard, Arc::clone(interrupted)).titled(&title);
-        let simulation = Simulation::new(&plan.with_jobs(&jobs), options);
+        let part = plan.with_jobs(&jobs);
+        let mut sink = Watched::new(&mut discard, &part, Arc::clone(interrupted)).titled(&title);
+        let simulation = Simulation::new(&part, options);
         let mut simulation = simulation.map_err(|error| unrunnable(&error))?;
         let outcome = simulation.run(&mut sink);
         let outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;

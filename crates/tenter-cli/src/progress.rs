@@ -6,19 +6,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tenter_explain::packet_hops;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_report::{duration_s, si};
+use tenter_scenario::Plan;
+
+use crate::failure::say;
 
 /// A run shorter than this shows no progress line.
 const QUIET_S: f64 = 0.5;
+/// Where there is no terminal, a line is written so often.
+const LINE_EVERY_S: f64 = 60.0;
 
 /// Passes rows on to another sink, shows how far the run is, and ends it on Ctrl-C.
 pub(crate) struct Watched<'a, S> {
     inner: &'a mut S,
+    plan: &'a Plan,
     /// What is run, where a command runs several trials.
     title: String,
     interrupted: Arc<AtomicBool>,
     started: Instant,
+    /// The packet-hops that the run will have, counted when a line is first shown.
+    foretold: Option<f64>,
+    /// When the next line is written, where there is no terminal.
+    next_line_s: f64,
     line: Option<ProgressBar>,
 }
 
@@ -37,12 +48,15 @@ pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
 }
 
 impl<'a, S> Watched<'a, S> {
-    pub(crate) fn new(inner: &'a mut S, interrupted: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(inner: &'a mut S, plan: &'a Plan, interrupted: Arc<AtomicBool>) -> Self {
         Watched {
             inner,
+            plan,
             title: String::new(),
             interrupted,
             started: Instant::now(),
+            foretold: None,
+            next_line_s: LINE_EVERY_S,
             line: None,
         }
     }
@@ -57,30 +71,74 @@ impl<'a, S> Watched<'a, S> {
 
     fn show(&mut self, progress: &Progress) {
         let elapsed = self.started.elapsed().as_secs_f64();
-        if elapsed < QUIET_S || !std::io::stderr().is_terminal() {
+        let is_terminal = std::io::stderr().is_terminal();
+        if elapsed < QUIET_S || (!is_terminal && elapsed < self.next_line_s) {
             return;
         }
-        let line = self.line.get_or_insert_with(|| {
-            let line = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}");
-            line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            line
-        });
-        let (done, total) = (progress.flows_done, progress.flows_total);
-        // Of flows for which there is some time nobody knows the number.
-        let left = if done == 0 || done > total {
-            "?".to_owned()
-        } else {
-            duration_s(elapsed * (total - done) as f64 / done as f64)
-        };
-        line.set_length(total.max(done));
-        line.set_position(done);
-        line.set_message(format!(
-            "{}{} simulated, {done} of {total} flows, {} packet-hops/s, about {left} left",
+        let plan = self.plan;
+        let foretold = *self
+            .foretold
+            .get_or_insert_with(|| packet_hops(plan).unwrap_or(f64::NAN));
+        let hops = progress.packet_hops;
+        let done = done(hops, foretold);
+        let message = format!(
+            "{}{} simulated, {} at {}/s, {}",
             self.title,
             progress.simulated,
-            si(progress.packet_hops as f64 / elapsed),
-        ));
+            carried(hops, foretold),
+            si(hops as f64 / elapsed),
+            left(elapsed, done),
+        );
+        if is_terminal {
+            let line = self.line.get_or_insert_with(bar);
+            line.set_position((done.unwrap_or(0.0) * BAR as f64) as u64);
+            line.set_message(message);
+        } else {
+            let percent = done.map_or_else(|| "?".to_owned(), |done| format!("{:.0}", done * 1e2));
+            say(&format!("{percent} %  {message}\n"));
+            self.next_line_s = elapsed + LINE_EVERY_S;
+        }
+    }
+}
+
+/// The whole of a bar.
+const BAR: u64 = 1_000;
+
+fn bar() -> ProgressBar {
+    let line = ProgressBar::with_draw_target(Some(BAR), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}");
+    line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    line
+}
+
+/// The share of the work that is done; `None` where nothing is foretold, or more has been carried
+/// than was.
+fn done(hops: u64, foretold: f64) -> Option<f64> {
+    let share = hops as f64 / foretold;
+    (share.is_finite() && share < 1.0).then_some(share)
+}
+
+fn carried(hops: u64, foretold: f64) -> String {
+    let hops_text = si(hops as f64);
+    match done(hops, foretold) {
+        Some(_) => format!("{hops_text} of {} packet-hops", si(foretold)),
+        None if foretold.is_finite() => {
+            format!(
+                "{hops_text} packet-hops, more than the {} foretold",
+                si(foretold)
+            )
+        }
+        None => format!("{hops_text} packet-hops"),
+    }
+}
+
+/// How long the rest takes at the pace so far.
+fn left(elapsed: f64, done: Option<f64>) -> String {
+    match done {
+        Some(done) if done > 0.0 => {
+            format!("about {} left", duration_s(elapsed * (1.0 - done) / done))
+        }
+        _ => "about ? left".to_owned(),
     }
 }
 
@@ -107,5 +165,28 @@ impl<S: Sink> Sink for Watched<'_, S> {
             return Ok(Control::Stop);
         }
         self.inner.progress(progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_takes_its_share_of_the_time_so_far() {
+        // A quarter of the packet-hops took 3 s, so three quarters take 9 s.
+        assert_eq!(left(3.0, done(250, 1_000.0)), "about 9.0 s left");
+        assert_eq!(carried(250, 1_000.0), "250 of 1.0 k packet-hops");
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_left_where_nothing_is_known() {
+        for foretold in [f64::NAN, f64::INFINITY, 0.0, 100.0] {
+            assert_eq!(left(3.0, done(250, foretold)), "about ? left");
+        }
+        assert_eq!(
+            carried(250, 100.0),
+            "250 packet-hops, more than the 100 foretold"
+        );
     }
 }

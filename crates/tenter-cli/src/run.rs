@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_explain::{idle_settings, memory_bytes};
-use tenter_record::{Names, Summary};
+use tenter_record::{Names, STOPPED_BY_USER, Summary};
 use tenter_report::{
     RunIdentity, TRACE_FILE, TrialData, TrialError, TrialFolder, TrialReport,
     available_memory_bytes, binary_size, claim_free_folder, peak_rss_bytes, write_trace,
@@ -137,8 +137,8 @@ pub(crate) fn carry_out<D: Driver>(
     })?;
     let interrupted = Arc::clone(&circumstances.interrupted);
     let running = Instant::now();
-    let mut watched =
-        Watched::new(&mut folder, Arc::clone(&interrupted)).titled(circumstances.title);
+    let mut watched = Watched::new(&mut folder, &loaded.plan, Arc::clone(&interrupted))
+        .titled(circumstances.title);
     let outcome = simulation.run(&mut watched);
     drop(watched);
     let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
@@ -227,6 +227,12 @@ fn conduct<D: Driver>(
 }
 
 pub(crate) fn say_failures(summary: &Summary, with_reason: bool) {
+    if let Some(stopped) = &summary.stopped
+        && stopped.starts_with(STOPPED_BY_USER)
+    {
+        say(&format!("{stopped}: the trial is partial\n"));
+        return;
+    }
     for job in &summary.jobs {
         if let Some(failure) = &job.job.failure {
             let reason = if with_reason {

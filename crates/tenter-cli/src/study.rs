@@ -177,7 +177,8 @@ impl Runner<'_> {
             folder: self.folder(study, variant, loaded)?,
             flows: study.needs_flows().then(Vec::new),
         };
-        let mut sink = Watched::new(&mut records, Arc::clone(&self.interrupted)).titled(&title);
+        let mut sink =
+            Watched::new(&mut records, &loaded.plan, Arc::clone(&self.interrupted)).titled(&title);
         let outcome = if loaded.plan.queue_changes.is_none() {
             simulate(Simulation::new(&loaded.plan, options), started, &mut sink)
         } else {

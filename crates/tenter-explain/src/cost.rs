@@ -9,6 +9,7 @@ use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
+use crate::explanation::ExplainError;
 use crate::ideal::{Ideal, end_of_all, rounds, starts};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
@@ -134,6 +135,15 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     cost.memory = memory(plan)?;
     cost.peak_bytes = cost.memory.total();
     Ok(cost)
+}
+
+/// The packet-hops that a run of a plan has, as an explanation counts them.
+///
+/// # Errors
+/// When hosts cannot reach each other, or a collective cannot be run.
+pub fn packet_hops(plan: &Plan) -> Result<f64, ExplainError> {
+    let routing = Routing::build(&plan.topology)?;
+    Ok(cost(plan, &routing)?.packet_hops)
 }
 
 /// What a packet-hop itself takes.

@@ -44,7 +44,7 @@ pub use buffers::{
     ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
-pub use cost::{Cost, MemoryParts};
+pub use cost::{Cost, MemoryParts, packet_hops};
 pub use credit::CreditFacts;
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};

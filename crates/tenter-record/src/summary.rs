@@ -9,6 +9,9 @@ use crate::interference::InterferenceRow;
 use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 
+/// How [`Summary::stopped`] begins where whoever ran the trial stopped it; when follows.
+pub const STOPPED_BY_USER: &str = "stopped by you";
+
 /// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {

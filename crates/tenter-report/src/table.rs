@@ -152,7 +152,7 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         None => writeln!(out, ", not done")?,
     }
     if let Some(failure) = &row.failure {
-        writeln!(out, "failed: {failure}")?;
+        writeln!(out, "not completed: {failure}")?;
     }
     write_fragmentation(row, out)?;
     if let Some(exposed) = row.exposed
@@ -191,7 +191,7 @@ fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result 
     }
     writeln!(out)?;
     match &row.failure {
-        Some(failure) => writeln!(out, "failed: {failure}"),
+        Some(failure) => writeln!(out, "not completed: {failure}"),
         None => Ok(()),
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tenter_engine::RunOutcome;
 use tenter_record::{
-    CollectiveRow, Control, Counts, Digest, JobRow, Progress, Sink, SinkError, Summary,
+    CollectiveRow, Control, Counts, Digest, JobRow, Progress, STOPPED_BY_USER, Sink, SinkError,
+    Summary,
 };
 use tenter_scenario::{Plan, PowerProfile, SIMULATED_MAX};
 use tenter_topology::RoutingError;
@@ -231,9 +232,9 @@ impl<D: Driver> Simulation<D> {
         let trial = summary::Trial {
             name: &self.name,
             threads: self.threads,
-            stopped,
             ended: now,
-            stalls: stall::explain(&self.driver, &faults),
+            stalls: stall::explain(&self.driver, &faults, stopped.as_deref()),
+            stopped,
         };
         let mut outcome = summary::outcome(&self.driver, &accounts, trial);
         outcome.counts.circuits = circuits.into_rows();
@@ -661,7 +662,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         };
         Ok(match self.sink.progress(&progress)? {
             Control::Continue => None,
-            Control::Stop => Some("stopped by the user".to_owned()),
+            Control::Stop => {
+                let now = Time::from_ps(self.now);
+                Some(format!("{STOPPED_BY_USER} at {now}"))
+            }
         })
     }
 

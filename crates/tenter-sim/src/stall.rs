@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use tenter_record::STOPPED_BY_USER;
 use tenter_units::Time;
 
 use crate::build::Context;
@@ -13,12 +14,35 @@ use crate::faults::Faults;
 const LINES: usize = 8;
 
 /// For each job that is not done, why: queue pairs that gave up, what is
-/// broken, and the ranks that wait for what.
-pub(crate) fn explain<D: Driver>(driver: &D, faults: &Faults) -> Vec<Option<String>> {
+/// broken, and the ranks that wait for what. Of a run that its user `stopped`, ranks wait for
+/// nothing but time.
+pub(crate) fn explain<D: Driver>(
+    driver: &D,
+    faults: &Faults,
+    stopped: Option<&str>,
+) -> Vec<Option<String>> {
     let jobs = driver.fabric(0).context().jobs.len();
     let broken = broken(driver.fabric(0).context(), faults);
-    let explain = |job| explain_job(driver, job, &broken);
+    let by_user = stopped.filter(|why| why.starts_with(STOPPED_BY_USER));
+    let explain = |job| match by_user {
+        Some(why) => interrupted(driver, job, why),
+        None => explain_job(driver, job, &broken),
+    };
     (0..jobs).map(explain).collect()
+}
+
+/// What is to be said of a job whose run its user stopped.
+fn interrupted<D: Driver>(driver: &D, job: usize, why: &str) -> Option<String> {
+    let context = driver.fabric(0).context();
+    let plan = &context.jobs[job].job;
+    let missing = context.progress.missing(job);
+    if missing == 0 {
+        return awaited(context, job);
+    }
+    (!plan.background).then(|| match plan.turns() {
+        Some(_) => format!("{why}; {missing} transfers of the collective had not arrived"),
+        None => why.to_owned(),
+    })
 }
 
 /// What is broken and has not been mended.

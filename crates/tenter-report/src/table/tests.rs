@@ -120,7 +120,7 @@ fn a_partial_trial_says_so() {
         "{text}"
     );
     assert!(
-        text.contains("training: 8 ranks, not done\nfailed: rank 3 waits"),
+        text.contains("training: 8 ranks, not done\nnot completed: rank 3 waits"),
         "{text}"
     );
 }
