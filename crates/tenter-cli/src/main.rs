@@ -66,10 +66,16 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Study(study)) => study::study(&study),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
+        Some(Command::Licenses) => {
+            failure::print(LICENSES);
+            Ok(ExitCode::SUCCESS)
+        }
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report());
     failure::lost_output().map_or(code, Failure::report)
 }
+
+const LICENSES: &str = include_str!("../THIRD-PARTY.txt");
 
 const WELCOME: &str = "\
 Tenter runs AI and HPC network fabrics packet by packet.
