@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::text::{Unit, add, escape, time};
 use crate::drawings::DrawnLine;
 use crate::tiers::Tiers;
-use crate::trial_data::{PortSample, TrialData};
+use crate::trial_data::TrialData;
 
 /// Points of a line at most.
 const POINTS: usize = 400;
@@ -31,10 +31,10 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
         format_args!(
             "<p class=\"lead\">Sampled every {}{}. Of a queue the most between two samples is drawn, exactly.</p>",
             time(series.interval),
-            if series.bins < series.instants {
+            if series.together > 1 {
                 format!(
                     ", and the greatest of every {} samples drawn",
-                    series.instants.div_ceil(series.bins)
+                    series.together
                 )
             } else {
                 String::new()
@@ -48,11 +48,12 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("</section>\n");
 }
 
-/// Where samples are drawn.
+/// Where samples are drawn: bins that end at samples, so that each value stands where it was taken.
 struct Series {
     end: f64,
     interval: f64,
-    instants: usize,
+    /// Samples that a bin takes together.
+    together: usize,
     bins: usize,
 }
 
@@ -60,50 +61,57 @@ impl Series {
     fn of(trial: &TrialData) -> Series {
         let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
         instants.dedup();
-        let interval = instants
-            .windows(2)
-            .map(|pair| pair[1] - pair[0])
-            .fold(f64::INFINITY, f64::min);
+        Series::at_instants(&instants)
+    }
+
+    /// Samples are taken at multiples of an interval, and at the end, which comes when it comes.
+    /// Where nothing was to be said of any port there is none.
+    fn at_instants(instants: &[f64]) -> Series {
         let end = instants.last().copied().unwrap_or(0.0);
-        let between = instants.len().saturating_sub(2).max(1);
-        // The last sample is that of the end, which comes when it comes.
-        let regular = instants.get(1).map_or(end, |second| second - instants[0]);
-        let interval = if between > 1 {
-            regular
-        } else {
-            interval.min(end)
-        };
-        let instants = ((end / interval).ceil() as usize).max(1);
+        let regular = &instants[..instants.len().saturating_sub(1)];
+        let gaps = regular.windows(2).map(|pair| pair[1] - pair[0]);
+        let interval = regular.first().copied().into_iter().chain(gaps);
+        let interval = interval.fold(end, f64::min);
+        let all = ((end / interval).ceil() as usize).max(1);
+        let together = all.div_ceil(POINTS);
         Series {
             end,
             interval,
-            instants,
-            bins: instants.min(POINTS),
+            together,
+            bins: all.div_ceil(together),
         }
     }
 
-    fn bin(&self, sample: &PortSample) -> usize {
-        let bin = (sample.time / self.end * self.bins as f64).ceil() as usize;
+    /// How long a bin is, but for the last, which ends with the trial.
+    fn step(&self) -> f64 {
+        self.interval * self.together as f64
+    }
+
+    fn bin(&self, time: f64) -> usize {
+        // Instants are whole picoseconds, given in ns.
+        let bin = (time / self.step() - 1e-9).ceil() as usize;
         bin.clamp(1, self.bins) - 1
     }
 
     /// How long a bin is.
-    fn width(&self) -> f64 {
-        self.end / self.bins as f64
+    fn width(&self, bin: usize) -> f64 {
+        self.at(bin) - self.step() * bin as f64
     }
 
     /// The end of a bin.
     fn at(&self, bin: usize) -> f64 {
-        (bin + 1) as f64 / self.bins as f64 * self.end
+        (self.step() * (bin + 1) as f64).min(self.end)
     }
 
-    /// The greatest value of each bin, 0 where there was no sample.
-    fn line(&self, name: String, values: &BTreeMap<usize, f64>) -> DrawnLine {
-        let points =
-            (0..self.bins).map(|bin| (self.at(bin), values.get(&bin).copied().unwrap_or(0.0)));
+    /// The greatest value of each bin, 0 where there was no sample; where that of the first bin
+    /// is a mean over it, the line begins with it.
+    fn line(&self, name: String, values: &BTreeMap<usize, f64>, is_mean: bool) -> DrawnLine {
+        let value = |bin: usize| values.get(&bin).copied().unwrap_or(0.0);
+        let points = (0..self.bins).map(|bin| (self.at(bin), value(bin)));
+        let first = is_mean.then(|| (0.0, value(0)));
         DrawnLine {
             name,
-            points: std::iter::once((0.0, 0.0)).chain(points).collect(),
+            points: first.into_iter().chain(points).collect(),
         }
     }
 }
@@ -150,11 +158,11 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
             let mut values: BTreeMap<usize, f64> = BTreeMap::new();
             for sample in &trial.samples {
                 if (sample.node, sample.port) == key {
-                    let value = values.entry(series.bin(sample)).or_default();
+                    let value = values.entry(series.bin(sample.time)).or_default();
                     *value = value.max(sample.queue_high_water_bytes);
                 }
             }
-            series.line(port_name(trial, key), &values)
+            series.line(port_name(trial, key), &values, false)
         })
         .collect();
     let peak = peaks.values().copied().fold(0.0, f64::max);
@@ -183,21 +191,20 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
     let mut sent: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
     for sample in &trial.samples {
         if let Some(&ends) = direction.get(&(sample.node, sample.port)) {
-            let bin = series.bin(sample);
+            let bin = series.bin(sample.time);
             *sent.entry(ends).or_default().entry(bin).or_default() += sample.tx_bytes;
         }
     }
-    let width = series.width();
     let lines: Vec<DrawnLine> = sent
         .iter()
         .map(|(&ends, bytes)| {
             // Bytes times 8 per ns are Gbit/s.
-            let full = capacity[&ends] * width;
+            let full = |bin| capacity[&ends] * series.width(bin);
             let shares = bytes
                 .iter()
-                .map(|(&bin, &bytes)| (bin, (bytes * 8.0 / full * 100.0).min(100.0)))
+                .map(|(&bin, &bytes)| (bin, (bytes * 8.0 / full(bin) * 100.0).min(100.0)))
                 .collect();
-            series.line(tiers.direction(ends), &shares)
+            series.line(tiers.direction(ends), &shares, true)
         })
         .collect();
     page.push_str("<h3>Load of each tier</h3>");
@@ -289,7 +296,7 @@ fn pause_strip(
         ),
     );
     for (from, to) in stretches(trial, series, key) {
-        let (begin, end) = (series.at(from) - series.width(), series.at(to));
+        let (begin, end) = (series.at(from) - series.width(from), series.at(to));
         let left = x.place(begin);
         let tip = format!(
             "{name}\npaused in samples from {} to {}\n{} in total",
@@ -315,11 +322,64 @@ fn stretches(trial: &TrialData, series: &Series, key: PortKey) -> Vec<(usize, us
         if (sample.node, sample.port) != key || !sample.paused {
             continue;
         }
-        let bin = series.bin(sample);
+        let bin = series.bin(sample.time);
         match stretches.last_mut() {
             Some(last) if bin <= last.1 + 1 => last.1 = bin,
             _ => stretches.push((bin, bin)),
         }
     }
     stretches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_sample_off_the_grid_moves_no_other() {
+        // Every 100 us, and at the end, 477 us.
+        let instants = [100e3, 200e3, 300e3, 400e3, 477e3];
+        let series = Series::at_instants(&instants);
+        assert_eq!((series.interval, series.bins), (100e3, 5));
+        for (bin, &instant) in instants.iter().enumerate() {
+            assert_eq!(series.bin(instant), bin);
+            assert_eq!(series.at(bin), instant);
+        }
+        assert_eq!((series.width(0), series.width(4)), (100e3, 77e3));
+        let values = BTreeMap::from([(0, 2.29), (1, 3.34), (4, 5.8)]);
+        let line = series.line("a".to_owned(), &values, false);
+        let at = [
+            (100e3, 2.29),
+            (200e3, 3.34),
+            (300e3, 0.0),
+            (400e3, 0.0),
+            (477e3, 5.8),
+        ];
+        assert_eq!(line.points, at);
+        // A mean holds from the beginning of its bin.
+        assert_eq!(
+            series.line("a".to_owned(), &values, true).points[0],
+            (0.0, 2.29)
+        );
+    }
+
+    #[test]
+    fn samples_that_are_drawn_together_end_with_the_last_of_them() {
+        // 1,000 samples of 10 us and one at the end: three of them to a point.
+        let mut instants: Vec<f64> = (1..=1_000).map(|number| f64::from(number) * 10e3).collect();
+        instants.push(10_004e3);
+        let series = Series::at_instants(&instants);
+        assert_eq!((series.together, series.bins), (3, 334));
+        assert_eq!((series.bin(30e3), series.bin(40e3)), (0, 1));
+        assert_eq!((series.at(0), series.at(333)), (30e3, 10_004e3));
+    }
+
+    #[test]
+    fn a_lone_sample_is_that_of_the_end() {
+        let series = Series::at_instants(&[42e3]);
+        assert_eq!(
+            (series.interval, series.bins, series.at(0)),
+            (42e3, 1, 42e3)
+        );
+    }
 }
