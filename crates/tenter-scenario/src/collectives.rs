@@ -1,7 +1,7 @@
 //! The `collectives` of a job: which, by which algorithm, of which sizes.
 
 use tenter_units::{Bytes, Time};
-use tenter_workload::collective::{CollectiveKind, ScaleUp};
+use tenter_workload::collective::{CollectiveKind, Distances, ScaleUp};
 use tenter_workload::sizes::SizeList;
 use tenter_workload::{CollectiveRun, Compute};
 
@@ -120,6 +120,17 @@ const CHUNKED: KeyTable = KeyTable {
     .from("NCCL's default buffer of 4 MiB in 8 slots")],
 };
 
+const DISTANCES: KeyTable = KeyTable {
+    title: "`jobs[].collectives[]` with `algorithm: halving-doubling`",
+    keys: &[key(
+        "distances",
+        "`halving` or `doubling`",
+        Default("halving"),
+        "How far apart the ranks of an exchange are while the vector is halved, and the other way round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and so on",
+    )
+    .from("AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and Open MPI")],
+};
+
 const HOSTS: KeyTable = KeyTable {
     title: "`jobs[].collectives[]` with `algorithm: hierarchical` or `pxn`",
     keys: &[key(
@@ -152,15 +163,21 @@ const HIERARCHICAL: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 8] = [
+pub(crate) const TABLES: [&KeyTable; 9] = [
     &COLLECTIVE,
     &RANGE,
     &DRAWN,
     &PERMUTATION,
     &ROOTED,
     &CHUNKED,
+    &DISTANCES,
     &HOSTS,
     &HIERARCHICAL,
+];
+
+const DISTANCE_ORDERS: [(&str, Distances); 2] = [
+    ("halving", Distances::Halving),
+    ("doubling", Distances::Doubling),
 ];
 
 /// No collective moves more per rank.
@@ -348,6 +365,10 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
         section.extend(&CHUNKED);
         *chunk_bytes = section.take("chunk_size")?.size(&(1..=SIZE_MAX))?;
     }
+    if let Some(distances) = kind.distances_mut() {
+        section.extend(&DISTANCES);
+        *distances = section.choice("distances", &DISTANCE_ORDERS)?;
+    }
     let hosts = kind.npus_per_host_mut().map(|npus_per_host| {
         section.extend(&HOSTS);
         *npus_per_host = section.integer("npus_per_host", 1..=u64::from(u32::MAX))?;
@@ -374,6 +395,7 @@ fn skip_parameters(section: &mut Section<'_>) {
     section.skip(&PERMUTATION);
     section.skip(&ROOTED);
     section.skip(&CHUNKED);
+    section.skip(&DISTANCES);
     section.skip(&HOSTS);
     section.skip(&HIERARCHICAL);
 }
@@ -499,6 +521,11 @@ mod tests {
             if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
                 assert!(CHUNKED.title.contains(&format!("{}`", member.algorithm)));
                 assert_eq!(*chunk_bytes, 512 << 10, "the default the table states");
+            }
+            if let Some(distances) = kind.distances_mut() {
+                assert!(DISTANCES.title.contains(&format!("{}`", member.algorithm)));
+                let stated = DISTANCE_ORDERS.map(|(_, order)| order);
+                assert_eq!(*distances, stated[0], "the default the table states");
             }
             if let Some(npus_per_host) = kind.npus_per_host_mut() {
                 assert!(

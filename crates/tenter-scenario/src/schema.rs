@@ -249,6 +249,7 @@ fn collective(kind: &CollectiveKind) -> Value {
         permutation,
         rooted,
         chunked,
+        distances,
         hosts,
         hierarchical,
     ] = collectives::TABLES;
@@ -262,6 +263,9 @@ fn collective(kind: &CollectiveKind) -> Value {
     }
     if kind.chunk_bytes_mut().is_some() {
         tables.push(chunked);
+    }
+    if kind.distances_mut().is_some() {
+        tables.push(distances);
     }
     if kind.npus_per_host_mut().is_some() {
         tables.push(hosts);

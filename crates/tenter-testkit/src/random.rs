@@ -127,7 +127,7 @@ mod tests {
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
     use tenter_topology::OpticalTier;
-    use tenter_workload::collective::CollectiveKind;
+    use tenter_workload::collective::{CollectiveKind, Distances};
 
     use super::random_scenario;
 
@@ -399,6 +399,13 @@ mod tests {
                 "one job after another",
                 plan.jobs.iter().any(|job| job.after.is_some()),
             ),
+            (
+                "distances that double",
+                runs.clone().any(|run| {
+                    let doubles = &Distances::Doubling;
+                    run.kind.clone().distances_mut().as_deref() == Some(doubles)
+                }),
+            ),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
         ];
         has.iter()
@@ -610,6 +617,7 @@ mod tests {
         for what in PATTERNS.iter().chain(&["circuits that spill"]) {
             at_least(what, 2);
         }
+        at_least("distances that double", 2);
         let seldom = HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS);
         for what in seldom.chain(&CIRCUITS) {
             at_least(what, 5);

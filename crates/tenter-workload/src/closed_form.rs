@@ -93,7 +93,7 @@ pub fn ideal_completion(
         CollectiveKind::AllToAllPairwise
         | CollectiveKind::AllGatherRing
         | CollectiveKind::ReduceScatterRing => times(share().saturating_add(latency), others),
-        CollectiveKind::AllReduceHalvingDoubling
+        CollectiveKind::AllReduceHalvingDoubling { .. }
         | CollectiveKind::AllGatherRecursiveDoubling
         | CollectiveKind::ReduceScatterRecursiveHalving
         | CollectiveKind::Hypercube => exchanges(kind, ranks, size_bytes, port_time, latency),
@@ -131,7 +131,7 @@ fn exchanges(
     let levels = ranks.max(1).ilog2();
     let participants = 1_u64 << levels;
     let block = size_bytes / u64::from(ranks.max(1));
-    let both = *kind == CollectiveKind::AllReduceHalvingDoubling;
+    let both = matches!(kind, CollectiveKind::AllReduceHalvingDoubling { .. });
     let part = if both {
         size_bytes / participants
     } else {
@@ -142,7 +142,7 @@ fn exchanges(
     });
     let extra = u64::from(u64::from(ranks) > participants);
     match kind {
-        CollectiveKind::AllReduceHalvingDoubling => {
+        CollectiveKind::AllReduceHalvingDoubling { .. } => {
             times(once, 2).saturating_add(times(hop(size_bytes), 2 * extra))
         }
         CollectiveKind::ReduceScatterRecursiveHalving => {
@@ -191,7 +191,7 @@ fn times(time: Time, count: u64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::ScaleUp;
+    use crate::collective::{Distances, ScaleUp};
     use tenter_units::Rate;
 
     #[test]
@@ -233,10 +233,10 @@ mod tests {
         ] {
             assert_eq!(time(kind), Time::from_us(73));
         }
-        assert_eq!(
-            time(CollectiveKind::AllReduceHalvingDoubling),
-            Time::from_us(146)
-        );
+        for distances in [Distances::Halving, Distances::Doubling] {
+            let both = CollectiveKind::AllReduceHalvingDoubling { distances };
+            assert_eq!(time(both), Time::from_us(146));
+        }
         // Chunks of 20: the busiest port sends four halves of 40, 160 + 1; up and down three hops
         // of 20 + 1 would take 126.
         let chunk_bytes = 20;

@@ -159,6 +159,16 @@ fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> Stri
     text
 }
 
+/// Groups, and the order of distances where there is a choice.
+fn groups_and_distances(draw: &mut Draw, ranks: u64, mut kind: CollectiveKind) -> String {
+    let mut text = groups(draw, ranks, &kind);
+    if kind.distances_mut().is_some() {
+        let order = draw.pick(&["halving", "doubling"]);
+        let _ = write!(text, ", distances: {order}");
+    }
+    text
+}
+
 /// Groups that run a collective by themselves, where their ranks suit it.
 fn groups(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
     let size = draw.within(2..=ranks);
@@ -285,7 +295,7 @@ fn collective(
     }
     // With draws of their own, so that all else is drawn as without groups.
     let mut own = Draw::new(size.rotate_left(32) ^ ranks);
-    name.push_str(&groups(&mut own, ranks, &kind));
+    name.push_str(&groups_and_distances(&mut own, ranks, kind));
     (name, size)
 }
 

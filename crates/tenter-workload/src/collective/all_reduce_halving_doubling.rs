@@ -1,13 +1,25 @@
-//! All-reduce, halving-doubling: reduce-scatter by recursive halving with near ranks first, then
-//! all-gather by recursive doubling back.
+//! All-reduce, halving-doubling: reduce-scatter by recursive halving, then all-gather by recursive
+//! doubling back.
 //!
-//! Origin: "Optimization of Collective Communication Operations in MPICH" (Thakur, Rabenseifner,
-//! Gropp, 2005), there as Rabenseifner's algorithm, and all-reduce, vector halving-doubling, of "AI
-//! Fabric Test Methodology" (Keysight). It has no parameters. Ranks beyond a power of two are
-//! folded into their neighbours, as there.
+//! Origin: all-reduce, vector halving-doubling, of "AI Fabric Test Methodology" (Keysight), whose
+//! order of distances is the default, and "Optimization of Collective Communication Operations in
+//! MPICH" (Thakur, Rabenseifner, Gropp, 2005), where the other one is Rabenseifner's algorithm.
+//! Ranks beyond a power of two are folded into their neighbours, as there.
 
 use super::butterfly::{Butterfly, Exchanges};
 use super::{CollectiveKind, CollectiveMember, Factor};
+
+/// How far apart the ranks of an exchange are while vectors are halved; on the way back the same
+/// exchanges come in the reverse order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distances {
+    /// The largest exchange is between ranks n/2 apart, the next n/4, the smallest 1.
+    #[default]
+    Halving,
+    /// The largest exchange is between neighbours, the next between ranks 2 apart, the smallest
+    /// n/2.
+    Doubling,
+}
 
 pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     collective: "all-reduce",
@@ -18,11 +30,13 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
     ranks_max: (1 << 27) - 1,
     // That of all-reduce, whatever the algorithm.
     busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceHalvingDoubling,
+    default: CollectiveKind::AllReduceHalvingDoubling {
+        distances: Distances::Halving,
+    },
 };
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Butterfly {
-    Butterfly::new(ranks, size_bytes, Exchanges::Both)
+pub(super) fn schedule(ranks: u32, size_bytes: u64, distances: Distances) -> Butterfly {
+    Butterfly::new(ranks, size_bytes, Exchanges::Both(distances))
 }
 
 #[cfg(test)]
@@ -30,13 +44,30 @@ mod tests {
     use super::*;
     use crate::Schedule;
 
+    /// KiB and distance of the exchanges of rank 0, of 8 ranks with 1 MiB.
+    fn exchanges(distances: Distances) -> [(u64, u32); 6] {
+        let schedule = schedule(8, 1 << 20, distances);
+        [0, 1, 2, 3, 4, 5].map(|step| {
+            let transfer = schedule.transfer(8 * step);
+            (transfer.bytes >> 10, transfer.dst)
+        })
+    }
+
     #[test]
-    fn each_exchange_is_half_of_the_one_before_and_back() {
-        let schedule = schedule(8, 1 << 20);
-        let bytes: Vec<_> = (0..6)
-            .map(|step| schedule.transfer(8 * step).bytes)
-            .collect();
-        let kib: Vec<_> = bytes.iter().map(|bytes| bytes >> 10).collect();
-        assert_eq!(kib, [512, 256, 128, 128, 256, 512]);
+    fn half_goes_the_furthest_as_the_methodology_has_it() {
+        // "N/2 at distance 4, N/4 at distance 2, N/8 at distance 1", and back.
+        let there = [(512, 4), (256, 2), (128, 1)];
+        let back = [(128, 1), (256, 2), (512, 4)];
+        let both: Vec<_> = there.into_iter().chain(back).collect();
+        assert_eq!(exchanges(Distances::default()).to_vec(), both);
+    }
+
+    #[test]
+    fn half_goes_to_the_neighbour_as_rabenseifner_has_it() {
+        // Vectors halve and distances double; on the way back the other way round.
+        let there = [(512, 1), (256, 2), (128, 4)];
+        let back = [(128, 4), (256, 2), (512, 1)];
+        let both: Vec<_> = there.into_iter().chain(back).collect();
+        assert_eq!(exchanges(Distances::Doubling).to_vec(), both);
     }
 }

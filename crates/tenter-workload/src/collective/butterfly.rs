@@ -5,6 +5,7 @@
 //! part in the exchanges. Each of the other n − p, the *extras*, hands what it has to a neighbour
 //! before (fold), and gets from it what it must end with (unfold).
 
+use super::all_reduce_halving_doubling::Distances;
 use super::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
@@ -15,8 +16,8 @@ pub(super) enum Exchanges {
     Halving,
     /// Each exchange passes on twice as much as the one before: an all-gather.
     Doubling,
-    /// Halving and then doubling: an all-reduce.
-    Both,
+    /// Halving and then doubling: an all-reduce, with its distances while it halves.
+    Both(Distances),
 }
 
 /// What a transfer is, *participants* being the p ranks of the exchanges, numbered from 0.
@@ -57,7 +58,7 @@ impl Butterfly {
     pub(super) fn new(ranks: u32, size_bytes: u64, exchanges: Exchanges) -> Butterfly {
         let levels = ranks.ilog2();
         let parts = match exchanges {
-            Exchanges::Both => 1 << levels,
+            Exchanges::Both(_) => 1 << levels,
             Exchanges::Halving | Exchanges::Doubling => ranks,
         };
         Butterfly {
@@ -79,7 +80,7 @@ impl Butterfly {
     /// How many exchanges there are.
     fn steps(&self) -> u32 {
         match self.exchanges {
-            Exchanges::Both => 2 * self.levels,
+            Exchanges::Both(_) => 2 * self.levels,
             Exchanges::Halving | Exchanges::Doubling => self.levels,
         }
     }
@@ -106,30 +107,38 @@ impl Butterfly {
     fn level(&self, step: u32) -> (u32, bool) {
         match self.exchanges {
             Exchanges::Halving => (step, true),
-            Exchanges::Both if step < self.levels => (step, true),
-            Exchanges::Both => (2 * self.levels - 1 - step, false),
+            Exchanges::Both(_) if step < self.levels => (step, true),
+            Exchanges::Both(_) => (2 * self.levels - 1 - step, false),
             Exchanges::Doubling => (self.levels - 1 - step, false),
         }
     }
 
-    /// Distance of the two participants that exchange at a level.
+    /// Whether distances grow with the level: the most is then exchanged with the nearest.
     ///
     /// Where everybody must end with its own block (or starts with it), level 0 decides about the
-    /// upper half of the participants. An all-reduce is free to exchange the most with the nearest.
+    /// upper half of the participants. An all-reduce is free to do either.
+    fn near_first(&self) -> bool {
+        self.exchanges == Exchanges::Both(Distances::Doubling)
+    }
+
+    /// Distance of the two participants that exchange at a level.
     fn distance(&self, level: u32) -> u32 {
-        match self.exchanges {
-            Exchanges::Both => 1 << level,
-            Exchanges::Halving | Exchanges::Doubling => 1 << (self.levels - 1 - level),
+        if self.near_first() {
+            1 << level
+        } else {
+            1 << (self.levels - 1 - level)
         }
     }
 
     /// The segment that a participant holds at a level: its bits of the levels before, the first
     /// one highest.
     fn segment(&self, participant: u32, level: u32) -> u32 {
-        match self.exchanges {
-            _ if level == 0 => 0,
-            Exchanges::Both => participant.reverse_bits() >> (u32::BITS - level),
-            Exchanges::Halving | Exchanges::Doubling => participant >> (self.levels - level),
+        if level == 0 {
+            0
+        } else if self.near_first() {
+            participant.reverse_bits() >> (u32::BITS - level)
+        } else {
+            participant >> (self.levels - level)
         }
     }
 
@@ -138,7 +147,7 @@ impl Butterfly {
         let first = |segment: u32| {
             let participant = segment << (self.levels - level);
             match self.exchanges {
-                Exchanges::Both => participant,
+                Exchanges::Both(_) => participant,
                 Exchanges::Halving | Exchanges::Doubling => self.rank_of(participant),
             }
         };
@@ -220,7 +229,7 @@ impl Butterfly {
 
     fn unfold(&self, participant: u32) -> Transfer {
         let (bytes, chunk) = match self.exchanges {
-            Exchanges::Both => self.all(),
+            Exchanges::Both(_) => self.all(),
             Exchanges::Halving => self.block(participant),
             Exchanges::Doubling => self.all_but_block(participant),
         };
@@ -329,8 +338,8 @@ mod tests {
 
     #[test]
     fn four_ranks_by_hand() {
-        // Halves of 8 bytes are chunks 1 and 2, quarters chunks 3 to 6. In an all-reduce neighbours
-        // exchange halves first: even ranks keep the lower one.
+        // Halves of 8 bytes are chunks 1 and 2, quarters chunks 3 to 6. Neighbours exchange halves
+        // first: even ranks keep the lower one.
         let expected = [
             (0, 1, 4, 2, true),
             (1, 0, 4, 1, true),
@@ -351,7 +360,33 @@ mod tests {
             (2, 3, 4, 1, false),
             (3, 2, 4, 2, false),
         ];
-        assert_eq!(sent(4, 8, Exchanges::Both), expected);
+        assert_eq!(sent(4, 8, Exchanges::Both(Distances::Doubling)), expected);
+    }
+
+    #[test]
+    fn four_ranks_from_afar_by_hand() {
+        // Ranks two apart exchange halves first: ranks 0 and 1 keep the lower one.
+        let expected = [
+            (0, 2, 4, 2, true),
+            (1, 3, 4, 2, true),
+            (2, 0, 4, 1, true),
+            (3, 1, 4, 1, true),
+            // Then neighbours quarters: rank r ends with quarter r, chunk 3 + r.
+            (0, 1, 2, 4, true),
+            (1, 0, 2, 3, true),
+            (2, 3, 2, 6, true),
+            (3, 2, 2, 5, true),
+            // And back.
+            (0, 1, 2, 3, false),
+            (1, 0, 2, 4, false),
+            (2, 3, 2, 5, false),
+            (3, 2, 2, 6, false),
+            (0, 2, 4, 1, false),
+            (1, 3, 4, 1, false),
+            (2, 0, 4, 2, false),
+            (3, 1, 4, 2, false),
+        ];
+        assert_eq!(sent(4, 8, Exchanges::Both(Distances::Halving)), expected);
     }
 
     #[test]
@@ -376,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_what() {
-        let butterfly = Butterfly::new(3, 6, Exchanges::Both);
+        let butterfly = Butterfly::new(3, 6, Exchanges::Both(Distances::Halving));
         let waits: Vec<_> = (0..butterfly.transfer_count())
             .map(|id| butterfly.dependencies(id))
             .collect();

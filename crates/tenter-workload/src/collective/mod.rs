@@ -50,6 +50,7 @@ use tenter_units::Time;
 use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
 
+pub use all_reduce_halving_doubling::Distances;
 pub use all_reduce_hierarchical::ScaleUp;
 use flow_workload::{FlowSchedule, FlowWorkload};
 pub use flows::Flow;
@@ -79,7 +80,10 @@ pub enum CollectiveKind {
     /// All-reduce round two rings in opposite directions, each with half of the buffer.
     AllReduceBidirectionalRing,
     /// All-reduce by recursive halving, then recursive doubling.
-    AllReduceHalvingDoubling,
+    AllReduceHalvingDoubling {
+        /// Who exchanges the most.
+        distances: Distances,
+    },
     /// All-reduce up and down two binary trees, each with half of the buffer.
     AllReduceDoubleBinaryTree {
         /// Bytes of a chunk; the last one may be shorter.
@@ -329,7 +333,7 @@ impl CollectiveKind {
             CollectiveKind::AllToAllPxn { .. } => &all_to_all_pxn::MEMBER,
             CollectiveKind::AllReduceRing => &all_reduce_ring::MEMBER,
             CollectiveKind::AllReduceBidirectionalRing => &all_reduce_bidirectional_ring::MEMBER,
-            CollectiveKind::AllReduceHalvingDoubling => &all_reduce_halving_doubling::MEMBER,
+            CollectiveKind::AllReduceHalvingDoubling { .. } => &all_reduce_halving_doubling::MEMBER,
             CollectiveKind::AllReduceDoubleBinaryTree { .. } => {
                 &all_reduce_double_binary_tree::MEMBER
             }
@@ -449,6 +453,14 @@ impl CollectiveKind {
         }
     }
 
+    /// The order of distances, where the algorithm may have either.
+    pub const fn distances_mut(&mut self) -> Option<&mut Distances> {
+        match self {
+            CollectiveKind::AllReduceHalvingDoubling { distances } => Some(distances),
+            _ => None,
+        }
+    }
+
     /// The number of NPUs in a host, where the algorithm tells hosts apart.
     pub const fn npus_per_host_mut(&mut self) -> Option<&mut u32> {
         match self {
@@ -539,9 +551,9 @@ impl CollectiveKind {
             CollectiveKind::AllReduceBidirectionalRing => Box::new(
                 all_reduce_bidirectional_ring::AllReduceBidirectionalRing::new(ranks, size_bytes),
             ),
-            CollectiveKind::AllReduceHalvingDoubling => {
-                Box::new(all_reduce_halving_doubling::schedule(ranks, size_bytes))
-            }
+            CollectiveKind::AllReduceHalvingDoubling { distances } => Box::new(
+                all_reduce_halving_doubling::schedule(ranks, size_bytes, distances),
+            ),
             CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes } => Box::new(
                 all_reduce_double_binary_tree::AllReduceDoubleBinaryTree::new(
                     ranks,

@@ -46,6 +46,9 @@ fn variants() -> Vec<CollectiveKind> {
         if let Some(npus_per_host) = other.npus_per_host_mut() {
             *npus_per_host = 3;
         }
+        if let Some(distances) = other.distances_mut() {
+            *distances = Distances::Doubling;
+        }
         if other != member.default {
             variants.push(other);
         }
@@ -209,7 +212,8 @@ fn ranks_are_limited_where_ids_run_out() {
         let participants = 1 << ranks.ilog2();
         each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
     };
-    let limited: [(CollectiveKind, Count); 11] = [
+    let halving_doubling = |distances| CollectiveKind::AllReduceHalvingDoubling { distances };
+    let limited: [(CollectiveKind, Count); 12] = [
         (CollectiveKind::AllToAllParallel, Box::new(pairs)),
         (CollectiveKind::AllToAllPairwise, Box::new(pairs)),
         (
@@ -227,7 +231,11 @@ fn ranks_are_limited_where_ids_run_out() {
         (CollectiveKind::AllGatherRing, Box::new(pairs)),
         (CollectiveKind::ReduceScatterRing, Box::new(pairs)),
         (
-            CollectiveKind::AllReduceHalvingDoubling,
+            halving_doubling(Distances::Halving),
+            Box::new(move |n| exchanges(n, 2)),
+        ),
+        (
+            halving_doubling(Distances::Doubling),
             Box::new(move |n| exchanges(n, 2)),
         ),
         (
@@ -275,6 +283,10 @@ fn parameters_are_found_where_there_are_any() {
         assert_eq!(kind.root_mut().is_some(), written.contains("root"));
         let chunked = kind.chunk_bytes_mut().is_some();
         assert_eq!(chunked, written.contains("chunk_bytes"));
+        assert_eq!(
+            kind.distances_mut().is_some(),
+            written.contains("distances")
+        );
     }
 }
 

@@ -4,7 +4,7 @@ mod execute;
 
 use proptest::prelude::*;
 
-use super::CollectiveKind;
+use super::{CollectiveKind, Distances};
 use crate::{QueuePairScope, Transfer, WorkloadError};
 pub(super) use execute::{Memory, execute};
 
@@ -232,16 +232,18 @@ fn butterflies(case: Case) {
     }
 
     // An all-reduce cuts its buffer for the participants alone.
-    let both = CollectiveKind::AllReduceHalvingDoubling;
     let cells = |transfer: &Transfer| butterfly_cells(participants, transfer.chunk);
-    let held = matrix(ranks, participants, value);
-    let mut memory = InPlace {
-        held,
-        cells: &cells,
-    };
-    let bytes = case.run(&both, &mut memory);
-    assert_eq!(bytes, 2 * (exchanged + extras * size));
-    check_all_reduced(case, &both, &memory);
+    for distances in [Distances::Halving, Distances::Doubling] {
+        let both = CollectiveKind::AllReduceHalvingDoubling { distances };
+        let held = matrix(ranks, participants, value);
+        let mut memory = InPlace {
+            held,
+            cells: &cells,
+        };
+        let bytes = case.run(&both, &mut memory);
+        assert_eq!(bytes, 2 * (exchanged + extras * size));
+        check_all_reduced(case, &both, &memory);
+    }
 }
 
 fn all_to_all(case: Case) {
