@@ -10,6 +10,9 @@ use crate::nccl_log::NcclLog;
 use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::text_table::{TextColumn, TextTable};
 
+/// The collective of workloads of flows, in their rows.
+const FLOWS: &str = "flows";
+
 /// A trial with its name.
 #[derive(Clone, Debug)]
 pub struct NamedSummary {
@@ -19,9 +22,9 @@ pub struct NamedSummary {
     pub summary: Summary,
 }
 
-/// Which row of a trial stands beside which of another: the job, then the operation, its size, and
-/// which of several alike. The algorithm is no part of it, so that algorithms can be compared.
-type Key = (String, Option<(String, u64, usize)>);
+/// Which row of a trial stands beside which of another: the job, then its operation. The algorithm
+/// is no part of it, so that algorithms can be compared.
+type Key = (String, Within);
 
 /// The rows of all trials, those that belong together one after the other, in the order in which
 /// they first occur; differences are against the first trial.
@@ -62,7 +65,15 @@ pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     all
 }
 
-type Within = Option<(String, u64, usize)>;
+/// The job as a whole, or the collective, its size where that was asked for, and which of several
+/// alike.
+type Within = Option<(String, Option<u64>, usize)>;
+
+/// What was asked for, where it is no outcome: how many bytes flows of a load come to depends on
+/// what was drawn.
+fn asked_bytes(row: &CollectiveRow) -> Option<u64> {
+    (row.collective != FLOWS).then_some(row.size_bytes)
+}
 
 /// The row of a job, then one for each collective of its run order.
 fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
@@ -89,12 +100,13 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
             continue;
         }
         seen.push(first.index);
-        let alike = |row: &(Within, ComparisonRow)| {
-            let (collective, size) = (&row.1.collective, row.1.size_bytes);
-            collective.as_deref() == Some(&first.collective) && size == Some(first.size_bytes)
+        let asked = (first.collective.as_str(), asked_bytes(first));
+        let alike = |(within, _): &&(Within, ComparisonRow)| {
+            let of = within.as_ref().map(|within| (within.0.as_str(), within.1));
+            of == Some(asked)
         };
-        let before = rows.iter().filter(|row| alike(row)).count();
-        let within = Some((first.collective.clone(), first.size_bytes, before));
+        let before = rows.iter().filter(alike).count();
+        let within = Some((asked.0.to_owned(), asked.1, before));
         rows.push((within, row_of_collective(job, first, blank.clone())));
     }
     rows
@@ -407,6 +419,33 @@ mod tests {
                 ..Summary::default()
             },
         }
+    }
+
+    #[test]
+    fn flows_of_a_load_stand_beside_each_other_whatever_they_come_to() {
+        let of = |name: &str, collective: &str, sizes: [u64; 2]| {
+            let mut trial = trial(name, "web", 1_000);
+            let row = |(index, size_bytes)| CollectiveRow {
+                index,
+                size_bytes,
+                collective: collective.to_owned(),
+                ..trial.summary.jobs[0].collectives[1].clone()
+            };
+            let rows = (0..).zip(sizes).map(row).collect();
+            trial.summary.jobs[0].collectives = rows;
+            trial
+        };
+        let names = |collective: &str| {
+            let trials = [
+                of("a", collective, [100, 300]),
+                of("b", collective, [200, 300]),
+            ];
+            let rows = comparison_rows(&trials).into_iter().skip(2);
+            rows.map(|row| row.trial).collect::<Vec<_>>()
+        };
+        assert_eq!(names("flows"), ["a", "b", "a", "b"]);
+        // What has a size of its own is compared with the same size only.
+        assert_eq!(names("all-reduce"), ["a", "a", "b", "b"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_endpoint::NicSpec;
+use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Draws;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_units::Time;
@@ -80,7 +80,7 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "load",
             "0 to 1",
             Depends("required in an open loop"),
-            "Share of the senders' rate that the frames of all flows take, with headers, preamble and gap; with a pattern that of the NIC of the rank that sends or receives most, and others have as much less as the pattern has it; with `senders: alike` that of each sender, and receivers may have more than their NICs take",
+            "Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with headers, preamble and gap, but without what a congestion control adds to them; with a pattern that of the NIC of the rank that sends or receives most, and others have as much less as the pattern has it; with `senders: alike` that of each sender, and receivers may have more than their NICs take",
         ),
         key(
             "sigma",
@@ -560,8 +560,8 @@ impl WorkloadDraft {
         Some(())
     }
 
-    /// When flows start, so that their frames take the share of the senders' rate that is asked
-    /// for.
+    /// When flows start, so that their payload in plain RoCEv2 frames takes the share of the
+    /// senders' rate that is asked for.
     fn arrivals(
         &self,
         open: OpenDraft,
@@ -569,7 +569,8 @@ impl WorkloadDraft {
         names: &HostNames<'_>,
         nic: &NicSpec,
     ) -> Option<Arrivals> {
-        let cut = nic.cut();
+        // Without the telemetry of a congestion control: all of them then get the same flows.
+        let cut = MessageCut::new(nic.message_bytes, nic.mtu_bytes);
         let wire_bytes = |bytes| {
             let packets = cut.packets(bytes);
             cut.request_frame_bytes(bytes, packets) + packets * u64::from(WIRE_OVERHEAD_BYTES)

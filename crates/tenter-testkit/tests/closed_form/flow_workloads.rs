@@ -133,6 +133,46 @@ fn the_offered_load_is_what_was_asked_for() {
     }
 }
 
+#[test]
+fn every_congestion_control_gets_the_same_flows() {
+    // When they start, how large they are and who sends them to whom, whatever a control adds to
+    // each packet or answers it with.
+    let open = "jobs[0].workload={sizes: websearch-hpcc, pairs: [{from: [0-3], to: [0-3]}], \
+                flows: 150, arrivals: poisson, load: 0.6}";
+    let incasts = "jobs[0].workload={sizes: 64KiB, pairs: [{from: [0-2], to: 3}], flows: 90, \
+                   arrivals: log-normal, load: 0.5, fan_in: 3}";
+    let pattern = "jobs[0].workload={sizes: 64KiB, pattern: {kind: nekbone}, flows: 150, \
+                   arrivals: poisson, load: 0.6}";
+    let fabric = "fabric={kind: single-switch, hosts: 4, rate: 100Gbps, flow_control: pfc+ecn}";
+    for workload in [open, incasts, pattern] {
+        let ranks = if workload == pattern { "4" } else { "null" };
+        let flows = |control: &str| {
+            let control = format!("endpoint.nic.congestion_control={control}");
+            let answered = "endpoint.nic.acknowledge=per-packet";
+            let ranks = format!("jobs[0].ranks={ranks}");
+            let mut set = vec![fabric, workload, &control, answered];
+            if workload == pattern {
+                set.push(&ranks);
+            }
+            let trial = Trial::run(PAIR, &set);
+            let flow = |row: &FlowRow| (row.posted, row.payload_bytes, row.src_rank, row.dst_rank);
+            let mut flows: Vec<_> = trial.flows.iter().map(flow).collect();
+            flows.sort_unstable();
+            flows
+        };
+        let without = flows("none");
+        assert!(without.len() >= 90, "{} flows", without.len());
+        for control in [
+            "{kind: hpcc}",
+            "{kind: dcqcn}",
+            "{kind: timely}",
+            "{kind: swift}",
+        ] {
+            assert!(flows(control) == without, "{control}, {workload}");
+        }
+    }
+}
+
 /// Five ranks on other hosts, of which rank 4 only receives, and most.
 const MATRIX: &str = "
 fabric: {kind: single-switch, hosts: 6, rate: 100Gbps}
