@@ -1,5 +1,6 @@
 //! `tenter bench`: the table of nccl-tests for a simulated fabric.
 
+mod assumptions;
 mod collectives;
 mod layout;
 mod letters;
@@ -37,6 +38,7 @@ struct Prepared {
     algorithm: String,
     fabric: String,
     sizes: Vec<Sized>,
+    layout: Layout,
     loaded: Loaded,
 }
 
@@ -140,6 +142,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         algorithm: algorithm.to_owned(),
         fabric: fabric.name,
         sizes,
+        layout,
         loaded,
     })
 }
@@ -278,19 +281,21 @@ fn report(
 ) -> BenchReport {
     let scan = &arguments.scan;
     let shown = collective.shown;
+    let mut about = vec![
+        format!(
+            "tenter {}, simulated: {}",
+            env!("CARGO_PKG_VERSION"),
+            run::describe(plan)
+        ),
+        format!(
+            "Fabric {}, algorithm {algorithm}, seed {}",
+            arguments.fabric, plan.seed
+        ),
+    ];
+    about.extend(assumptions::lines(plan, layout));
     BenchReport {
         program: format!("{}_perf", collective.name),
-        about: vec![
-            format!(
-                "tenter {}, simulated: {}",
-                env!("CARGO_PKG_VERSION"),
-                run::describe(plan)
-            ),
-            format!(
-                "Fabric {}, algorithm {algorithm}, seed {}",
-                arguments.fabric, plan.seed
-            ),
-        ],
+        about,
         threads: layout.threads_per_node,
         gpus: layout.gpus,
         min_bytes: scan.min,
@@ -416,6 +421,7 @@ fn write_json(
         "fabric": prepared.fabric,
         "algorithm": prepared.algorithm,
         "seed": prepared.loaded.plan.seed,
+        "assumptions": assumptions::json(&prepared.loaded.plan, &prepared.layout),
         "digest": trial.map(|(summary, _)| &summary.engine.digest),
         "trial": trial.map(|(_, path)| path.display().to_string()),
     });

@@ -12,6 +12,10 @@ use crate::run::shared_by;
 pub(super) struct Layout {
     pub(super) threads_per_node: u32,
     pub(super) gpus: u32,
+    /// The servers, or what was called nodes.
+    pub(super) nodes: u32,
+    /// Whether ranks that follow each other are on the same rail of different servers.
+    pub(super) along_rails: bool,
     /// Ranks of each node.
     pub(super) per_node: u32,
     /// The host of each rank.
@@ -71,6 +75,8 @@ impl Layout {
         Ok(Layout {
             threads_per_node,
             gpus,
+            nodes,
+            along_rails,
             per_node,
             hosts: hosts.collect(),
             // Every rank is a process of its own where nobody said otherwise.

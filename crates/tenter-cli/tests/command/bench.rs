@@ -274,6 +274,50 @@ fn json_is_that_of_nccl_tests_and_overwrites_nothing() {
     let average = &json["average_bus_bandwidth"]["bandwidth"];
     assert!(average.as_f64().expect("a number") > 5.0);
     assert_eq!(json["tenter"]["algorithm"], "ring");
+    let assumed = &json["tenter"]["assumptions"];
+    assert_eq!(
+        (&assumed["servers"], &assumed["gpus_per_server"]),
+        (&8.into(), &1.into())
+    );
+    assert!(assumed["scale_up_domain"].is_null());
+    assert_eq!(assumed["rank_order"], "hosts");
+    assert_eq!(assumed["lines"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn the_header_says_what_was_assumed() {
+    let workplace = Workplace::new("bench-assumptions");
+    let header = |more: &str| {
+        let line = format!("bench {more} -b 64K -e 64K --fabric rail-64");
+        let text = workplace.words(&line).expect(0).stdout;
+        let lines = text.lines().skip(2).take(4);
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        lines.join("\n")
+    };
+    assert_eq!(
+        header("all_reduce"),
+        "# Servers: 8 servers with 8 GPUs each, and a NIC for each\n\
+         # Scale-up domain: none (no NVLink), so all traffic crosses NICs, within a server too; \
+         --set endpoint.host.scale_up.npus_per_host=8 adds one\n\
+         # Rank order: along the rails, so rank 1 is GPU 0 of the second server; --order hosts \
+         goes server after server\n\
+         # Algorithm: ring at every size, where NCCL chooses by size and topology; --algorithm \
+         takes bidirectional-ring, halving-doubling, double-binary-tree, hierarchical"
+    );
+    assert_eq!(
+        header("all_reduce -g 8 --set endpoint.host.scale_up.npus_per_host=8"),
+        "# Servers: 1 server with 8 GPUs, and a NIC for each\n\
+         # Scale-up domain: 8 GPUs at 3.6Tbps and 1us; what they send each other crosses no NIC\n\
+         # Rank order: GPU after GPU, server after server\n\
+         # Algorithm: ring at every size, where NCCL chooses by size and topology; --algorithm \
+         takes bidirectional-ring, halving-doubling, double-binary-tree, hierarchical"
+    );
+    let formula = header("all_reduce --algorithm hierarchical");
+    assert!(
+        formula.contains("8 GPUs at 3.6Tbps and 1us by formula"),
+        "{formula}"
+    );
+    assert!(header("sendrecv").contains("ring at every size; there is no other"));
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! What a benchmark takes for granted where nothing was said: servers, scale-up domain, the order
+//! of ranks, the algorithm.
+//!
+//! Users of nccl-tests have servers with `NVLink` in mind, a launcher that fills server after
+//! server, and NCCL's choice of algorithm; the table must say where it differs.
+
+use serde_json::{Value, json};
+use tenter_scenario::Plan;
+use tenter_workload::collective::{CollectiveKind, ScaleUp};
+
+use super::layout::Layout;
+use crate::run::counted;
+
+/// What is assumed, in lines for the header of the table.
+pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
+    vec![
+        format!("Servers: {}", servers(plan, layout)),
+        format!("Scale-up domain: {}", scale_up(plan, layout)),
+        format!("Rank order: {}", order(plan, layout)),
+        format!("Algorithm: {}", algorithm(plan)),
+    ]
+}
+
+/// The same for programs.
+pub(super) fn json(plan: &Plan, layout: &Layout) -> Value {
+    let domain = plan.scale_up.map(|domain| {
+        json!({
+            "gpus": domain.npus_per_host,
+            "rate_bits_per_s": domain.rate.bits_per_second(),
+            "latency_ns": domain.latency.as_ns(),
+        })
+    });
+    json!({
+        "servers": layout.nodes,
+        "gpus_per_server": layout.per_node,
+        "gpus_per_nic": plan.npus_per_nic,
+        "scale_up_domain": domain,
+        "rank_order": if layout.along_rails { "rails" } else { "hosts" },
+        "lines": lines(plan, layout),
+    })
+}
+
+fn servers(plan: &Plan, layout: &Layout) -> String {
+    let count = counted(layout.nodes as usize, "server", "servers");
+    let gpus = counted(layout.per_node as usize, "GPU", "GPUs");
+    let nics = match (plan.npus_per_nic, layout.per_node) {
+        (1, 1) => "and a NIC of its own".to_owned(),
+        (1, _) => "and a NIC for each".to_owned(),
+        (shared, _) => format!("and a NIC for every {shared}"),
+    };
+    let each = if layout.nodes == 1 { "" } else { " each" };
+    format!("{count} with {gpus}{each}, {nics}")
+}
+
+/// By whose formula parts of the algorithm pass within servers, whatever the fabric has there.
+fn formula(plan: &Plan) -> Option<ScaleUp> {
+    match plan.jobs[0].sequence.first()?.kind {
+        CollectiveKind::AllReduceHierarchical { scale_up } => Some(scale_up),
+        _ => None,
+    }
+}
+
+fn scale_up(plan: &Plan, layout: &Layout) -> String {
+    if let Some(domain) = formula(plan) {
+        return format!(
+            "{} GPUs at {} and {} by formula; only what passes between servers crosses NICs",
+            domain.npus_per_host, domain.rate, domain.latency
+        );
+    }
+    if let Some(domain) = plan.scale_up {
+        return format!(
+            "{} GPUs at {} and {}; what they send each other crosses no NIC",
+            domain.npus_per_host, domain.rate, domain.latency
+        );
+    }
+    if layout.per_node == 1 {
+        return "none, so all traffic crosses NICs".to_owned();
+    }
+    format!(
+        "none (no NVLink), so all traffic crosses NICs, within a server too; \
+         --set endpoint.host.scale_up.npus_per_host={} adds one",
+        layout.per_node
+    )
+}
+
+fn order(plan: &Plan, layout: &Layout) -> String {
+    if layout.per_node == 1 {
+        return "server after server".to_owned();
+    }
+    if !layout.along_rails || layout.nodes == 1 {
+        return "GPU after GPU, server after server".to_owned();
+    }
+    let within = if plan.scale_up.is_some() {
+        "; neighbours of a ring share no domain, except where the rail changes"
+    } else {
+        ""
+    };
+    format!(
+        "along the rails, so rank 1 is GPU 0 of the second server{within}; \
+         --order hosts goes server after server"
+    )
+}
+
+fn algorithm(plan: &Plan) -> String {
+    let Some(run) = plan.jobs[0].sequence.first() else {
+        return "none".to_owned();
+    };
+    let own = run.kind.algorithm();
+    let others: Vec<&str> = CollectiveKind::algorithms_of(run.kind.name())
+        .filter(|name| *name != own)
+        .collect();
+    if others.is_empty() {
+        return format!("{own} at every size; there is no other");
+    }
+    format!(
+        "{own} at every size, where NCCL chooses by size and topology; \
+         --algorithm takes {}",
+        others.join(", ")
+    )
+}
