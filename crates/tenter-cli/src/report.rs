@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use tenter_report::{
     Drawn, TrialData, binary_size, html_report, html_study_report, read_answers, study_drawings,
+    write_whole,
 };
 use tenter_study::Answers;
 
@@ -69,10 +70,11 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let made = parent.map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, text)).map_err(|error| {
+    made.map_err(|error| {
         Failure::input(format!(
             "cannot write {}: {error}; name another file with -o",
             path.display()
         ))
-    })
+    })?;
+    write_whole(path, text).map_err(|error| Failure::input(error.to_string()))
 }

@@ -1,6 +1,7 @@
 //! `tenter study`: list, show and run published studies.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
-use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes};
+use tenter_report::{ANSWERS_FILE, TrialFolder, lock_folder, peak_rss_bytes, write_whole};
 use tenter_scenario::Loaded;
 use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
 use tenter_study::{
@@ -74,6 +75,10 @@ fn run(arguments: &StudyRun) -> Result<ExitCode, Failure> {
         },
         interrupted: on_interrupt(),
     };
+    let _lock = match &arguments.output {
+        Some(folder) => begin(folder)?,
+        None => None,
+    };
     let mut answers = Answers::default();
     let mut text = String::new();
     for study in &studies {
@@ -122,15 +127,29 @@ fn broken(error: &StudyError) -> Failure {
     Failure::other(error.to_string())
 }
 
-fn write(folder: &Path, json: &str) -> Result<PathBuf, Failure> {
-    let file = folder.join(ANSWERS_FILE);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, json));
-    written.map_err(|error| {
-        Failure::other(format!(
-            "cannot write {}: {error}; choose another folder with -o",
-            file.display()
+/// Takes a folder for this run, and removes the answers of an older one, which a run that is
+/// stopped must not leave behind.
+fn begin(folder: &Path) -> Result<Option<File>, Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!(
+            "cannot create {}: {error}; choose another folder with -o",
+            folder.display()
         ))
     })?;
+    let lock = lock_folder(folder).map_err(|error| Failure::input(error.to_string()))?;
+    let file = folder.join(ANSWERS_FILE);
+    match std::fs::remove_file(&file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::input(format!(
+            "cannot remove {}: {error}; choose another folder with -o",
+            file.display()
+        ))),
+        _ => Ok(lock),
+    }
+}
+
+fn write(folder: &Path, json: &str) -> Result<PathBuf, Failure> {
+    let file = folder.join(ANSWERS_FILE);
+    write_whole(&file, json).map_err(|error| Failure::other(error.to_string()))?;
     Ok(file)
 }
 

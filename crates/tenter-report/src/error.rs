@@ -50,13 +50,24 @@ pub enum TrialError {
     },
     /// The folder to write to holds something else.
     #[error(
-        "will not write a trial to {}: it is not empty and not a trial folder (no manifest.json); \
+        "will not write a trial to {}: it is not empty and not a trial folder (no manifest.json of Tenter's); \
          choose another folder with -o, or empty this one",
         path.display()
     )]
     NotATrial {
         /// The folder.
         path: PathBuf,
+    },
+    /// Another run writes to the folder.
+    #[error(
+        "another run writes to {}: {holder}; wait for its end, or choose another folder with -o",
+        path.display()
+    )]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// The command of that run, and since when it has run.
+        holder: String,
     },
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::TrialError;
 use crate::seeds::SEEDS_FILE;
-use crate::trial_folder::{MANIFEST_FILE, own_files};
+use crate::trial_folder::{has_manifest, own_files};
 
 /// The folder of one seed's trial in the folder of all.
 pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
@@ -21,8 +21,7 @@ pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
 pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     let names = names(folder)?;
     let is_ours = |name: &String| {
-        name == SEEDS_FILE
-            || seed_of(name).is_some() && folder.join(name).join(MANIFEST_FILE).is_file()
+        name == SEEDS_FILE || seed_of(name).is_some() && has_manifest(&folder.join(name))
     };
     Ok(names.is_empty() || names.iter().any(is_ours))
 }
@@ -38,7 +37,7 @@ pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), Tria
     for name in names(folder)? {
         let trial = folder.join(&name);
         let is_old = seed_of(&name).is_some_and(|seed| !keep(seed));
-        if !is_old || !trial.join(MANIFEST_FILE).is_file() {
+        if !is_old || !has_manifest(&trial) {
             continue;
         }
         for file in own_files(&trial) {

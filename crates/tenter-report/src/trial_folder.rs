@@ -1,7 +1,7 @@
 //! The trial folder while it is written.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,6 +32,8 @@ pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 /// need.
 pub struct TrialFolder {
     path: PathBuf,
+    /// Keeps other runs out until this one is finished or dropped.
+    lock: Option<File>,
     names: Arc<Names>,
     manifest: Manifest,
     began: Instant,
@@ -81,6 +83,7 @@ impl TrialFolder {
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
         fs::create_dir_all(path).map_err(TrialError::io("create", path))?;
+        let lock = lock(path)?;
         clear(path)?;
         let manifest = Manifest::begin(run);
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
@@ -90,6 +93,7 @@ impl TrialFolder {
             flows: ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?,
             samples: ParquetTable::create(&table_file::<SampleRow>(path), Arc::clone(&names))?,
             path: path.to_owned(),
+            lock,
             names,
             manifest,
             began: Instant::now(),
@@ -126,6 +130,7 @@ impl TrialFolder {
     pub fn finish(self, summary: &Summary, counts: &Counts) -> Result<(), TrialError> {
         let TrialFolder {
             path,
+            lock,
             names,
             mut manifest,
             began,
@@ -169,8 +174,50 @@ impl TrialFolder {
         manifest.stopped.clone_from(&summary.stopped);
         manifest.peak_rss_bytes = summary.engine.peak_rss_bytes;
         manifest.wall_s = Some(began.elapsed().as_secs_f64());
-        write_json(&path.join(MANIFEST_FILE), &manifest)
+        write_json(&path.join(MANIFEST_FILE), &manifest)?;
+        drop(lock);
+        Ok(())
     }
+}
+
+/// Locks a folder for one run; nothing is locked where the system cannot lock folders.
+///
+/// The system lets go of it when the file is dropped or the process ends, however it ends.
+///
+/// # Errors
+/// When another run has locked it.
+pub fn lock(folder: &Path) -> Result<Option<File>, TrialError> {
+    let Ok(file) = File::open(folder) else {
+        return Ok(None);
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(TrialError::InUse {
+            path: folder.to_owned(),
+            holder: holder(folder),
+        }),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Ok(()) => Ok(Some(file)),
+    }
+}
+
+/// Whose run writes to a folder, as its manifest says.
+fn holder(folder: &Path) -> String {
+    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
+    match serde_json::from_str::<Manifest>(&text) {
+        Ok(manifest) => format!(
+            "`{}`, started at {}",
+            manifest.run.command.join(" "),
+            manifest.started_utc
+        ),
+        Err(_) => "it holds several trials, or has only just started".to_owned(),
+    }
+}
+
+/// Whether a folder holds a manifest that Tenter wrote, of whatever version.
+pub(crate) fn has_manifest(folder: &Path) -> bool {
+    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
+    let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+    value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
 }
 
 /// For callers that need no progress; others keep the folder in a sink of their own.
@@ -238,7 +285,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
     if entries.next().is_none() {
         return Ok(());
     }
-    if !folder.join(MANIFEST_FILE).is_file() {
+    if !has_manifest(folder) {
         return Err(TrialError::NotATrial {
             path: folder.to_owned(),
         });
@@ -293,12 +340,22 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
 }
 
 /// Writes a text file beside its final name and moves it there, so that a reader sees the old text
-/// or the new one, never half of it.
-fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
+/// or the new one, never half of it. What is no regular file, as `/dev/stdout`, is written to.
+///
+/// # Errors
+/// When the file cannot be written; an older one is then as it was.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return fs::write(path, text).map_err(TrialError::io("write", path));
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
     let beside = PathBuf::from(beside);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    // A link of that name must not lead the text elsewhere.
+    let _ = fs::remove_file(&beside);
+    let written = File::create_new(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&beside, path));
     written.map_err(|error| {
         let _ = fs::remove_file(&beside);
         TrialError::io("write", path)(error)

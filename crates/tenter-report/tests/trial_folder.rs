@@ -10,7 +10,7 @@ use tenter_record::{
 };
 use tenter_report::{
     ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_rows,
-    read_summary,
+    read_summary, takes_seeds,
 };
 use tenter_units::Time;
 
@@ -308,6 +308,37 @@ fn a_trial_folder_is_replaced_whole_and_any_other_is_left_alone() {
         .unwrap()
         .to_string();
     assert!(error.contains("a file is in the way"), "{error}");
+}
+
+#[test]
+fn one_run_at_a_time_writes_to_a_folder() {
+    let scratch = Scratch::new("locked");
+    let path = scratch.0.join("trial");
+    let first = create(&path);
+    let second = || TrialFolder::create(&path, "", names(), RunIdentity::default());
+    let error = second().err().expect("it is in use").to_string();
+    assert!(error.starts_with("another run writes to"), "{error}");
+    assert!(error.contains("started at 20"), "{error}");
+    first.finish(&summary(true), &counts()).unwrap();
+    assert!(read_manifest(&path).unwrap().complete);
+    drop(second().unwrap());
+}
+
+#[test]
+fn a_manifest_of_another_program_is_left_alone() {
+    let scratch = Scratch::new("foreign");
+    let text = r#"{"name": "an extension", "manifest_version": 3}"#;
+    fs::write(scratch.0.join("manifest.json"), text).unwrap();
+    let error = TrialFolder::create(&scratch.0, "", names(), RunIdentity::default());
+    let error = error.err().expect("it is no trial").to_string();
+    assert!(error.contains("not a trial folder"), "{error}");
+    let kept = fs::read_to_string(scratch.0.join("manifest.json")).unwrap();
+    assert_eq!(kept, text);
+    // Nor is a folder of that name taken for the trial of a seed.
+    let seed = scratch.0.join("seeds").join("seed-3");
+    fs::create_dir_all(&seed).unwrap();
+    fs::write(seed.join("manifest.json"), text).unwrap();
+    assert!(!takes_seeds(&scratch.0.join("seeds")).unwrap());
 }
 
 #[test]
