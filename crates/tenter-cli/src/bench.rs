@@ -24,7 +24,7 @@ use crate::arguments::Bench;
 use crate::fabric::Fabric;
 use crate::failure::{Failure, print, say};
 use crate::progress::on_interrupt;
-use crate::run::{self, Circumstances, Ended};
+use crate::run::{self, Circumstances, Ended, typed};
 use collectives::Collective;
 use layout::Layout;
 use sizes::{Sized, Step};
@@ -415,7 +415,7 @@ fn write_json(
     let Some(asked) = &arguments.json else {
         return Ok(());
     };
-    let typed: Vec<String> = std::env::args().collect();
+    let typed = typed();
     let more = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "fabric": prepared.fabric,

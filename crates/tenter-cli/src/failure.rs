@@ -1,6 +1,8 @@
 //! How a command ends that could not do what it was asked, and the one place that writes to the
 //! terminal.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +46,35 @@ impl Failure {
     }
 }
 
+/// A text as a terminal may have it: characters that would move its cursor, rename its window or
+/// turn the direction of what follows are written as escapes. These are those of JSON, so JSON
+/// stays what it was.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_harmful(character) {
+            let _ = write!(out, "\\u{:04x}", u32::from(character));
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a terminal obeys a character instead of showing it: control characters, and marks and
+/// overrides of direction.
+fn is_harmful(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' => true,
+        '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
+    }
+}
+
 /// Why standard output did not take what was printed.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
 
@@ -51,7 +82,9 @@ static LOST: Mutex<Option<String>> = Mutex::new(None);
 /// disk is one, which [`lost_output`] tells of at the end.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out
+        .write_all(harmless(text).as_bytes())
+        .and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,5 +104,34 @@ pub(crate) fn lost_output() -> Option<Failure> {
 
 /// Writes to standard error.
 pub(crate) fn say(text: &str) {
+    let text = harmless(text);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn a_terminal_is_told_nothing() {
+        let text = "a\u{1b}]0;pwn\u{7}b\u{202e}c\u{9b}2J\r\u{7f}";
+        let shown = "a\\u001b]0;pwn\\u0007b\\u202ec\\u009b2J\\u000d\\u007f";
+        assert_eq!(harmless(text), shown);
+    }
+
+    #[test]
+    fn what_people_write_stays() {
+        let text = "Größe ≤ 4 µs\n\t日本語 \u{1f600}";
+        assert_eq!(harmless(text), text);
+    }
+
+    #[test]
+    fn json_stays_what_it_was() {
+        let value = serde_json::json!({"name": "a\u{202e}b"});
+        let printed = harmless(&value.to_string()).into_owned();
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&printed).ok(),
+            Some(value)
+        );
+    }
 }

@@ -39,6 +39,9 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     std::panic::set_hook(Box::new(|panic| {
+        if tenter_report::is_decoding() {
+            return;
+        }
         failure::say(&format!(
             "error: internal error: {panic}\nThis is a defect of Tenter; please report it with the scenario and the command.\n"
         ));

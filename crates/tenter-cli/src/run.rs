@@ -292,8 +292,16 @@ pub(crate) fn identity(plan: &Plan) -> RunIdentity {
         scenario: plan.name.clone(),
         seed: plan.seed,
         commit: option_env!("TENTER_COMMIT").map(str::to_owned),
-        command: std::env::args().collect(),
+        command: typed(),
     }
+}
+
+/// The command as it was typed; bytes that are not UTF-8 show as such.
+pub(crate) fn typed() -> Vec<String> {
+    let arguments = std::env::args_os();
+    arguments
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// The fabric in one line.

@@ -110,8 +110,8 @@ impl<'a> Facts<'a> {
         if !load_balancing.hashes_source_port() {
             return Some("switches do not hash the source port");
         }
-        let idle = self.plan.scheduled.is_some() || !load_balancing.follows_hash();
-        idle.then_some("switches do not choose paths by a hash")
+        let idle = self.plan.scheduled.is_some() || !load_balancing.reads_hash();
+        idle.then_some("switches do not look at the hash of a packet")
     }
 
     fn of_section(&self, path: &str) -> Option<&'static str> {
@@ -546,9 +546,13 @@ mod tests {
             ["`endpoint.nic.entropy` has no effect: switches do not hash the source port"]
         );
         assert_eq!(
-            note("{kind: random-spray}"),
-            ["`endpoint.nic.entropy` has no effect: switches do not choose paths by a hash"]
+            note("{kind: round-robin-spray}"),
+            ["`endpoint.nic.entropy` has no effect: switches do not look at the hash of a packet"]
         );
+        // Random draws depend on it.
+        for kind in ["random-spray", "queue-aware-spray", "adaptive"] {
+            assert_eq!(note(&format!("{{kind: {kind}}}")), Vec::<String>::new());
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tenter_record::{Row, Summary};
 
+use crate::decode::guarded;
 use crate::trial_folder::{MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, TrialError};
 
@@ -35,13 +36,14 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
 pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
     let path = table_file::<R>(folder);
     let file = File::open(&path).map_err(TrialError::io("read", &path))?;
-    let reader = SerializedFileReader::new(file).map_err(TrialError::parquet("read", &path))?;
-    let records = reader
-        .get_row_iter(None)
-        .map_err(TrialError::parquet("read", &path))?;
+    let reader = guarded(|| SerializedFileReader::new(file));
+    let reader = reader.map_err(TrialError::parquet("read", &path))?;
+    let records = guarded(|| reader.get_row_iter(None));
+    let mut records = records.map_err(TrialError::parquet("read", &path))?;
     let mut rows = Vec::new();
-    for record in records {
-        let record = record.map_err(TrialError::parquet("read", &path))?;
+    while let Some(record) =
+        guarded(|| records.next().transpose()).map_err(TrialError::parquet("read", &path))?
+    {
         let columns = record.into_columns().into_iter();
         let object: Map<String, Value> = columns
             .map(|(name, field)| (name, json_value(field)))

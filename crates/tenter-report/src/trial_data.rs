@@ -8,6 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
 
+use crate::decode::guarded;
 use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
 
@@ -264,13 +265,13 @@ pub(crate) fn scan<R: Row, const N: usize>(
     let path = table_file::<R>(folder);
     let file = File::open(&path).map_err(TrialError::io("read", &path))?;
     let groups = || -> Result<(), ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
+        let reader = guarded(|| SerializedFileReader::new(file))?;
         for group in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(group)?;
-            let mut values = Vec::with_capacity(N);
-            for name in columns {
-                values.push(column(group.as_ref(), name)?);
-            }
+            let values = guarded(|| {
+                let group = reader.get_row_group(group)?;
+                let values = columns.iter().map(|name| column(group.as_ref(), name));
+                values.collect::<Result<Vec<_>, _>>()
+            })?;
             let rows = values.iter().map(Vec::len).min().unwrap_or(0);
             (0..rows).for_each(|row| each(std::array::from_fn(|column| values[column][row])));
         }
@@ -278,6 +279,9 @@ pub(crate) fn scan<R: Row, const N: usize>(
     };
     groups().map_err(TrialError::parquet("read", &path))
 }
+
+/// For so many rows memory is set aside at once; a damaged file may claim any number.
+const ROWS_RESERVED: usize = 1 << 20;
 
 /// One column of one row group.
 fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<f64>, ParquetError> {
@@ -291,12 +295,12 @@ fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<f64>, ParquetErr
     let reader = group.get_column_reader(place)?;
     match reader {
         ColumnReader::Int64ColumnReader(mut reader) => {
-            let mut values = Vec::with_capacity(count);
+            let mut values = Vec::with_capacity(count.min(ROWS_RESERVED));
             reader.read_records(count, None, None, &mut values)?;
             Ok(values.into_iter().map(|value| value as f64).collect())
         }
         ColumnReader::DoubleColumnReader(mut reader) => {
-            let mut values = Vec::with_capacity(count);
+            let mut values = Vec::with_capacity(count.min(ROWS_RESERVED));
             reader.read_records(count, None, None, &mut values)?;
             Ok(values)
         }

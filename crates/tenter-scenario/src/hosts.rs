@@ -122,6 +122,7 @@ impl<'t> HostNames<'t> {
         out: &mut Vec<u32>,
         prelude: &str,
     ) -> Option<()> {
+        self.refuse_two_readings(host, at, prelude)?;
         match host {
             HostRef::Number(number) if *number < self.count() => out.push(*number),
             HostRef::Stretch(first, last) if first <= last && *last < self.count() => {
@@ -145,6 +146,34 @@ impl<'t> HostNames<'t> {
             }
         }
         Some(())
+    }
+
+    /// A host may be called as another is numbered, or as several are.
+    fn refuse_two_readings(
+        &self,
+        host: &HostRef,
+        at: Option<Location>,
+        prelude: &str,
+    ) -> Option<()> {
+        let (word, meant) = match host {
+            HostRef::Number(number) => (number.to_string(), format!("host number {number}")),
+            HostRef::Stretch(first, last) => (
+                format!("{first}-{last}"),
+                format!("the hosts numbered {first} to {last}"),
+            ),
+            HostRef::Name(_) => return Some(()),
+        };
+        let named = self.numbers.get(word.as_str());
+        let named = named.filter(|&&named| *host != HostRef::Number(named));
+        let Some(named) = named else {
+            return Some(());
+        };
+        let message = format!("{prelude}{} has two meanings", quote(&word));
+        let help = format!(
+            "it may be {meant}, or the one called so, whose number is {named}: give that host a name that is no number"
+        );
+        self.problem(at, message, Some(help));
+        None
     }
 
     fn absent(&self, host: &str, at: Option<Location>, prelude: &str) {

@@ -74,8 +74,25 @@ impl<'p> LinkName<'p> {
     fn nodes(&self, topology: &Topology) -> Option<(u32, u32)> {
         let word = self.field.word().unwrap_or_default();
         let splits = word.match_indices('-');
-        let mut pairs = splits.map(|(at, _)| (&word[..at], &word[at + 1..]));
-        let found = pairs.find_map(|(a, b)| topology.find(a.trim()).zip(topology.find(b.trim())));
+        let pairs = splits.map(|(at, _)| (&word[..at], &word[at + 1..]));
+        let readings =
+            pairs.filter_map(|(a, b)| topology.find(a.trim()).zip(topology.find(b.trim())));
+        let readings: Vec<(u32, u32)> = readings.collect();
+        let are_joined = |&(a, b): &(u32, u32)| topology.neighbours(a).any(|peer| peer.node == b);
+        let mut joined = readings.iter().copied().filter(are_joined);
+        let (first, second) = (joined.next(), joined.next());
+        if let (Some(first), Some(second)) = (first, second) {
+            let name = |node: u32| &topology.nodes[node as usize].name;
+            let says = |(a, b)| format!("from `{}` to `{}`", name(a), name(b));
+            let help = format!(
+                "it may be the link {}, or that {}: give one of these nodes another name",
+                says(first),
+                says(second)
+            );
+            self.field.problem("names two links", help);
+            return None;
+        }
+        let found = first.or_else(|| readings.first().copied());
         if found.is_none() {
             let unknown = word.split_once('-').map_or(word, |(a, b)| {
                 if topology.find(a.trim()).is_some() {

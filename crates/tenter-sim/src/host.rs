@@ -39,6 +39,17 @@ pub(crate) enum Timer {
     Arrive(u16),
 }
 
+/// So many messages of a stream wait in a queue pair at most. More would be of no consequence
+/// before they are sent, and where nothing is sent any more they would fill the memory.
+const STREAM_BACKLOG_MAX: usize = 4_096;
+
+/// For how long queue pairs take no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Full {
+    ForNow,
+    ForEver,
+}
+
 /// A host.
 #[derive(Debug)]
 pub struct Host {
@@ -255,19 +266,52 @@ impl Host {
     }
 
     /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
-    /// plans the one that follows it whatever arrives.
+    /// plans the one that follows it whatever arrives. A stream whose queue pair takes no more of
+    /// its messages leaves one out, and none follows once the queue pair has given up.
     fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let transfer = scope.schedules.of(here.job).transfer(id);
+        let follows = scope.schedules.of(here.job).followed_by(id);
         if context.is_carried(usize::from(here.job), &transfer) {
             self.carry(number, id, now, scope);
+        } else if let Some((_, wait)) = follows
+            && let Some(full) = self.is_backed_up(here, &transfer, context)
+        {
+            if full == Full::ForNow {
+                self.set_timer(now + wait.ps(), Timer::Release(number, id));
+            }
+            return;
         } else {
             self.post_to_nic((here, id), &transfer, now, scope);
         }
-        if let Some((next, wait)) = scope.schedules.of(here.job).followed_by(id) {
+        if let Some((next, wait)) = follows {
             self.set_timer(now + wait.ps(), Timer::Release(number, next));
         }
+    }
+
+    /// Whether a stream's queue pairs take none of its messages.
+    fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
+        let plan = &context.jobs[usize::from(here.job)];
+        let slot = plan.pairs.find_for(transfer)?;
+        let first = plan.places[here.rank as usize].send_base + slot.index;
+        let mut slots = first..first + u32::from(plan.job.queue_pairs);
+        if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
+            return Some(Full::ForEver);
+        }
+        let full = |slot| self.nic.unfinished_count(slot) >= STREAM_BACKLOG_MAX;
+        slots.any(full).then_some(Full::ForNow)
+    }
+
+    /// Whether a timer of a rank of the job runs here, or one of the scale-up domain.
+    pub(crate) fn has_timers_of(&self, context: &Context, job: usize) -> bool {
+        let ranks = context.ranks_on(self.nic.host());
+        self.timers.iter().any(|Reverse((_, timer))| match timer {
+            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
+                usize::from(ranks[usize::from(*number)].job) == job
+            }
+            Timer::Carried(_) | Timer::Confirmed(_) => true,
+        })
     }
 
     pub(crate) fn set_timer(&mut self, at: u64, timer: Timer) {

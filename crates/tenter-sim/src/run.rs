@@ -567,7 +567,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             return Ok(false);
         }
         self.collect()?;
-        let settled = |job| self.accounts.is_settled(job) || stall::has_failed(self.driver, job);
+        let given_up = |job: usize| self.jobs[job].running && self.jobs[job].end.is_some();
+        let settled = |job| {
+            given_up(job) || self.accounts.is_settled(job) || stall::has_failed(self.driver, job)
+        };
         let cut = self.judged().all(settled);
         self.was_cut = cut;
         self.stop_at = Some(self.now.saturating_add(self.context.background_delay));
@@ -581,7 +584,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
         let runs = |&job: &usize| self.jobs[job].running;
         let failed = self.judged().filter(runs);
-        let failed = failed.filter(|&job| stall::has_failed(self.driver, job));
+        let failed = failed.filter(|&job| {
+            stall::has_failed(self.driver, job)
+                || stall::stands_still(self.driver, job, &self.faults)
+        });
         let mut failed: Vec<usize> = failed.collect();
         // Nor will those that wait for it.
         while let Some(job) = failed.pop() {

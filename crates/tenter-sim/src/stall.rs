@@ -66,6 +66,7 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
     if missing == 0 {
         return awaited(context, job);
     }
+    let endless = context.jobs[job].is_endless();
     let mut lines = failed_queue_pairs(driver, job);
     // A load is cut off in the midst of its work.
     if context.jobs[job].job.background && lines.is_empty() {
@@ -75,12 +76,11 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
     lines.extend(waiting_ranks(driver, job));
     let omitted = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
-    let transfers = if missing == 1 {
-        "transfer has"
-    } else {
-        "transfers have"
+    let mut text = match missing {
+        _ if endless => "a stream has come to a stop".to_owned(),
+        1 => "1 transfer has not arrived".to_owned(),
+        _ => format!("{missing} transfers have not arrived"),
     };
-    let mut text = format!("{missing} {transfers} not arrived");
     for line in lines {
         let _ = write!(text, "; {line}");
     }
@@ -110,6 +110,43 @@ fn host<D: Driver>(driver: &D, node: u32) -> Option<&crate::Host> {
 /// Whether a queue pair of the job gave up, so that it will never be done.
 pub(crate) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
     !failed_queue_pairs(driver, job).is_empty()
+}
+
+/// Whether nothing of a job is left that could go on: none of its packets is on its way or will be
+/// sent, and none of its timers runs. What is sent on a link that is down stays where it is.
+///
+/// A packet on its way has a sender that waits for its acknowledgement and repeats it, so the
+/// senders know of all packets. Those that can still be mended are not looked for: the caller knows
+/// of no fault to come, and neither circuits nor load balancers bring a host's link back.
+pub(crate) fn stands_still<D: Driver>(driver: &D, job: usize, faults: &Faults) -> bool {
+    let context = driver.fabric(0).context();
+    if context.progress.missing(job) == 0 || faults.next_event() < u64::MAX {
+        return false;
+    }
+    let dark = dark_hosts(context, faults);
+    let plan = &context.jobs[job];
+    (0_u32..).zip(&plan.job.hosts).all(|(rank, &node)| {
+        let Some(host) = host(driver, node) else {
+            return true;
+        };
+        let base = plan.places[rank as usize].send_base;
+        let mut slots = base..base + plan.pairs.send_slots(rank) as u32;
+        let link_is_up = dark.binary_search(&node).is_err();
+        !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
+    })
+}
+
+/// The hosts whose links are down, in order.
+fn dark_hosts(context: &Context, faults: &Faults) -> Vec<u32> {
+    let topology = context.topology();
+    let ends = faults.down().into_iter();
+    let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);
+    let mut hosts: Vec<u32> = ends
+        .map(|end| end.node)
+        .filter(|&node| topology.is_host(node))
+        .collect();
+    hosts.sort_unstable();
+    hosts
 }
 
 fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::impairment::TesterAction;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
@@ -574,6 +575,19 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     }
 }
 
+/// Why frames of a lossless class may be dropped, and what to do about it.
+fn why_lossless_drops(context: &Context) -> &'static str {
+    let mut rules = context.impairments.iter().flat_map(|link| &link.rules);
+    if rules.any(|rule| matches!(rule.action, TesterAction::Hold(_))) {
+        "an impairment holds frames back (`action: reorder`) and lets them go at once, for which no headroom is kept; \
+         lower its `behind`, or set a `headroom` larger by as many frames as it holds back"
+    } else {
+        "the headroom of their class is too small for the rate, the cables and the response time, for which \
+         `headroom: model` is enough, or a watchdog sent frames on (`action: forward`), for which none is kept: let it \
+         drop them"
+    }
+}
+
 fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
     let mut warnings = Vec::new();
     if driver.stats().central {
@@ -587,8 +601,8 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
     let lossless = totals.lossless_dropped_frames;
     if lossless > 0 {
         warnings.push(format!(
-            "{lossless} frames of lossless classes were dropped: the headroom of their class is too small for the rate, \
-             the cables and the response time; `headroom: model` is enough"
+            "{lossless} frames of lossless classes were dropped: {}",
+            why_lossless_drops(driver.fabric(0).context())
         ));
     }
     let errors = nodes(driver).map(|(_, node)| match node {

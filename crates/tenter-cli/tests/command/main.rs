@@ -3,6 +3,7 @@
 mod bench;
 mod broken;
 mod credit;
+mod damaged;
 mod explain;
 mod flow_workloads;
 mod host;

@@ -105,3 +105,29 @@ fn the_schema_is_printed_as_json() {
     let meaning = &schema["properties"]["seed"]["description"];
     assert_eq!(meaning, "Seed of every random stream. Default: 1.");
 }
+
+#[test]
+fn names_with_two_meanings_are_refused() {
+    let workplace = Workplace::new("validate-ambiguous");
+    let jobs = "jobs: [{collectives: [{collective: all-to-all, size: 1KiB}]}]";
+    workplace.write(
+        "link.yaml",
+        format!(
+            "fabric: {{kind: explicit, nodes: [{{name: x}}, {{name: x-y}}, {{name: y-z, kind: switch}}, {{name: z, kind: switch}}], links: [{{a: x, b: y-z}}, {{a: x-y, b: z}}, {{a: y-z, b: z}}]}}\n{jobs}\nfaults: {{events: [{{link: x-y-z, down: 1us}}]}}\n"
+        ),
+    );
+    workplace.words("validate link.yaml").expect_refusal(&[
+        "`faults.events[0].link` names two links",
+        "from `x` to `y-z`",
+        "from `x-y` to `z`",
+    ]);
+    workplace.write(
+        "host.yaml",
+        "fabric: {kind: explicit, nodes: [{name: '7'}, {name: '0'}, {name: s, kind: switch}], links: [{a: '7', b: s}, {a: '0', b: s}]}\njobs: [{ranks: [0, 1], collectives: [{collective: incast, size: 1MiB}]}]\n",
+    );
+    workplace.words("validate host.yaml").expect_refusal(&[
+        "`0` has two meanings",
+        "host number 0",
+        "whose number is 1",
+    ]);
+}

@@ -100,6 +100,14 @@ impl SendQueuePair {
         vec![requests.only[slot as usize].request(self.bytes)]
     }
 
+    /// How many requests are not acknowledged.
+    pub(crate) fn unfinished_count(&self, requests: &Requests) -> usize {
+        if self.backlog != NO_BACKLOG {
+            return requests.backlogs[self.backlog as usize].posted.len();
+        }
+        usize::from(self.acknowledged != self.posted_sequence)
+    }
+
     /// Adds a request to those there are.
     pub(super) fn append(
         &mut self,

@@ -148,6 +148,15 @@ impl LoadBalancing {
         }
     }
 
+    /// Whether the hash of a packet has any part in the choice of its port, be it that random draws
+    /// depend on it.
+    pub fn reads_hash(&self) -> bool {
+        !matches!(
+            self,
+            LoadBalancing::RoundRobinSpray(_) | LoadBalancing::Destination(_)
+        )
+    }
+
     /// Whether the hash takes in the source port; then it is another one for any other port.
     pub fn hashes_source_port(&self) -> bool {
         self.source_port_differences(2)[1] != 0

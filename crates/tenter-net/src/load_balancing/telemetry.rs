@@ -175,9 +175,12 @@ impl TelemetryTable {
         })
     }
 
-    /// Notices sent through a port, and received through it.
+    /// Notices sent through a port, and received through it; a switch without cables has no port.
     pub(crate) fn notices(&self, port: u16) -> (u64, u64) {
-        self.notices[usize::from(port)]
+        self.notices
+            .get(usize::from(port))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// How often a bucket has moved to another link.
