@@ -560,7 +560,7 @@ impl WorkloadDraft {
         Some(())
     }
 
-    /// When flows start, so that their payload in plain RoCEv2 frames takes the share of the
+    /// When flows start, so that their payload takes, in frames without telemetry, the share of the
     /// senders' rate that is asked for.
     fn arrivals(
         &self,
