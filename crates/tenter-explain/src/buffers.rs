@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tenter_net::headroom::{Senders, incoming};
 use tenter_net::{
-    ClassSpec, Forwarding, Limit, PfcTrigger, Scheduling, SwitchSpec, UNLIMITED_POOL,
+    ClassSpec, Forwarding, Limit, PfcTrigger, PoolScope, Scheduling, SwitchSpec, UNLIMITED_POOL,
 };
 use tenter_scenario::{Device, Plan};
 
@@ -66,7 +66,7 @@ pub struct ClassFacts {
 /// How much shared space an account (an output queue, or a lossless input) may hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// `alpha 1/8`, `static` or `none`.
+    /// `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
     pub kind: String,
     /// While nothing is in the pool; missing where there is no end.
     pub empty_bytes: Option<u64>,
@@ -78,7 +78,7 @@ pub struct Threshold {
 /// Priority flow control of a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LosslessFacts {
-    /// `ingress` or `pool`.
+    /// `ingress`, `egress`, `pool`, or `pool, hosts only`.
     pub trigger: String,
     /// Senders go on this far below the threshold.
     pub xon_offset_bytes: u64,
@@ -264,6 +264,11 @@ fn threshold(limit: Limit, pool: u64) -> Threshold {
                 alone_bytes: limited(pool).map(|_| share(n + d)),
             }
         }
+        Limit::Levels(levels) => Threshold {
+            kind: format!("{} levels of the pool", levels.list().len()),
+            empty_bytes: limited(levels.limit(0).min(pool)),
+            alone_bytes: limited(levels.of_all(pool)),
+        },
     }
 }
 
@@ -286,7 +291,9 @@ fn lossless_facts(
     let mut facts = LosslessFacts {
         trigger: match lossless.trigger {
             PfcTrigger::Ingress => "ingress",
-            PfcTrigger::Pool => "pool",
+            PfcTrigger::Egress => "egress",
+            PfcTrigger::Pool(PoolScope::All) => "pool",
+            PfcTrigger::Pool(PoolScope::Hosts) => "pool, hosts only",
         }
         .to_owned(),
         xon_offset_bytes: lossless.xon_offset_bytes,

@@ -119,7 +119,7 @@ fn port_limit(plan: &Plan) -> u64 {
         let pool = spec.pool_bytes[usize::from(class.pool)];
         let bytes = match class.limit {
             Limit::Static(bytes) => bytes.min(pool),
-            Limit::Dynamic { .. } => pool,
+            Limit::Dynamic { .. } | Limit::Levels(_) => pool,
         };
         bytes.min(UNLIMITED_POOL)
     });

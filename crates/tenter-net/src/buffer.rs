@@ -6,12 +6,19 @@
 //! Only a refusal, a pause and a new high-water mark need the exact state. That is what lets ports
 //! be lazy.
 
+mod egress;
+mod limits;
+mod pauses;
+
 use std::collections::VecDeque;
 
-use crate::class::{CLASSES, ClassSpec, Limit, LosslessSpec, PfcTrigger};
+use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
 use crate::journal::{Entry, Journal, JournalCounts};
 use crate::spec::UNLIMITED_POOL;
+use egress::FullQueues;
+pub(crate) use egress::Place;
+use limits::{ClassRules, Pool, Watch, fits, shared, shared_more, within};
 
 const NEVER: u64 = u64::MAX;
 
@@ -24,6 +31,17 @@ pub(crate) enum Admission {
     Headroom,
     /// Nowhere.
     Refused,
+}
+
+/// What the senders of a class are paused for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PausesBy {
+    /// What came from each of them.
+    Groups,
+    /// Output queues that they send into.
+    Queues,
+    /// What the pool holds.
+    Pool,
 }
 
 /// Word that the sender at the other end of a port's link is due.
@@ -41,23 +59,6 @@ pub(crate) enum Word {
     Pause(u16),
     /// Up to how many blocks it may send.
     Credit(u32),
-}
-
-#[derive(Clone, Debug)]
-struct ClassRules {
-    pool: usize,
-    reserved: u64,
-    limit: Limit,
-    lossless: Option<LosslessSpec>,
-}
-
-/// A pool of shared space.
-#[derive(Clone, Copy, Debug)]
-struct Pool {
-    size: u64,
-    used: u64,
-    /// `NEVER`, and not kept, where the pool is unlimited: nobody asks how full nothing is.
-    high_water: u64,
 }
 
 /// What has arrived through one port in one lossless class and is still there.
@@ -129,11 +130,20 @@ pub(crate) struct SharedBuffer {
     /// Visits for which they did not suffice since they were last tightened.
     loose: usize,
     classes: Vec<ClassRules>,
+    /// Those of the first partition of the buffer, then those of the next.
     pools: Vec<Pool>,
+    /// How many a partition has.
+    pools_each: usize,
+    /// For each port the first pool of its partition; empty where there is but one.
+    partitions: Vec<u16>,
     /// By port, then queue; empty when no class is lossless.
     groups: Vec<IngressGroup>,
     /// The groups whose senders are paused, in the order in which they were.
     paused: Vec<u32>,
+    /// The output queues that they are paused for, where these decide.
+    full: FullQueues,
+    /// Which ports lead to hosts, where that decides who is paused; else empty.
+    to_host: Vec<bool>,
     /// The earliest time at which one of them must be told again; `NEVER` when there is none.
     next_refresh: u64,
     /// What has become due and has not been sent, in order.
@@ -156,12 +166,7 @@ impl SharedBuffer {
         headroom: &[u64],
         quantum_ps: Vec<u64>,
     ) -> SharedBuffer {
-        let rules = |spec: &ClassSpec| ClassRules {
-            pool: usize::from(spec.pool),
-            reserved: spec.reserved_bytes,
-            limit: spec.limit,
-            lossless: spec.lossless.clone(),
-        };
+        let rules = |spec: &ClassSpec| ClassRules::new(spec, pool_bytes[usize::from(spec.pool)]);
         let pool = |&size: &u64| Pool {
             size,
             used: 0,
@@ -197,8 +202,12 @@ impl SharedBuffer {
             shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
+            pools_each: pool_bytes.len(),
+            partitions: Vec::new(),
             groups: headroom.iter().map(group).collect(),
             paused: Vec::new(),
+            full: FullQueues::default(),
+            to_host: Vec::new(),
             next_refresh: NEVER,
             due: VecDeque::new(),
             quantum_ps,
@@ -206,6 +215,26 @@ impl SharedBuffer {
             holds_back: false,
             inputs: None,
         }
+    }
+
+    /// Says which ports lead to hosts, before anything has happened.
+    pub(crate) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
+        self.to_host = to_host;
+    }
+
+    /// The pool that a frame takes space from: of its class, and in the partition of the port that
+    /// its account belongs to.
+    #[inline]
+    fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
+        if self.partitions.is_empty() {
+            return rules.pool;
+        }
+        let port = if rules.lossless.is_some() {
+            place.input
+        } else {
+            place.output
+        };
+        rules.pool + usize::from(self.partitions[usize::from(port)])
     }
 
     /// How many bytes a queue may hold that shares its memory with no other: nothing need be booked
@@ -226,10 +255,10 @@ impl SharedBuffer {
     /// queue that holds `queue_bytes`.
     #[inline]
     pub(crate) fn account(&self, (port, queue): (u16, usize), queue_bytes: u64) -> u64 {
-        if self.classes[queue].lossless.is_some() {
-            self.groups[self.group(port, queue)].used
-        } else {
+        if self.classes[queue].goes_by_queue() {
             queue_bytes
+        } else {
+            self.groups[self.group(port, queue)].used
         }
     }
 
@@ -248,11 +277,11 @@ impl SharedBuffer {
         }
         self.loose = 0;
         for (queue, rules) in self.classes.iter().enumerate() {
-            self.bounds[queue] = if rules.lossless.is_some() {
+            self.bounds[queue] = if rules.goes_by_queue() {
+                longest(queue)
+            } else {
                 let groups = self.groups[queue..].iter().step_by(self.classes.len());
                 groups.map(|group| group.used).max().unwrap_or(0)
-            } else {
-                longest(queue)
             };
         }
     }
@@ -269,11 +298,17 @@ impl SharedBuffer {
                 continue;
             }
             let rules = &self.classes[queue];
-            let mut pool = self.pools[rules.pool];
+            // The fullest of its pools, if there are several: all may come into that one.
+            let pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
+            let fullest = pools.max_by_key(|pool| pool.used);
+            let mut pool = *fullest.expect("a class has a pool");
             pool.used += arriving;
-            let certain = match pool_trigger(rules) {
-                Some(limit) => pool.used <= limit.min(pool.size),
-                None => fits(rules, &pool, account, arriving),
+            let certain = match rules.watch {
+                Watch::Account => fits(rules, &pool, account, arriving),
+                Watch::Pool(limit, _) => pool.used <= limit.min(pool.size),
+                Watch::Egress => {
+                    pool.used <= pool.size && within(&rules.limit, &pool, account + arriving)
+                }
             };
             if !certain {
                 return false;
@@ -334,8 +369,8 @@ impl SharedBuffer {
     fn may_peak(&self, queues: u8, stored: u64) -> bool {
         let mut classes = self.classes.iter().enumerate();
         classes.any(|(queue, rules)| {
-            let pool = &self.pools[rules.pool];
-            queues & (1 << queue) != 0 && pool.used + stored > pool.high_water
+            let mut pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
+            queues & (1 << queue) != 0 && pools.any(|pool| pool.used + stored > pool.high_water)
         })
     }
 
@@ -348,9 +383,15 @@ impl SharedBuffer {
         for entry in entries {
             let queue = usize::from(entry.queue);
             let rules = &self.classes[queue];
-            if rules.pool != number {
+            let place = Place {
+                input: entry.port,
+                output: entry.output,
+                queue,
+            };
+            let own = self.pool_of(rules, place);
+            if own != number {
                 self.pools[number] = pool;
-                number = rules.pool;
+                number = own;
                 pool = self.pools[number];
             }
             let mut of_queue = entry.queue_bytes;
@@ -363,7 +404,7 @@ impl SharedBuffer {
                     // Left of a pause that has been forgotten.
                     let frame = u64::from(entry.change.unsigned_abs());
                     self.pools[number] = pool;
-                    self.release_seldom((entry.port, queue), (entry.queue_bytes, frame), NEVER);
+                    self.release_seldom(place, (entry.queue_bytes, frame), NEVER);
                     pool = self.pools[number];
                     continue;
                 }
@@ -372,13 +413,24 @@ impl SharedBuffer {
             let before = *account;
             let after = before.wrapping_add_signed(i64::from(entry.change));
             *account = after;
-            if after > self.bounds[queue] {
-                self.bounds[queue] = after;
+            let decides = if rules.watch == Watch::Egress {
+                let change = i64::from(entry.change);
+                entry.queue_bytes.wrapping_add_signed(change)
+            } else {
+                after
+            };
+            if decides > self.bounds[queue] {
+                self.bounds[queue] = decides;
             }
             pool.used = pool.used + shared(rules, after) - shared(rules, before);
             pool.high_water = pool.high_water.max(pool.used);
             debug_assert!(
-                entry.change < 0 || pool_trigger(rules).is_none_or(|limit| pool.used <= limit),
+                entry.change < 0
+                    || match rules.watch {
+                        Watch::Account => true,
+                        Watch::Pool(limit, _) => pool.used <= limit,
+                        Watch::Egress => within(&rules.limit, &pool, decides),
+                    },
                 "a frame that was certain to pause nobody does"
             );
         }
@@ -496,36 +548,25 @@ impl SharedBuffer {
         self.classes[queue].lossless.is_some()
     }
 
-    /// Whether senders of the class of `queue` are paused for the pool that `other` takes space
-    /// from.
-    pub(crate) fn waits_for_pool(&self, queue: usize, other: usize) -> bool {
-        let rules = &self.classes[queue];
-        pool_trigger(rules).is_some() && rules.pool == self.classes[other].pool
-    }
-
-    /// What would become of a frame that came through `port` and is to wait in an output queue that
-    /// holds `queue_bytes`.
+    /// What would become of a frame that is to wait in an output queue that holds `queue_bytes`.
     #[inline]
-    pub(crate) fn admission(
-        &self,
-        (port, queue): (u16, usize),
-        queue_bytes: u64,
-        frame: u64,
-    ) -> Admission {
-        let rules = &self.classes[queue];
-        let pool = &self.pools[rules.pool];
-        let Some(lossless) = &rules.lossless else {
+    pub(crate) fn admission(&self, place: Place, queue_bytes: u64, frame: u64) -> Admission {
+        let rules = &self.classes[place.queue];
+        let pool = &self.pools[self.pool_of(rules, place)];
+        if rules.lossless.is_none() {
             return if fits(rules, pool, queue_bytes, frame) {
                 Admission::Stored
             } else {
                 Admission::Refused
             };
-        };
-        let group = &self.groups[self.group(port, queue)];
-        let stored = match lossless.trigger {
-            // Above its limit, too, the pool is used before headroom.
-            PfcTrigger::Pool => pool.used + shared_more(rules, group.used, frame) <= pool.size,
-            PfcTrigger::Ingress => fits(rules, pool, group.used, frame),
+        }
+        let group = &self.groups[self.group(place.input, place.queue)];
+        let stored = match rules.watch {
+            Watch::Account => fits(rules, pool, group.used, frame),
+            // Beyond what pauses senders, too, the pool is used before headroom.
+            Watch::Pool(..) | Watch::Egress => {
+                pool.used + shared_more(rules, group.used, frame) <= pool.size
+            }
         };
         if stored {
             Admission::Stored
@@ -536,20 +577,24 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether storing a frame makes the pool fuller than ever, or makes it pause senders: both
-    /// must be judged by the exact state.
+    /// Whether storing a frame makes the pool fuller than ever, or makes it or its queue pause
+    /// senders: that must be judged by the exact state.
     #[inline]
-    pub(crate) fn needs_exact(
-        &self,
-        (port, queue): (u16, usize),
-        queue_bytes: u64,
-        frame: u64,
-    ) -> bool {
-        let rules = &self.classes[queue];
-        let pool = &self.pools[rules.pool];
-        let account = self.account((port, queue), queue_bytes);
+    pub(crate) fn needs_exact(&self, place: Place, queue_bytes: u64, frame: u64) -> bool {
+        let rules = &self.classes[place.queue];
+        let pool = &self.pools[self.pool_of(rules, place)];
+        let account = if rules.lossless.is_some() {
+            self.groups[self.group(place.input, place.queue)].used
+        } else {
+            queue_bytes
+        };
         let used = pool.used + shared_more(rules, account, frame);
-        used > pool.high_water || pool_trigger(rules).is_some_and(|limit| used > limit)
+        used > pool.high_water
+            || match rules.watch {
+                Watch::Account => false,
+                Watch::Pool(limit, _) => used > limit,
+                Watch::Egress => !within(&rules.limit, pool, queue_bytes + frame),
+            }
     }
 
     /// Stores a frame as [`SharedBuffer::admission`] has said, with `queue_bytes` in its queue
@@ -562,22 +607,23 @@ impl SharedBuffer {
     pub(crate) fn charge(
         &mut self,
         admission: Admission,
-        (port, queue): (u16, usize),
+        place: Place,
         (queue_bytes, frame): (u64, u64),
         now: u64,
     ) {
         if self.journal.is_open() {
-            self.journal
-                .charge(now, (port, queue), (queue_bytes, frame));
+            self.journal.charge(now, place, (queue_bytes, frame));
             return;
         }
         if admission == Admission::Headroom {
-            self.charge_headroom((port, queue), frame, now);
+            self.charge_headroom(place, (queue_bytes, frame), now);
             return;
         }
-        let index = self.group(port, queue);
+        let queue = place.queue;
+        let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let pool = &mut self.pools[rules.pool];
+        let number = self.pool_of(rules, place);
+        let pool = &mut self.pools[number];
         let bound = &mut self.bounds[queue];
         if rules.lossless.is_none() {
             *bound = (*bound).max(queue_bytes + frame);
@@ -585,56 +631,68 @@ impl SharedBuffer {
             return;
         }
         let group = &mut self.groups[index];
+        let before = *pool;
         pool.take(shared_more(rules, group.used, frame));
         group.used += frame;
-        *bound = (*bound).max(group.used);
-        if pool_trigger(rules).is_some_and(|limit| pool.used > limit) {
-            self.pause_all(queue, now);
+        match rules.watch {
+            Watch::Account => *bound = (*bound).max(group.used),
+            Watch::Pool(limit, _) => {
+                *bound = (*bound).max(group.used);
+                if pool.used > limit {
+                    self.pause_all((queue, number), now);
+                }
+            }
+            Watch::Egress => {
+                *bound = (*bound).max(queue_bytes + frame);
+                self.judge_queue(place, queue_bytes + frame, &before, now);
+            }
         }
     }
 
     /// Stores a frame in headroom, and pauses its sender.
     #[inline(never)]
-    fn charge_headroom(&mut self, (port, queue): (u16, usize), frame: u64, now: u64) {
-        let index = self.group(port, queue);
+    fn charge_headroom(&mut self, place: Place, (queue_bytes, frame): (u64, u64), now: u64) {
+        let index = self.group(place.input, place.queue);
         let group = &mut self.groups[index];
         group.headroom += frame;
         group.headroom_high_water = group.headroom_high_water.max(group.headroom);
-        let lossless = self.classes[queue].lossless.as_ref();
-        if lossless.is_some_and(|of| of.trigger == PfcTrigger::Pool) {
-            self.pause_all(queue, now);
-        } else {
-            self.pause(index as u32, now);
+        let rules = &self.classes[place.queue];
+        let number = self.pool_of(rules, place);
+        match rules.watch {
+            Watch::Account => {}
+            Watch::Pool(..) => self.pause_all((place.queue, number), now),
+            Watch::Egress => {
+                let bound = &mut self.bounds[place.queue];
+                *bound = (*bound).max(queue_bytes + frame);
+                let pool = self.pools[number];
+                self.judge_queue(place, queue_bytes + frame, &pool, now);
+            }
         }
+        self.pause(index as u32, now);
     }
 
-    /// Releases a frame that came through `port` and leaves at `now` an output queue that held
-    /// `queue_bytes` with it.
+    /// Releases a frame that leaves at `now` an output queue that held `queue_bytes` with it.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a third of it"
     )]
     #[inline(always)]
-    pub(crate) fn release(
-        &mut self,
-        (port, queue): (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-        now: u64,
-    ) {
+    pub(crate) fn release(&mut self, place: Place, (queue_bytes, frame): (u64, u64), now: u64) {
+        let queue = place.queue;
         if self.private_limits[queue] != NEVER {
             if self.inputs.is_some() {
-                self.give_back((port, queue), frame as u16);
+                self.give_back((place.input, queue), frame as u16);
             }
             return;
         }
         if self.journal.is_open() {
-            self.journal
-                .release(now, (port, queue), (queue_bytes, frame));
+            self.journal.release(now, place, (queue_bytes, frame));
             return;
         }
-        let index = self.group(port, queue);
+        let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let pool = &mut self.pools[rules.pool];
+        let number = self.pool_of(rules, place);
+        let pool = &mut self.pools[number];
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, queue_bytes - frame, frame);
         } else {
@@ -645,201 +703,15 @@ impl SharedBuffer {
             group.used -= rest;
             pool.used -= shared_more(rules, group.used, rest);
         }
-        if !self.paused.is_empty() && !self.holds_back {
-            self.let_go_on(index, queue, now);
+        if !self.paused.is_empty() {
+            self.follow_release(place, queue_bytes - frame, now);
         }
     }
 
     /// As [`SharedBuffer::release`], for where that is seldom.
     #[inline(never)]
-    pub(crate) fn release_seldom(
-        &mut self,
-        account: (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-        now: u64,
-    ) {
-        self.release(account, (queue_bytes, frame), now);
-    }
-
-    /// From now on senders that may go on are not told so: frames are taken out and put in again.
-    pub(crate) fn hold_back(&mut self) {
-        self.holds_back = true;
-    }
-
-    /// Tells senders that may go on at `now`, and from now on at once.
-    pub(crate) fn let_all_go_on(&mut self, now: u64) {
-        self.holds_back = false;
-        let mut paused = self.paused.clone();
-        paused.sort_unstable();
-        for index in paused {
-            // One may let others go on.
-            if self.groups[index as usize].paused_since != NEVER {
-                let queue = index as usize % self.classes.len();
-                self.let_go_on(index as usize, queue, now);
-            }
-        }
-    }
-
-    /// Lets senders go on that a departure has made room for: that of the frame's own group, and
-    /// all of the classes that wait for its pool.
-    #[inline(never)]
-    fn let_go_on(&mut self, index: usize, queue: usize, now: u64) {
-        let freed = self.classes[queue].pool;
-        for waiting in 0..self.classes.len() {
-            let rules = &self.classes[waiting];
-            let pool = &self.pools[rules.pool];
-            let offset = rules
-                .lossless
-                .as_ref()
-                .map_or(0, |lossless| lossless.xon_offset_bytes);
-            let room =
-                |limit: u64| rules.pool == freed && (pool.used + offset <= limit || pool.used == 0);
-            if pool_trigger(rules).is_some_and(room) {
-                self.resume_all(waiting, now);
-            }
-        }
-        let rules = &self.classes[queue];
-        let Some(lossless) = &rules.lossless else {
-            return;
-        };
-        let group = &self.groups[index];
-        let waits = group.paused_since != NEVER && group.headroom == 0;
-        if !waits || lossless.trigger == PfcTrigger::Pool {
-            return;
-        }
-        let shared = shared(rules, group.used) + lossless.xon_offset_bytes;
-        if group.used == 0 || within(rules.limit, &self.pools[rules.pool], shared) {
-            self.resume(index as u32, now);
-        }
-    }
-
-    #[inline(never)]
-    fn pause_all(&mut self, queue: usize, now: u64) {
-        let classes = self.classes.len();
-        for index in (queue..self.groups.len()).step_by(classes) {
-            self.pause(index as u32, now);
-        }
-    }
-
-    /// Lets all senders of a class go on, but for those whose headroom is not all free again.
-    fn resume_all(&mut self, queue: usize, now: u64) {
-        let classes = self.classes.len();
-        for index in self.paused.clone() {
-            let has_headroom = self.groups[index as usize].headroom == 0;
-            if has_headroom && index as usize % classes == queue {
-                self.resume(index, now);
-            }
-        }
-    }
-
-    fn pause(&mut self, index: u32, now: u64) {
-        let group = &mut self.groups[index as usize];
-        if group.paused_since != NEVER {
-            return;
-        }
-        group.paused_since = now;
-        self.paused.push(index);
-        self.ask(index, now);
-    }
-
-    /// Asks for a pause, for the first time or again.
-    fn ask(&mut self, index: u32, now: u64) {
-        let (port, queue) = self.place(index);
-        let lossless = self.classes[usize::from(queue)].lossless.as_ref();
-        let lossless = lossless.expect("only lossless classes pause");
-        let quanta = lossless.quanta;
-        let percent = u64::from(lossless.refresh_percent);
-        let lasts = self.quantum_ps[usize::from(port)] * u64::from(quanta);
-        // At least a picosecond, or a pause of no quanta would be repeated for ever at one instant.
-        let refresh_at = now + (lasts * percent / 100).max(1);
-        let group = &mut self.groups[index as usize];
-        group.refresh_at = refresh_at;
-        group.xoff_frames = group.xoff_frames.saturating_add(1);
-        self.next_refresh = self.next_refresh.min(refresh_at);
-        self.due.push_back(Due {
-            port,
-            queue,
-            word: Word::Pause(quanta),
-        });
-    }
-
-    fn resume(&mut self, index: u32, now: u64) {
-        let group = &mut self.groups[index as usize];
-        group.paused += now - group.paused_since;
-        group.paused_since = NEVER;
-        let was_next = group.refresh_at == self.next_refresh;
-        group.refresh_at = NEVER;
-        group.xon_frames = group.xon_frames.saturating_add(1);
-        self.paused.retain(|&other| other != index);
-        if was_next {
-            self.find_next_refresh();
-        }
-        let (port, queue) = self.place(index);
-        self.due.push_back(Due {
-            port,
-            queue,
-            word: Word::Pause(0),
-        });
-    }
-
-    /// Forgets at `now` that the sender at the other end of a port's link has been told to pause:
-    /// the link is down, or comes up and nobody there knows.
-    pub(crate) fn forget_pauses(&mut self, port: u16, now: u64) {
-        let classes = self.classes.len();
-        let first = usize::from(port) * classes;
-        for index in first..first + classes {
-            let Some(group) = self.groups.get_mut(index) else {
-                return;
-            };
-            if group.paused_since == NEVER {
-                continue;
-            }
-            group.paused += now - group.paused_since;
-            group.paused_since = NEVER;
-            group.refresh_at = NEVER;
-            self.paused.retain(|&other| other as usize != index);
-        }
-        self.find_next_refresh();
-    }
-
-    /// Asks again at `now` for all pauses that last at a port: somebody else is at the other end.
-    pub(crate) fn repeat_pauses(&mut self, port: u16, now: u64) {
-        let first = self.group(port, 0);
-        for index in first..first + self.classes.len() {
-            let lasts = self.groups.get(index);
-            if lasts.is_some_and(|group| group.paused_since != NEVER) {
-                self.ask(index as u32, now);
-            }
-        }
-        self.find_next_refresh();
-    }
-
-    fn place(&self, index: u32) -> (u16, u8) {
-        let classes = self.classes.len() as u32;
-        ((index / classes) as u16, (index % classes) as u8)
-    }
-
-    /// When the next pause must be repeated; `u64::MAX` when none lasts.
-    #[inline]
-    pub(crate) fn next_refresh(&self) -> u64 {
-        self.next_refresh
-    }
-
-    fn find_next_refresh(&mut self) {
-        let groups = self.paused.iter();
-        let times = groups.map(|&index| self.groups[index as usize].refresh_at);
-        self.next_refresh = times.min().unwrap_or(NEVER);
-    }
-
-    /// Repeats the pauses that are due at `now`, in the order of ports.
-    pub(crate) fn refresh(&mut self, now: u64) {
-        let mut due: Vec<u32> = self.paused.clone();
-        due.retain(|&index| self.groups[index as usize].refresh_at <= now);
-        due.sort_unstable();
-        for index in due {
-            self.ask(index, now);
-        }
-        self.find_next_refresh();
+    pub(crate) fn release_seldom(&mut self, place: Place, bytes: (u64, u64), now: u64) {
+        self.release(place, bytes, now);
     }
 
     /// What a port's group has been through up to `now`.
@@ -875,59 +747,6 @@ impl SharedBuffer {
                 high_water_bytes: limited.then_some(pool.high_water),
             }
         })
-    }
-}
-
-impl Pool {
-    #[inline]
-    fn take(&mut self, bytes: u64) {
-        self.used += bytes;
-        self.high_water = self.high_water.max(self.used);
-    }
-}
-
-/// How many shared bytes an account takes that holds so many in all.
-#[inline]
-fn shared(rules: &ClassRules, account: u64) -> u64 {
-    account.saturating_sub(rules.reserved)
-}
-
-/// How many shared bytes an account takes more when `frame` bytes come on top of `before`.
-#[inline]
-fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
-    shared(rules, before + frame) - shared(rules, before)
-}
-
-/// Whether an account that holds `before` may take a frame more.
-#[inline]
-fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> bool {
-    let more = shared_more(rules, before, frame);
-    let shared = shared(rules, before + frame);
-    more == 0 || (pool.used + more <= pool.size && within(rules.limit, pool, shared))
-}
-
-#[inline]
-fn within(limit: Limit, pool: &Pool, shared: u64) -> bool {
-    match limit {
-        Limit::Static(bytes) => shared <= bytes,
-        Limit::Dynamic {
-            numerator,
-            denominator,
-        } => {
-            let free = pool.size - pool.used.min(pool.size);
-            u128::from(shared) * u128::from(denominator) <= u128::from(free) * u128::from(numerator)
-        }
-    }
-}
-
-/// The fill of the pool above which all senders of a class are paused, if that is its trigger.
-#[inline]
-fn pool_trigger(rules: &ClassRules) -> Option<u64> {
-    match (&rules.lossless, rules.limit) {
-        (Some(lossless), Limit::Static(bytes)) if lossless.trigger == PfcTrigger::Pool => {
-            Some(bytes)
-        }
-        _ => None,
     }
 }
 

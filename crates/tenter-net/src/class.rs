@@ -70,6 +70,86 @@ pub enum Limit {
         /// Denominator of alpha, not zero.
         denominator: u32,
     },
+    /// So many bytes as the fill of the pool allows, level by level.
+    Levels(Levels),
+}
+
+impl Limit {
+    /// What everything in a pool of so many bytes may hold together, when it is one account.
+    pub fn of_all(&self, pool_bytes: u64) -> u64 {
+        match self {
+            Limit::Static(bytes) => *bytes,
+            Limit::Dynamic {
+                numerator,
+                denominator,
+            } => {
+                // Where fill = alpha · (pool − fill).
+                let (n, d) = (u128::from(*numerator), u128::from(*denominator));
+                (u128::from(pool_bytes) * n / (n + d)) as u64
+            }
+            Limit::Levels(levels) => levels.of_all(pool_bytes),
+        }
+    }
+}
+
+/// A level of a pool, and how much an account may hold above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// From a fill of more than so many bytes on …
+    pub pool_bytes: u64,
+    /// … an account may hold so many.
+    pub account_bytes: u64,
+}
+
+/// The levels of a pool: ascending fills, and limits that do not rise with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    levels: [Level; Levels::MOST],
+    count: u8,
+}
+
+impl Levels {
+    /// How many there may be.
+    pub const MOST: usize = 4;
+
+    /// These levels; `None` for none or too many, and where the fills do not rise or the limits do.
+    pub fn new(list: &[Level]) -> Option<Levels> {
+        let rises = |pair: &[Level]| {
+            pair[0].pool_bytes < pair[1].pool_bytes
+                && pair[0].account_bytes >= pair[1].account_bytes
+        };
+        if list.is_empty() || list.len() > Levels::MOST || !list.windows(2).all(rises) {
+            return None;
+        }
+        let mut levels = [Level::default(); Levels::MOST];
+        levels[..list.len()].copy_from_slice(list);
+        let count = list.len() as u8;
+        Some(Levels { levels, count })
+    }
+
+    /// All of them, ascending.
+    pub fn list(&self) -> &[Level] {
+        &self.levels[..usize::from(self.count)]
+    }
+
+    /// What an account may hold at this fill of the pool; below the first level there is no limit.
+    #[inline]
+    pub fn limit(&self, pool_used: u64) -> u64 {
+        let passed = self
+            .list()
+            .iter()
+            .take_while(|level| pool_used > level.pool_bytes);
+        passed.last().map_or(u64::MAX, |level| level.account_bytes)
+    }
+
+    /// The most that one account may hold alone: it is the pool's fill, too.
+    pub fn of_all(&self, pool_bytes: u64) -> u64 {
+        let mut most = pool_bytes;
+        for level in self.list().iter().rev() {
+            most = most.min(level.account_bytes.max(level.pool_bytes));
+        }
+        most
+    }
 }
 
 /// Priority flow control of a class (IEEE 802.1Qbb).
@@ -93,8 +173,19 @@ pub enum PfcTrigger {
     /// What has arrived through one port in the class and is still there; that port's sender is
     /// paused.
     Ingress,
-    /// What the whole pool holds; every port's sender is paused.
-    Pool,
+    /// What an output queue holds; those who send into it are paused.
+    Egress,
+    /// What the whole pool holds; every sender within the scope is paused.
+    Pool(PoolScope),
+}
+
+/// Whose senders a pool that is too full pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolScope {
+    /// Those of all ports.
+    All,
+    /// Hosts; other switches are paused when their frames need headroom.
+    Hosts,
 }
 
 /// How headroom is chosen.

@@ -1,6 +1,8 @@
 //! What is stored and what leaves during a visit that goes port after port, for carrying it out in
 //! the order of time afterwards.
 
+use crate::buffer::Place;
+
 const NEVER: u64 = u64::MAX;
 
 /// What happens at one instant, in order.
@@ -40,6 +42,8 @@ pub(crate) struct Entry {
     pub(crate) change: i32,
     /// The port it came through.
     pub(crate) port: u16,
+    /// The port it leaves by.
+    pub(crate) output: u16,
     pub(crate) queue: u8,
 }
 
@@ -129,38 +133,23 @@ impl Journal {
 
     /// A frame is stored.
     #[inline]
-    pub(crate) fn charge(
-        &mut self,
-        now: u64,
-        account: (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-    ) {
+    pub(crate) fn charge(&mut self, now: u64, place: Place, (queue_bytes, frame): (u64, u64)) {
         self.charged_bytes += frame;
-        self.charged_queues |= 1 << account.1;
-        self.enter((now, CHARGE), account, (queue_bytes, frame as i32));
+        self.charged_queues |= 1 << place.queue;
+        self.enter((now, CHARGE), place, (queue_bytes, frame as i32));
     }
 
     /// A frame leaves.
     #[inline]
-    pub(crate) fn release(
-        &mut self,
-        now: u64,
-        account: (u16, usize),
-        (queue_bytes, frame): (u64, u64),
-    ) {
+    pub(crate) fn release(&mut self, now: u64, place: Place, (queue_bytes, frame): (u64, u64)) {
         let is_late = self.obeyed_at == now;
         self.counts.late_releases += u64::from(is_late);
         let kind = if is_late { LATE_RELEASE } else { RELEASE };
-        self.enter((now, kind), account, (queue_bytes, -(frame as i32)));
+        self.enter((now, kind), place, (queue_bytes, -(frame as i32)));
     }
 
     #[inline]
-    fn enter(
-        &mut self,
-        (now, kind): (u64, u64),
-        (port, queue): (u16, usize),
-        (queue_bytes, change): (u64, i32),
-    ) {
+    fn enter(&mut self, (now, kind): (u64, u64), place: Place, (queue_bytes, change): (u64, i32)) {
         debug_assert!(
             now >= self.origin && now - self.origin < REACH,
             "a visit goes back further than a journal can"
@@ -169,8 +158,9 @@ impl Journal {
             queue_bytes,
             instant: ((now - self.origin) << KIND_BITS | kind) as u32,
             change,
-            port,
-            queue: queue as u8,
+            port: place.input,
+            output: place.output,
+            queue: place.queue as u8,
         });
     }
 
@@ -262,6 +252,11 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::Journal;
+    use crate::buffer::Place;
+
+    fn at(port: u16) -> Place {
+        Place::of_input(port, 0)
+    }
 
     fn ports(journal: &mut Journal, in_order: bool) -> Vec<u16> {
         let slots = 0..journal.arrange();
@@ -278,12 +273,12 @@ mod tests {
         let mut journal = Journal::default();
         journal.open(5_000);
         journal.begin_port();
-        journal.charge(2_000, (0, 0), (0, 100));
-        journal.charge(1_000, (1, 0), (0, 100));
+        journal.charge(2_000, at(0), (0, 100));
+        journal.charge(1_000, at(1), (0, 100));
         journal.note_obeyed(2_000);
-        journal.release(2_000, (2, 0), (100, 100));
+        journal.release(2_000, at(2), (100, 100));
         journal.begin_port();
-        journal.release(2_000, (3, 0), (100, 100));
+        journal.release(2_000, at(3), (100, 100));
         assert_eq!(journal.charged_bytes(), 200);
         journal.close();
         assert_eq!(journal.entries().len(), 4);
@@ -299,7 +294,7 @@ mod tests {
         for port in 0..7 {
             journal.begin_port();
             for step in 0..100 {
-                journal.charge(500_000 + u64::from(port) + step * 1_009, (port, 0), (0, 1));
+                journal.charge(500_000 + u64::from(port) + step * 1_009, at(port), (0, 1));
             }
         }
         journal.close();

@@ -39,9 +39,10 @@ mod turns;
 mod visit;
 mod watchdog;
 
-pub use buffer::{IngressRecord, PoolRecord};
+pub use buffer::{IngressRecord, PausesBy, PoolRecord};
 pub use class::{
-    CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
+    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger,
+    PoolScope, Scheduling,
 };
 pub use credit::{
     CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, CreditSpec, LaneBuffer, LaneCredit, credit_blocks,

@@ -5,7 +5,7 @@ mod credit;
 
 use tenter_engine::{Agenda, prefetch, prefetch_at};
 
-use crate::buffer::{Admission, Due, SharedBuffer, Word};
+use crate::buffer::{Admission, Due, Place, SharedBuffer, Word};
 use crate::class::{CLASSES, ClassSpec, EcnSpec};
 use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
@@ -252,10 +252,20 @@ impl Port {
             let frame = u64::from(packet.frame_bytes);
             let before = self.bytes_in(queue);
             self.store((packet, input, queue), around.rules, medium);
-            let account = (input, queue);
+            let place = self.place(input, queue);
             around
                 .buffer
-                .charge(Admission::Stored, account, (before, frame), now);
+                .charge(Admission::Stored, place, (before, frame), now);
+        }
+    }
+
+    /// Where a frame of a queue waits that came through another port.
+    #[inline]
+    fn place(&self, input: u16, queue: usize) -> Place {
+        Place {
+            input,
+            output: self.transmitter.port(),
+            queue,
         }
     }
 
@@ -365,8 +375,8 @@ impl Port {
             let before = queue.bytes;
             queue.remove_front(frame);
             self.bytes -= frame;
-            let account = (packet.stored_from(), number);
-            around.buffer.release_seldom(account, (before, frame), now);
+            let place = self.place(packet.stored_from(), number);
+            around.buffer.release_seldom(place, (before, frame), now);
             self.lose(&packet, now, medium);
         }
         self.waiting &= !(1 << number);
@@ -517,9 +527,8 @@ impl Port {
         }
         self.bytes -= frame;
         if around.buffer.is_booked(number) {
-            around
-                .buffer
-                .release((input, number), (before, frame), start);
+            let place = self.place(input, number);
+            around.buffer.release(place, (before, frame), start);
             // Where frames need credit, all are booked.
             if self.lanes.is_some() {
                 self.spend(number, frame as u16, start);

@@ -7,7 +7,7 @@ mod signals;
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
 
-use crate::buffer::{Admission, IngressRecord, PoolRecord, SharedBuffer};
+use crate::buffer::{Admission, IngressRecord, PausesBy, Place, PoolRecord, SharedBuffer};
 use crate::departures::Departures;
 use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
@@ -168,10 +168,26 @@ impl Switch {
         self.buffer.is_lossless(queue)
     }
 
-    /// Whether senders of the class of `queue` are paused for the pool that `other` takes its space
-    /// from, whatever port its frames came through.
-    pub fn waits_for_pool(&self, queue: usize, other: usize) -> bool {
-        self.buffer.waits_for_pool(queue, other)
+    /// What senders of a class are paused for.
+    pub fn pauses_by(&self, queue: usize) -> PausesBy {
+        self.buffer.pauses_by(queue)
+    }
+
+    /// Whether queues of two classes take space from the same pool.
+    pub fn shares_pool(&self, queue: usize, other: usize) -> bool {
+        self.buffer.shares_pool(queue, other)
+    }
+
+    /// The output ports for whose queues the sender of a class at a port is paused; with each
+    /// whether that lasts as long as this queue does not send, whatever else leaves.
+    pub fn full_queues(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, bool)> {
+        self.buffer.full_queues(port, queue)
+    }
+
+    /// Says which ports lead to hosts, before anything has happened: it may be that only these are
+    /// paused.
+    pub fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
+        self.buffer.lead_to_hosts(to_host);
     }
 
     /// Frames and frame bytes that arrived through a port, without pause frames.
@@ -330,15 +346,19 @@ impl Switch {
     ) {
         let now = packet.at;
         let frame = u64::from(packet.frame_bytes);
-        let account = (input, queue);
+        let place = Place {
+            input,
+            output: number,
+            queue,
+        };
         let before = self.ports[usize::from(number)].bytes_in(queue);
-        let mut admission = self.buffer.admission(account, before, frame);
+        let mut admission = self.buffer.admission(place, before, frame);
         // What has not been carried out yet can only have made room.
         if !self.buffer.is_armed()
-            && (admission != Admission::Stored || self.buffer.needs_exact(account, before, frame))
+            && (admission != Admission::Stored || self.buffer.needs_exact(place, before, frame))
         {
             self.bring_to(now, medium);
-            admission = self.buffer.admission(account, before, frame);
+            admission = self.buffer.admission(place, before, frame);
         }
         let port = &mut self.ports[usize::from(number)];
         if admission == Admission::Refused {
@@ -347,7 +367,7 @@ impl Switch {
         }
         port.store((packet, input, queue), &self.rules, medium);
         self.active[usize::from(number) / 64] |= 1 << (number % 64);
-        self.buffer.charge(admission, account, (before, frame), now);
+        self.buffer.charge(admission, place, (before, frame), now);
         if self.buffer.has_due() {
             self.send_due(now, medium);
         }

@@ -292,6 +292,12 @@ impl Transmitter {
         }
     }
 
+    /// The number of its port.
+    #[inline]
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// When the wire is free again, in ps.
     #[inline]
     pub fn free_at(&self) -> u64 {

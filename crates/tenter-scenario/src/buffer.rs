@@ -367,20 +367,21 @@ impl Around<'_> {
     /// A pool that pauses its senders must do so before it is full, at a fill that is known.
     fn check_pool_trigger(&self, draft: &SwitchDraft, class: &ClassDraft, sizes: (u64, u64)) {
         let (pool, frame) = sizes;
-        let by_pool = |of: &LosslessSpec| of.trigger == PfcTrigger::Pool;
+        let by_pool = |of: &LosslessSpec| matches!(of.trigger, PfcTrigger::Pool(_));
         if !class.lossless.as_ref().is_some_and(by_pool) {
             return;
         }
         let most = pool.saturating_sub(frame);
         let message = match class.limit {
-            Limit::Static(limit) if limit <= most => return,
-            Limit::Static(limit) => format!(
-                "`{}.limit` is {limit} bytes, and a pool of {pool} has no room for a frame of {frame} above it: it would be full before it pauses anybody",
+            Limit::Levels(_) => format!(
+                "`{}.levels` limits accounts by the fill of their pool, and `trigger: pool` knows no account but the pool",
                 class.path
             ),
-            Limit::Dynamic { .. } => format!(
-                "`{}.lossless` pauses by what the pool holds, which a threshold that follows its free space cannot decide",
-                class.path
+            limit if limit.of_all(pool) <= most => return,
+            limit => format!(
+                "`{}` pauses senders above {} bytes, and a pool of {pool} has no room for a frame of {frame} above it: it would be full before it pauses anybody",
+                class.path,
+                limit.of_all(pool)
             ),
         };
         let at = class.limit_at.or(class.at).or(draft.at);
@@ -405,6 +406,7 @@ impl Around<'_> {
                 let most = u128::from(pool) * u128::from(numerator) / u128::from(denominator);
                 ("alpha", u64::try_from(most).unwrap_or(pool).min(pool))
             }
+            Limit::Levels(levels) => ("levels", levels.of_all(pool)),
         };
         let account = most.saturating_add(class.reserved);
         if account >= frame {

@@ -1,6 +1,6 @@
 //! The classes of a switch: how each is scheduled, limited, paused and marked.
 
-use tenter_net::{EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
+use tenter_net::{EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger, PoolScope};
 use tenter_units::{Bytes, Rate};
 
 use crate::decode::{Field, Read, Section, suggestion};
@@ -46,7 +46,7 @@ const CLASS: KeyTable = KeyTable {
         key(
             "alpha",
             "`1/8`, `1`, `2`, …",
-            Depends("`1` with a buffer, unless `limit` is given"),
+            Depends("`1` with a buffer, unless `limit` or `levels` is given"),
             "Dynamic threshold: an account may hold alpha times what is free in its pool",
         )
         .from("SONiC's default, dynamic_th 0"),
@@ -55,6 +55,12 @@ const CLASS: KeyTable = KeyTable {
             "size",
             Depends("`queue_capacity` without a buffer"),
             "Static threshold: an account may hold this much of its pool",
+        ),
+        key(
+            "levels",
+            "list, 1 to 4",
+            Depends("unset"),
+            "Threshold in levels: the fuller the pool, the less an account may hold of it",
         ),
         key(
             "reserved",
@@ -76,9 +82,15 @@ const LOSSLESS: KeyTable = KeyTable {
     keys: &[
         key(
             "trigger",
-            "`ingress` or `pool`",
+            "`ingress`, `egress` or `pool`",
             Default("ingress"),
-            "What is compared with the threshold: what came in through one port, whose sender is then paused, or what the whole pool holds, and then every sender is",
+            "What is compared with the threshold: what came in through one port, whose sender is then paused; what an output queue holds, and then those who send into it are; or what the whole pool holds, and then every sender is",
+        ),
+        key(
+            "scope",
+            "`all` or `hosts`",
+            Default("all"),
+            "Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are then paused when their frames need headroom",
         ),
         key(
             "xon_offset",
@@ -106,6 +118,24 @@ const LOSSLESS: KeyTable = KeyTable {
             "The share of its pause time after which an XOFF is repeated while it lasts",
         )
         .from("half is early enough for the repetition to arrive; devices differ"),
+    ],
+};
+
+const LEVEL: KeyTable = KeyTable {
+    title: "`fabric.switch.classes[].levels[]`",
+    keys: &[
+        key(
+            "above",
+            "size",
+            Required,
+            "From a fill of the pool of more than this on; more than in the level before",
+        ),
+        key(
+            "limit",
+            "size",
+            Required,
+            "An account may hold this much; no more than in the level before. `0B` stops every account",
+        ),
     ],
 };
 
@@ -140,7 +170,7 @@ const ECN: KeyTable = KeyTable {
 };
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 3] = [&CLASS, &LOSSLESS, &ECN];
+pub(crate) const TABLES: [&KeyTable; 4] = [&CLASS, &LEVEL, &LOSSLESS, &ECN];
 
 /// Thresholds that publications and devices use: kmin, kmax in bytes, pmax in parts per million.
 const ECN_PRESETS: [(&str, EcnSpec); 7] = [
@@ -290,7 +320,8 @@ fn fill(section: &mut Section<'_>, around: &Around<'_>) {
     } else {
         &around.profile.lossy
     };
-    let limited = section.has("alpha") || section.has("limit");
+    let thresholds = ["alpha", "limit", "levels"];
+    let limited = thresholds.iter().any(|key| section.has(key));
     let unshared = ["alpha", "limit", "pool", "reserved"];
     let entries = template.iter().filter(|entry| match entry.key.as_str() {
         "alpha" | "limit" if limited => false,
@@ -311,8 +342,7 @@ fn read_lossless(section: &mut Section<'_>) -> Read<Option<LosslessSpec>> {
         return field.choice(&[("false", None), ("true", None)]);
     }
     let mut own = field.section(&LOSSLESS);
-    let triggers = [("ingress", PfcTrigger::Ingress), ("pool", PfcTrigger::Pool)];
-    let trigger = own.choice("trigger", &triggers);
+    let trigger = read_trigger(&mut own);
     let sizes = 0..=CAPACITY_MAX;
     let xon_offset_bytes = own.take("xon_offset").and_then(|field| field.size(&sizes));
     let headroom = own.take("headroom").and_then(|field| match field.word() {
@@ -330,6 +360,26 @@ fn read_lossless(section: &mut Section<'_>) -> Read<Option<LosslessSpec>> {
         quanta: quanta?,
         refresh_percent: refresh_percent?,
     }))
+}
+
+fn read_trigger(own: &mut Section<'_>) -> Option<PfcTrigger> {
+    let scopes = [("all", PoolScope::All), ("hosts", PoolScope::Hosts)];
+    let scope_field = own.take("scope");
+    let scope = scope_field.as_ref().and_then(|field| field.choice(&scopes));
+    let triggers = [
+        ("ingress", PfcTrigger::Ingress),
+        ("egress", PfcTrigger::Egress),
+        ("pool", PfcTrigger::Pool(scope.unwrap_or(PoolScope::All))),
+    ];
+    let trigger = own.choice("trigger", &triggers);
+    let goes_by_pool = matches!(trigger, None | Some(PfcTrigger::Pool(_)));
+    if let Some(field) = scope_field.filter(|_| scope == Some(PoolScope::Hosts) && !goes_by_pool) {
+        let help = "leave it out, or give `trigger: pool`";
+        field.problem("says whom a pool pauses, and none does", help.to_owned());
+        return None;
+    }
+    scope?;
+    trigger
 }
 
 fn read_turn(section: &mut Section<'_>) -> Option<Turn> {
@@ -373,6 +423,9 @@ fn read_pool(section: &mut Section<'_>, pools: Option<&[String]>) -> Option<u8> 
 }
 
 fn read_limit(section: &mut Section<'_>, around: &Around<'_>) -> Option<(Limit, Option<Location>)> {
+    if section.has("levels") {
+        return read_levels(section, around);
+    }
     let fixed = section.has("limit");
     let Some(field) = section.take_either("alpha", "limit") else {
         if around.pools.is_none() {
@@ -396,6 +449,48 @@ fn read_limit(section: &mut Section<'_>, around: &Around<'_>) -> Option<(Limit, 
         return None;
     }
     read_alpha(&field).map(|limit| (limit, field.at))
+}
+
+fn read_levels(
+    section: &mut Section<'_>,
+    around: &Around<'_>,
+) -> Option<(Limit, Option<Location>)> {
+    for other in ["alpha", "limit"] {
+        if section.has(other) {
+            section.take_either("levels", other);
+            return None;
+        }
+    }
+    let field = section.take("levels")?;
+    if around.pools.is_none() {
+        let help = "give `limit` instead, or `fabric.switch.buffer`";
+        field.problem(
+            "goes by the fill of a buffer that is not shared",
+            help.to_owned(),
+        );
+        return None;
+    }
+    let (list, node) = field.each(|_, item| {
+        let mut own = item.section(&LEVEL);
+        let sizes = 0..=CAPACITY_MAX;
+        let above = own.take("above").and_then(|field| field.size(&sizes));
+        let limit = own.take("limit").and_then(|field| field.size(&sizes));
+        let level = above.zip(limit).map(|(pool_bytes, account_bytes)| Level {
+            pool_bytes,
+            account_bytes,
+        });
+        (level, own.finish())
+    });
+    section.put("levels", node);
+    let levels = Levels::new(&list?);
+    if levels.is_none() {
+        let help = format!(
+            "list 1 to {} levels, with `above` rising and `limit` not rising from each to the next",
+            Levels::MOST
+        );
+        field.problem("has levels that cannot be told apart", help);
+    }
+    levels.map(|levels| (Limit::Levels(levels), field.at))
 }
 
 fn read_alpha(field: &Field<'_>) -> Option<Limit> {

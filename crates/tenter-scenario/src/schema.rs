@@ -150,9 +150,10 @@ fn switching() -> Value {
 
 fn switch() -> Value {
     let [own, buffer, pool, watchdog] = switch::TABLES;
-    let [class, lossless, ecn] = classes::TABLES;
+    let [class, level, lossless, ecn] = classes::TABLES;
     let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
     let class = Object::of(&[class])
+        .with("levels", Object::of(&[level]).schema())
         .with("lossless", Object::of(&[lossless]).schema())
         .with("ecn", Object::of(&[ecn]).schema());
     let (buffer, class) = (buffer.schema(), class.schema());

@@ -215,7 +215,7 @@ impl SignalDraft {
             let lossy = classes.filter(|class| class.lossless.is_none());
             let most = lossy.map(|class| match class.limit {
                 Limit::Static(bytes) => bytes.saturating_add(class.reserved_bytes),
-                Limit::Dynamic { .. } => UNLIMITED_POOL,
+                Limit::Dynamic { .. } | Limit::Levels(_) => UNLIMITED_POOL,
             });
             most.max().unwrap_or(UNLIMITED_POOL)
         };

@@ -373,13 +373,13 @@ impl SwitchingDraft {
                 "leave out `ecn`; `fabric.flow_control: pfc` pauses NICs when the memory of their leaf runs out",
             );
         }
-        let by_pool = |class: &ClassSpec| {
+        let by_others = |class: &ClassSpec| {
             let lossless = class.lossless.as_ref();
-            lossless.is_some_and(|lossless| lossless.trigger == PfcTrigger::Pool)
+            lossless.is_some_and(|lossless| lossless.trigger != PfcTrigger::Ingress)
         };
-        if around.switches.any_class(by_pool) {
+        if around.switches.any_class(by_others) {
             refuse(
-                "`trigger: pool` would pause the links of a scheduled fabric too, where nobody may be stopped".to_owned(),
+                "`trigger: pool` would pause the links of a scheduled fabric too, where nobody may be stopped, and `trigger: egress` looks at output queues, where no packet waits for its link".to_owned(),
                 "use `trigger: ingress`, which pauses the NICs that fill the memory of their leaf",
             );
         }

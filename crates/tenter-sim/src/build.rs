@@ -698,6 +698,7 @@ impl Context {
             _ => Switch::new(place, spec, transmitters, &headrooms),
         };
         switch.stand_at(self.topology.tree_place(node));
+        switch.lead_to_hosts(self.leads_to_hosts(node));
         if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
             switch.spill(limit);
         }

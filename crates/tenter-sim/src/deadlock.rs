@@ -2,7 +2,9 @@
 //!
 //! A paused ingress group is stuck when every frame it is paused for stands in an output queue that
 //! the other end of the link has paused for a group that is stuck itself. It is paused for its own
-//! frames, or, where the pool is the trigger, for all that are in the pool: it may have none.
+//! frames, or, where the pool is the trigger, for all that are in the pool: it may have none. Where
+//! output queues are the trigger it is paused for each of some: one of them that does not send is
+//! enough, if it stays too long whatever else leaves the pool, or if nothing else can leave.
 //! Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is stuck once
 //! stays so.
 //!
@@ -14,7 +16,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use tenter_net::Switch;
+use tenter_net::{PausesBy, Switch};
 
 use crate::credit;
 use crate::driver::Driver;
@@ -46,7 +48,7 @@ pub(crate) fn find<D: Driver>(driver: &D, now: u64) -> Option<String> {
         }
     }
     let first = *stuck.first()?;
-    Some(describe(driver, &cycle_from(driver, first)))
+    Some(describe(driver, &cycle_from(driver, first, now)))
 }
 
 fn model<D: Driver>(driver: &D, node: u32) -> &NodeModel {
@@ -104,7 +106,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
         all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
     let holding = all.filter(move |(_, port, queue)| {
         let mut frames = port.waiting_in(usize::from(*queue));
-        if by_pool && switch.waits_for_pool(usize::from(group.queue), usize::from(*queue)) {
+        if by_pool && switch.shares_pool(usize::from(group.queue), usize::from(*queue)) {
             return frames.next().is_some();
         }
         *queue == group.queue && frames.any(|frame| frame.stored_from() == group.port)
@@ -139,7 +141,15 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u
         // A pause without any frame behind it ends by itself.
         outputs.peek().is_some() && outputs.all(waits)
     };
-    all_wait(true) || is_in_headroom(switch, group, now) && all_wait(false)
+    let queue = usize::from(group.queue);
+    let mut full = switch.full_queues(group.port, queue);
+    let held =
+        full.any(|(output, for_good)| waits((output, group.queue)) && (for_good || all_wait(true)));
+    match switch.pauses_by(queue) {
+        PausesBy::Pool => all_wait(true) || is_in_headroom(switch, group, now) && all_wait(false),
+        PausesBy::Queues => held || is_in_headroom(switch, group, now) && all_wait(false),
+        PausesBy::Groups => all_wait(false),
+    }
 }
 
 /// Whether frames of a group are in headroom: it is paused until they have left.
@@ -149,7 +159,7 @@ fn is_in_headroom(switch: &Switch, group: Group, now: u64) -> bool {
 }
 
 /// Follows the groups that wait for each other until one comes again.
-fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
+fn cycle_from<D: Driver>(driver: &D, first: Group, now: u64) -> Vec<(Group, (u16, u8))> {
     let mut way: Vec<(Group, (u16, u8))> = Vec::new();
     let mut group = first;
     loop {
@@ -157,8 +167,17 @@ fn cycle_from<D: Driver>(driver: &D, first: Group) -> Vec<(Group, (u16, u8))> {
             return way.split_off(start);
         }
         let output = switch(driver, group.node).and_then(|switch| {
-            let own = outputs(switch, group, false).next();
-            own.or_else(|| outputs(switch, group, true).next())
+            let mut full = switch.full_queues(group.port, usize::from(group.queue));
+            let stands = |(output, queue): &(u16, u8)| {
+                let port = &switch.ports()[usize::from(*output)];
+                port.paused_until(usize::from(*queue)) > now
+            };
+            let full = full.find_map(|(output, _)| {
+                Some((output, group.queue)).filter(|output| stands(output))
+            });
+            let own = || outputs(switch, group, false).next();
+            full.or_else(own)
+                .or_else(|| outputs(switch, group, true).next())
         });
         let Some(output) = output else { return way };
         way.push((group, output));

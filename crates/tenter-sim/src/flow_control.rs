@@ -109,6 +109,12 @@ impl Context {
         times.min().filter(|_| self.may_send_control())
     }
 
+    /// Which ports of a switch lead to hosts.
+    pub(crate) fn leads_to_hosts(&self, node: u32) -> Vec<bool> {
+        let peers = self.topology.neighbours(node);
+        peers.map(|peer| self.topology.is_host(peer.node)).collect()
+    }
+
     /// The headroom of each port and class of a switch.
     pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
         let senders = Senders {

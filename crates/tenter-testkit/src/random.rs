@@ -121,7 +121,7 @@ mod tests {
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
-        Scheduling, SignalMode, UNLIMITED_POOL,
+        PoolScope, Scheduling, SignalMode, UNLIMITED_POOL,
     };
     use tenter_scenario::{
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
@@ -161,8 +161,20 @@ mod tests {
                 lossless(&|_| true) && any(&|class| class.lossless.is_none()),
             ),
             (
+                "limits in levels",
+                any(&|class| matches!(class.limit, Limit::Levels(_))),
+            ),
+            (
                 "pool trigger",
-                lossless(&|class| class.trigger == PfcTrigger::Pool),
+                lossless(&|class| class.trigger == PfcTrigger::Pool(PoolScope::All)),
+            ),
+            (
+                "pool trigger for hosts",
+                lossless(&|class| class.trigger == PfcTrigger::Pool(PoolScope::Hosts)),
+            ),
+            (
+                "egress trigger",
+                lossless(&|class| class.trigger == PfcTrigger::Egress),
             ),
             ("strict and weighted classes", strict && weighted),
             ("marking", any(&|class| class.ecn.is_some())),
@@ -488,7 +500,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 44] = [
+    const OTHERS: [&str; 46] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -522,6 +534,8 @@ mod tests {
         "strict and weighted classes",
         "marking",
         "pool trigger",
+        "egress trigger",
+        "limits in levels",
         "headroom of the model",
         "headroom of SONiC",
         "headroom in bytes",
@@ -535,7 +549,8 @@ mod tests {
         "DCQCN",
     ];
 
-    const SELDOM: [&str; 10] = [
+    const SELDOM: [&str; 11] = [
+        "pool trigger for hosts",
         "flows by a pattern",
         "TIMELY",
         "Swift",

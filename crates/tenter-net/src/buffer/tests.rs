@@ -1,4 +1,4 @@
-use super::{Admission, IngressRecord, PoolRecord, SharedBuffer};
+use super::{Admission, IngressRecord, Place, PoolRecord, SharedBuffer};
 use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
 
 const LOSSLESS: usize = 0;
@@ -34,7 +34,8 @@ fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<IngressRecord>) {
 /// A frame is stored, or leaves, at an instant: its account, and what its queue held.
 type Step = (u64, bool, (u16, usize), u64);
 
-fn take(buffer: &mut SharedBuffer, &(at, is_charge, account, queue_bytes): &Step) {
+fn take(buffer: &mut SharedBuffer, &(at, is_charge, (port, queue), queue_bytes): &Step) {
+    let account = Place::of_input(port, queue);
     if is_charge {
         buffer.charge(Admission::Stored, account, (queue_bytes, FRAME), at);
     } else {
@@ -46,10 +47,20 @@ fn take(buffer: &mut SharedBuffer, &(at, is_charge, account, queue_bytes): &Step
 fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_forgotten() {
     let mut buffer = buffer();
     for _ in 0..20 {
-        buffer.charge(Admission::Stored, (0, LOSSLESS), (0, FRAME), 1);
+        buffer.charge(
+            Admission::Stored,
+            Place::of_input(0, LOSSLESS),
+            (0, FRAME),
+            1,
+        );
     }
     for _ in 0..3 {
-        buffer.charge(Admission::Headroom, (0, LOSSLESS), (0, FRAME), 2);
+        buffer.charge(
+            Admission::Headroom,
+            Place::of_input(0, LOSSLESS),
+            (0, FRAME),
+            2,
+        );
     }
     assert!(buffer.is_armed());
     buffer.take_all_due();

@@ -34,8 +34,8 @@ impl Port {
             self.waiting &= !(1 << number);
         }
         self.bytes -= frame;
-        let account = (packet.stored_from(), number);
-        around.buffer.release_seldom(account, (before, frame), now);
+        let place = self.place(packet.stored_from(), number);
+        around.buffer.release_seldom(place, (before, frame), now);
         self.transmitter
             .note(EventKind::Rerouted, now, &packet, medium);
         Some(packet)

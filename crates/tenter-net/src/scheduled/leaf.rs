@@ -9,7 +9,7 @@ use self::prefetch::BLOCK;
 use tenter_engine::{Agenda, Output};
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, SharedBuffer};
+use crate::buffer::{Admission, Place, SharedBuffer};
 use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
@@ -290,11 +290,11 @@ impl AtWork<'_> {
         let number = packet.destination as usize * self.leaf.classes + class;
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
-        let account = (input, class);
+        let place = Place::of_input(input, class);
         let admission = match self.buffer.private_limit(class) {
             Some(limit) if before + frame > limit => Admission::Refused,
             Some(_) => Admission::Stored,
-            None => self.buffer.admission(account, before, frame),
+            None => self.buffer.admission(place, before, frame),
         };
         if admission == Admission::Refused {
             self.ports[usize::from(input)].drop_frame(class, packet, packet.at, medium);
@@ -302,7 +302,7 @@ impl AtWork<'_> {
         }
         if self.buffer.private_limit(class).is_none() {
             self.buffer
-                .charge(admission, account, (before, frame), packet.at);
+                .charge(admission, place, (before, frame), packet.at);
         }
         self.note(EventKind::Queued, packet, input, medium);
         let leaf = &mut *self.leaf;
@@ -390,8 +390,8 @@ impl AtWork<'_> {
         let (mut packet, number) = voq.pop(&mut leaf.slots)?;
         let frame = u64::from(packet.frame_bytes);
         leaf.voq_bytes -= frame;
-        let account = (packet.stored_from(), class);
-        self.buffer.release(account, (before, frame), now);
+        let place = Place::of_input(packet.stored_from(), class);
+        self.buffer.release(place, (before, frame), now);
         packet.at = now;
         Some((packet, number))
     }

@@ -3,8 +3,8 @@
 
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::{
-    CLASSES, ClassSpec, EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling,
-    UNLIMITED_POOL,
+    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger,
+    PoolScope, Scheduling, UNLIMITED_POOL,
 };
 use tenter_scenario::Plan;
 use tenter_units::Rate;
@@ -93,8 +93,11 @@ fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSp
         }
     };
     let lossless = draw.chance(60).then(|| lossless(frame, draw));
-    if lossless.as_ref().map(|class| class.trigger) == Some(PfcTrigger::Pool) {
+    let trigger = lossless.as_ref().map(|class| class.trigger);
+    if trigger.is_some_and(|trigger| matches!(trigger, PfcTrigger::Pool(_))) {
         limit = bytes;
+    } else if draw.chance(15) {
+        limit = levels(frame, draw);
     }
     ClassSpec {
         class,
@@ -111,12 +114,30 @@ fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSp
     }
 }
 
+/// One to four levels of a small pool, the last of which may stop everybody.
+fn levels(frame: u64, draw: &mut Draw) -> Limit {
+    let count = 1 + draw.below(4);
+    let (mut pool_bytes, mut account_bytes) = (0, frame * (1 + draw.below(30)));
+    let list: Vec<Level> = (0..count)
+        .map(|_| {
+            pool_bytes += 1 + draw.below(20 * frame);
+            account_bytes = draw.below(account_bytes + 1);
+            Level {
+                pool_bytes,
+                account_bytes,
+            }
+        })
+        .collect();
+    Limit::Levels(Levels::new(&list).expect("fills rise, and limits fall"))
+}
+
 fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
     LosslessSpec {
-        trigger: if draw.chance(15) {
-            PfcTrigger::Pool
-        } else {
-            PfcTrigger::Ingress
+        trigger: match draw.below(20) {
+            0 | 1 => PfcTrigger::Pool(PoolScope::All),
+            2 => PfcTrigger::Pool(PoolScope::Hosts),
+            3..=7 => PfcTrigger::Egress,
+            _ => PfcTrigger::Ingress,
         },
         xon_offset_bytes: draw.below(3 * frame),
         headroom: match draw.below(5) {

@@ -172,7 +172,11 @@ limits: {{time: 60us}}
 
     /// Frames that x drops.
     fn drops(&self, headroom: &str, reverse: bool) -> u64 {
-        let trial = Trial::run(&self.scenario(headroom, reverse), &[]);
+        self.drops_with(headroom, reverse, &[])
+    }
+
+    fn drops_with(&self, headroom: &str, reverse: bool, overrides: &[&str]) -> u64 {
+        let trial = Trial::run(&self.scenario(headroom, reverse), overrides);
         let port = trial.port("x", "d");
         // Blocked: what waits, waits to the end.
         assert!(port.queue_high_water_bytes >= LIMIT * FRAME, "{self:?}");
@@ -242,6 +246,50 @@ fn the_worst_phase_fits_to_the_frame() {
         let less = format!("{}B", model - FRAME);
         assert_eq!(case.drops(&less, true), 1, "one frame less, {case:?}");
         assert_eq!(case.drops("sonic", true), 0, "{case:?}");
+    }
+}
+
+#[test]
+fn the_worst_phase_is_the_same_whatever_pauses() {
+    // A pool of ten frames that is full when a sender has not been paused yet: then the frame that
+    // needs headroom pauses it, and from there on it is the same. So it is where what an account
+    // may hold falls to ten frames with the fill of a large pool.
+    let held = LIMIT * FRAME;
+    let small = format!("{{size: 64MB, pools: [{{name: small, size: {held}B}}]}}");
+    let large = "{size: 64MB}";
+    let by_queue = (&*small, format!("limit: {held}B"), "egress");
+    let by_pool = (
+        &*small,
+        format!("limit: {}B", held - FRAME),
+        "pool, scope: hosts",
+    );
+    let in_levels = format!("levels: [{{above: 0B, limit: {held}B}}]");
+    let by_levels = (large, in_levels, "ingress");
+    for over_a_switch in [false, true] {
+        let case = Case {
+            over_a_switch,
+            stores: false,
+            gbps: 400,
+            out_gbps: 400,
+            cable: 40_123,
+        };
+        for (buffer, threshold, trigger) in [&by_queue, &by_pool, &by_levels] {
+            if *trigger == "pool, scope: hosts" && !over_a_switch {
+                // The host is paused when the pool is beyond its limit, a frame before.
+                continue;
+            }
+            let drops = |headroom: &str| {
+                let class = format!(
+                    "{{class: 3, {threshold}, lossless: {{headroom: {headroom}, trigger: {trigger}}}}}"
+                );
+                let buffer = format!("fabric.switch.buffer={buffer}");
+                let classes = format!("fabric.switch.classes=[{class}]");
+                case.drops_with("model", true, &[&buffer, &classes])
+            };
+            assert_eq!(drops("model"), 0, "{trigger}, {case:?}");
+            let less = format!("{}B", case.model() - FRAME);
+            assert_eq!(drops(&less), 1, "one frame less, {trigger}, {case:?}");
+        }
     }
 }
 

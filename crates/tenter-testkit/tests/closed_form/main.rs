@@ -33,5 +33,6 @@ mod scheduling;
 mod signals;
 mod thresholds;
 mod trial;
+mod triggers;
 mod waiting;
 mod wire;
