@@ -1,11 +1,15 @@
 //! The buffer of the switches: pools, thresholds and headroom as they come out.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use tenter_net::headroom::{Senders, incoming};
 use tenter_net::{
-    ClassSpec, Forwarding, Limit, PfcTrigger, PoolScope, Scheduling, SwitchSpec, UNLIMITED_POOL,
+    ClassSpec, EcnSpec, Forwarding, Limit, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
+    UNLIMITED_POOL,
 };
 use tenter_scenario::{Device, Plan};
+use tenter_units::Rate;
 
 use crate::fabric::tier_name;
 
@@ -93,14 +97,27 @@ pub struct LosslessFacts {
 }
 
 /// Marking of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EcnFacts {
+    /// Up to this queue length nothing is marked, at the ports of the highest rate.
+    pub kmin_bytes: u64,
+    /// Beyond this queue length everything is, at these ports.
+    pub kmax_bytes: u64,
+    /// Probability at `kmax`.
+    pub pmax: f64,
+    /// The same for ports of each rate that there is, ascending.
+    pub at_rates: Vec<EcnAtRate>,
+}
+
+/// Marking at the ports of one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EcnAtRate {
+    /// The rate of the ports.
+    pub rate_gbps: f64,
     /// Up to this queue length nothing is marked.
     pub kmin_bytes: u64,
     /// Beyond this queue length everything is.
     pub kmax_bytes: u64,
-    /// Probability at `kmax`.
-    pub pmax: f64,
 }
 
 /// The switches of all tiers that have no model of their own.
@@ -227,11 +244,35 @@ fn class_facts(
         reserved_bytes: class.reserved_bytes,
         threshold: threshold(class.limit, pool),
         lossless: lossless_facts(plan, is_one, class),
-        ecn: class.ecn.map(|ecn| EcnFacts {
-            kmin_bytes: ecn.min_bytes,
-            kmax_bytes: ecn.max_bytes,
-            pmax: f64::from(ecn.max_probability_ppm) / 1e6,
-        }),
+        ecn: class.ecn.map(|ecn| ecn_facts(plan, is_one, &ecn)),
+    }
+}
+
+fn ecn_facts(plan: &Plan, is_one: &dyn Fn(u8) -> bool, ecn: &EcnSpec) -> EcnFacts {
+    let topology = &plan.topology;
+    let switches = topology.switch_nodes();
+    let own = switches.filter(|&node| topology.tier(node).is_some_and(is_one));
+    let rates: BTreeSet<u64> = own
+        .flat_map(|node| {
+            let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+            ports.map(move |port| topology.cable(node, port).rate.bits_per_second())
+        })
+        .collect();
+    let at_rate = |&bits: &u64| {
+        let (kmin_bytes, kmax_bytes) = ecn.thresholds_at(Rate::from_bits_per_second(bits));
+        EcnAtRate {
+            rate_gbps: bits as f64 / 1e9,
+            kmin_bytes,
+            kmax_bytes,
+        }
+    };
+    let at_rates: Vec<EcnAtRate> = rates.iter().map(at_rate).collect();
+    let fastest = at_rates.last();
+    EcnFacts {
+        kmin_bytes: fastest.map_or(ecn.min_bytes, |at| at.kmin_bytes),
+        kmax_bytes: fastest.map_or(ecn.max_bytes, |at| at.kmax_bytes),
+        pmax: f64::from(ecn.max_probability_ppm) / 1e6,
+        at_rates,
     }
 }
 

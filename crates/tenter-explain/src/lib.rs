@@ -41,7 +41,8 @@ mod traffic;
 
 pub use bill::{Bill, CableLine, SwitchLine, bill};
 pub use buffers::{
-    ClassFacts, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold, TierSwitchFacts,
+    ClassFacts, EcnAtRate, EcnFacts, LosslessFacts, PoolFacts, SwitchFacts, Threshold,
+    TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
 pub use cost::{Cost, MemoryParts, packet_hops};

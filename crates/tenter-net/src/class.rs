@@ -216,6 +216,18 @@ pub struct EcnSpec {
 }
 
 impl EcnSpec {
+    /// Kmin and Kmax in bytes of a queue at a port of this rate.
+    pub fn thresholds_at(&self, rate: Rate) -> (u64, u64) {
+        let Some(from) = self.scale_from else {
+            return (self.min_bytes, self.max_bytes);
+        };
+        let scaled = |bytes: u64| {
+            let bits = u128::from(bytes) * u128::from(rate.bits_per_second());
+            (bits / u128::from(from.bits_per_second().max(1))) as u64
+        };
+        (scaled(self.min_bytes), scaled(self.max_bytes))
+    }
+
     /// Marks every frame that makes its queue longer than so much.
     pub fn above(bytes: u64) -> EcnSpec {
         EcnSpec {

@@ -69,7 +69,12 @@ mod tests {
         // 51,200 ps at 10G: 40 kB.
         assert_eq!(spec.counted(40_000, || 51_200), 400_000);
         assert_eq!(spec.counted(400_000, || 5_120), 400_000);
+        // The same the other way round.
+        let rate = Rate::from_gbps;
+        assert_eq!(spec.thresholds_at(rate(10)), (40_000, 160_000));
+        assert_eq!(spec.thresholds_at(rate(400)), (1_600_000, 6_400_000));
         spec.scale_from = None;
+        assert_eq!(spec.thresholds_at(rate(10)), (400_000, 1_600_000));
         assert_eq!(spec.counted(1_600_000, || 1_280), 1_600_000);
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use tenter_explain::{
-    Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, Explanation, FabricFacts, JobFacts,
-    OpticalPortFacts, PathClass, PcieFacts, PowerFacts, ScheduledFacts, SwitchFacts, SwitchLine,
+    Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, EcnAtRate, EcnFacts, Explanation,
+    FabricFacts, JobFacts, OpticalPortFacts, PathClass, PcieFacts, PowerFacts, ScheduledFacts,
+    SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -374,10 +375,7 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
             count,
         )
     });
-    let marks = class.ecn.map(|ecn| {
-        let [kmin, kmax] = [ecn.kmin_bytes, ecn.kmax_bytes].map(count);
-        format!("{kmin} to {kmax} bytes, up to {}", ecn.pmax)
-    });
+    let marks = class.ecn.as_ref().map(marking);
     vec![
         class.class.to_string(),
         class.carries.clone(),
@@ -389,6 +387,25 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
         headroom.unwrap_or_else(|| "-".to_owned()),
         marks.unwrap_or_else(|| "-".to_owned()),
     ]
+}
+
+/// From where to where a queue is marked, of each rate of ports where these differ.
+fn marking(ecn: &EcnFacts) -> String {
+    let span = |kmin: u64, kmax: u64| format!("{} to {} bytes", count(kmin), count(kmax));
+    let differ = ecn
+        .at_rates
+        .iter()
+        .any(|at| at.kmin_bytes != ecn.kmin_bytes);
+    let spans = if differ {
+        let at = |at: &EcnAtRate| {
+            let span = span(at.kmin_bytes, at.kmax_bytes);
+            format!("{span} at {}G", at.rate_gbps)
+        };
+        ecn.at_rates.iter().map(at).collect::<Vec<_>>().join(", ")
+    } else {
+        span(ecn.kmin_bytes, ecn.kmax_bytes)
+    };
+    format!("{spans}, up to {}", ecn.pmax)
 }
 
 fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {

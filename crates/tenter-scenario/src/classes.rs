@@ -72,7 +72,7 @@ const CLASS: KeyTable = KeyTable {
             "ecn",
             "`none`, mapping, or one of `hpcc-25g`, `hpcc-50g`, `hpcc-100g`, `hpcc-400g`, `astra-200g`, `astra-400g`, `sonic`",
             Default("none"),
-            "Marking of congestion by the length of the output queue",
+            "Marking of congestion by the length of the output queue; thresholds of a name with a rate are in proportion at ports of other rates",
         ),
     ],
 };
@@ -172,20 +172,28 @@ const ECN: KeyTable = KeyTable {
 /// The tables of this section for the reference.
 pub(crate) const TABLES: [&KeyTable; 4] = [&CLASS, &LEVEL, &LOSSLESS, &ECN];
 
-/// Thresholds that publications and devices use: kmin, kmax in bytes, pmax in parts per million.
+/// Thresholds that publications and devices use: kmin, kmax in bytes, pmax in parts per million,
+/// and the line rate that a publication gives them for. A device has its own at any rate.
 const ECN_PRESETS: [(&str, EcnSpec); 7] = [
     // High Precision Congestion Control (HPCC), simulator, config.txt: 25G, 50G, 100G.
-    ("hpcc-25g", ecn(100_000, 400_000, 200_000)),
-    ("hpcc-50g", ecn(200_000, 800_000, 200_000)),
-    ("hpcc-100g", ecn(400_000, 1_600_000, 200_000)),
+    ("hpcc-25g", at(25, ecn(100_000, 400_000, 200_000))),
+    ("hpcc-50g", at(50, ecn(200_000, 800_000, 200_000))),
+    ("hpcc-100g", at(100, ecn(400_000, 1_600_000, 200_000))),
     // The same, in proportion to the rate.
-    ("hpcc-400g", ecn(1_600_000, 6_400_000, 200_000)),
+    ("hpcc-400g", at(400, ecn(1_600_000, 6_400_000, 200_000))),
     // ASTRA-sim, network configuration of its ns-3 backend: 200G, 400G.
-    ("astra-200g", ecn(600_000, 2_400_000, 200_000)),
-    ("astra-400g", ecn(800_000, 3_200_000, 200_000)),
+    ("astra-200g", at(200, ecn(600_000, 2_400_000, 200_000))),
+    ("astra-400g", at(400, ecn(800_000, 3_200_000, 200_000))),
     // SONiC, qos_config.j2: AZURE_LOSSLESS.
     ("sonic", ecn(1 << 20, 2 << 20, 50_000)),
 ];
+
+const fn at(gbps: u64, ecn: EcnSpec) -> EcnSpec {
+    EcnSpec {
+        scale_from: Some(Rate::from_gbps(gbps)),
+        ..ecn
+    }
+}
 
 const fn ecn(min_bytes: u64, max_bytes: u64, max_probability_ppm: u32) -> EcnSpec {
     EcnSpec {
@@ -551,11 +559,14 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
 /// A preset, written out.
 fn written(spec: EcnSpec) -> Node {
     let size = |bytes| Node::plain(Bytes::new(bytes).to_string());
+    let scale_from = spec
+        .scale_from
+        .map_or("none".to_owned(), |rate| rate.to_string());
     Node::mapping([
         ("kmin", size(spec.min_bytes)),
         ("kmax", size(spec.max_bytes)),
         ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
-        ("scale_from", Node::plain("none")),
+        ("scale_from", Node::plain(scale_from)),
     ])
 }
 

@@ -3,7 +3,8 @@
 mod base;
 
 use tenter_net::{
-    EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling, SwitchSpec, UNLIMITED_POOL,
+    EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
+    UNLIMITED_POOL,
 };
 use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
@@ -66,10 +67,64 @@ fn a_pool_that_pauses_senders_needs_a_limit_below_its_size() {
             "fabric.switch={{buffer: {{size: 1MiB}}, classes: [{{class: 0, {limit} lossless: {{headroom: 20kB, trigger: pool}}}}]}}"
         )
     };
-    SMALL.refused(&[&class("alpha: 1,")], "pauses by what the pool holds");
-    SMALL.refused(&[&class("")], "pauses by what the pool holds");
+    SMALL.refused(&[&class("alpha: 1000,")], "full before it pauses anybody");
     SMALL.refused(&[&class("limit: 2MiB,")], "full before it pauses anybody");
+    let levels = class("levels: [{above: 100kB, limit: 50kB}],");
+    SMALL.refused(&[&levels], "knows no account but the pool");
     SMALL.good(&[&class("limit: 500kB,")]);
+    SMALL.good(&[&class("alpha: 1,")]);
+    SMALL.good(&[&class("")]);
+}
+
+#[test]
+fn levels_rise_and_what_they_leave_does_not() {
+    let class = |keys: &str| {
+        format!("fabric.switch={{buffer: {{size: 8MiB}}, classes: [{{class: 0, {keys}}}]}}")
+    };
+    let spec = switch(&[&class(
+        "levels: [{above: 1MB, limit: 1MB}, {above: 4MB, limit: 0B}], lossless: true",
+    )]);
+    let Limit::Levels(levels) = spec.classes[0].limit else {
+        panic!("{:?}", spec.classes[0].limit);
+    };
+    let limits = [0, 1_000_000, 1_000_001, 4_000_001].map(|used| levels.limit(used));
+    assert_eq!(limits, [u64::MAX, u64::MAX, 1_000_000, 0]);
+    // What one account comes to hold alone: it is the pool's fill, too.
+    assert_eq!(levels.of_all(8 << 20), 1_000_000);
+    let wrong = "cannot be told apart";
+    SMALL.refused(&[&class("levels: []")], wrong);
+    let falling = "levels: [{above: 2MB, limit: 1MB}, {above: 1MB, limit: 0B}]";
+    SMALL.refused(&[&class(falling)], wrong);
+    let growing = "levels: [{above: 1MB, limit: 1MB}, {above: 2MB, limit: 2MB}]";
+    SMALL.refused(&[&class(growing)], wrong);
+    let two = "alpha: 1, levels: [{above: 1MB, limit: 1MB}]";
+    SMALL.refused(&[&class(two)], "exclude each other");
+    let unshared = "fabric.switch={classes: [{class: 0, levels: [{above: 1MB, limit: 1MB}]}]}";
+    SMALL.refused(&[unshared], "a buffer that is not shared");
+}
+
+#[test]
+fn a_scope_goes_with_a_pool_that_pauses() {
+    let class = |lossless: &str| {
+        format!(
+            "fabric.switch={{buffer: {{size: 8MiB}}, classes: [{{class: 0, lossless: {{{lossless}}}}}]}}"
+        )
+    };
+    let trigger = |lossless: &str| {
+        let spec = switch(&[&class(lossless)]);
+        spec.classes[0]
+            .lossless
+            .as_ref()
+            .map(|lossless| lossless.trigger)
+    };
+    assert_eq!(trigger("trigger: egress"), Some(PfcTrigger::Egress));
+    let hosts = "trigger: pool, scope: hosts";
+    assert_eq!(trigger(hosts), Some(PfcTrigger::Pool(PoolScope::Hosts)));
+    SMALL.refused(&[&class("scope: hosts")], "says whom a pool pauses");
+    SMALL.refused(
+        &[&class("scope: hosts, trigger: egress")],
+        "says whom a pool pauses",
+    );
 }
 
 #[test]
@@ -267,6 +322,18 @@ fn marking_is_a_preset_or_three_numbers() {
     assert_eq!(ecn("none"), None);
     assert_eq!(ecn("sonic"), Some((1 << 20, 2 << 20, 50_000)));
     assert_eq!(ecn("hpcc-100g"), Some((400_000, 1_600_000, 200_000)));
+    let rate = |value: &str| {
+        let class = format!("fabric.switch.classes=[{{class: 0, ecn: {value}}}]");
+        switch(&[&class]).classes[0]
+            .ecn
+            .and_then(|ecn| ecn.scale_from)
+    };
+    assert_eq!(rate("hpcc-100g"), Some(Rate::from_gbps(100)));
+    assert_eq!(rate("astra-400g"), Some(Rate::from_gbps(400)));
+    assert_eq!(
+        (rate("sonic"), rate("{kmin: 1kB, kmax: 2kB, pmax: 1}")),
+        (None, None)
+    );
     for (pmax, ppm) in [
         ("1", 1_000_000),
         ("0", 0),

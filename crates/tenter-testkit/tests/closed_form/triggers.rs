@@ -58,8 +58,11 @@ fn a_full_output_queue_pauses_those_who_send_into_it_and_all_of_them_alike() {
         (400_000..400_000 + 4 * 21 * 4_174).contains(&queue),
         "{queue}"
     );
-    // 392 kB last 7.9 us, longer than an XON takes: the line to host 0 is never idle. 1,024 frames
-    // of 4,194 bytes on the wire, at 20 ps, and 668 ns.
+    // 392 kB last 7.9 us, longer than an XON takes, so the line to host 0 is never idle while all
+    // four send nothing else: 1,024 frames of 4,194 bytes on the wire, at 20 ps, and 668 ns.
+    let alone = "jobs=[{ranks: [0, 1, 2, 3, 4], collectives: [{collective: incast, size: 5MiB}]}]";
+    let trial = Trial::run(INCAST, &[&format!("{TRIGGER}=egress"), alone]);
+    assert!(xoffs(&trial, 8)[1] > 0);
     assert_eq!(trial.completion(0), 1_024 * 4_194 * 20 + 668_000);
 }
 
