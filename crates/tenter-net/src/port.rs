@@ -188,6 +188,10 @@ impl Port {
 
     /// The wire bytes that such a port still has to send at `now`.
     pub(crate) fn bytes_ahead(&self, now: u64) -> u64 {
+        if self.transmitter.is_dark() {
+            // What is sent to it is lost.
+            return 0;
+        }
         let ahead = self.transmitter.free_at().saturating_sub(now);
         ahead * 64 / self.transmitter.time_of(64).max(1)
     }

@@ -131,20 +131,15 @@ mod tests {
 
     use super::random_scenario;
 
-    /// What there is of buffers, classes, pauses and marks in a plan.
-    fn flow_control_of(plan: &Plan) -> Vec<&'static str> {
+    /// What there is of buffers in a plan, and of what is compared with their limits.
+    fn buffers_of(plan: &Plan) -> Vec<&'static str> {
         let classes = &plan.switches.usual.classes;
         let pools = &plan.switches.usual.pool_bytes;
-        let buffer = plan.nic.receive_buffer.as_ref();
-        let scheduled = plan.scheduled.as_ref();
         let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
         let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
             any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
         };
-        let strict = any(&|class| class.scheduling == Scheduling::Strict);
-        let weighted = any(&|class| class.scheduling != Scheduling::Strict);
         let has = [
-            ("static routes", !plan.topology.routes.is_empty()),
             (
                 "limited pool",
                 pools.iter().any(|&bytes| bytes < UNLIMITED_POOL),
@@ -154,11 +149,6 @@ mod tests {
             (
                 "dynamic limit",
                 any(&|class| matches!(class.limit, Limit::Dynamic { .. })),
-            ),
-            ("lossless class", lossless(&|_| true)),
-            (
-                "lossless and lossy classes",
-                lossless(&|_| true) && any(&|class| class.lossless.is_none()),
             ),
             (
                 "limits in levels",
@@ -175,6 +165,31 @@ mod tests {
             (
                 "egress trigger",
                 lossless(&|class| class.trigger == PfcTrigger::Egress),
+            ),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
+    }
+
+    /// What there is of classes, pauses and marks in a plan.
+    fn flow_control_of(plan: &Plan) -> Vec<&'static str> {
+        let classes = &plan.switches.usual.classes;
+        let buffer = plan.nic.receive_buffer.as_ref();
+        let scheduled = plan.scheduled.as_ref();
+        let any = |is: &dyn Fn(&ClassSpec) -> bool| classes.iter().any(is);
+        let lossless = |is: &dyn Fn(&LosslessSpec) -> bool| {
+            any(&|class: &ClassSpec| class.lossless.as_ref().is_some_and(is))
+        };
+        let strict = any(&|class| class.scheduling == Scheduling::Strict);
+        let weighted = any(&|class| class.scheduling != Scheduling::Strict);
+        let has = [
+            ("static routes", !plan.topology.routes.is_empty()),
+            ("lossless class", lossless(&|_| true)),
+            (
+                "lossless and lossy classes",
+                lossless(&|_| true) && any(&|class| class.lossless.is_none()),
             ),
             ("strict and weighted classes", strict && weighted),
             ("marking", any(&|class| class.ecn.is_some())),
@@ -481,7 +496,8 @@ mod tests {
 
     /// What there is of everything that is set in the plan.
     fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
-        let kinds: [fn(&Plan) -> Vec<&'static str>; 7] = [
+        let kinds: [fn(&Plan) -> Vec<&'static str>; 8] = [
+            buffers_of,
             flow_control_of,
             recovery_of,
             trouble_of,

@@ -25,7 +25,7 @@ impl SharedBuffer {
         let rules = &self.classes[queue];
         let offset = rules.xon_offset();
         let pool = self.pools[self.pool_of(rules, Place::of_input(port, queue))];
-        let groups = self.groups[queue..].iter().step_by(self.classes.len());
+        let groups = self.groups.iter().skip(queue).step_by(self.classes.len());
         let apart = groups.map(|group| group.used.min(rules.reserved) + group.headroom);
         let apart: u64 = apart.sum();
         self.full.of(port, queue).map(move |(output, bytes)| {

@@ -22,14 +22,14 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     if draw.chance(70) {
         break_links(plan, draw);
     }
-    if lossless && draw.chance(40) {
+    if lossless && draw.chance(55) {
         let host = draw.below(plan.topology.hosts as u64) as u32;
         let begin = draw.below(40_000);
         let end = begin + 1 + draw.below(150_000);
         add(plan, begin, Fault::StormBegins(host));
         add(plan, end, Fault::StormEnds(host));
     }
-    if lossless && draw.chance(50) {
+    if lossless && draw.chance(75) {
         plan.watchdog = Some(watchdog(draw));
     }
     if draw.chance(50) {

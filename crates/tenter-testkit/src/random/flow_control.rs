@@ -134,9 +134,9 @@ fn levels(frame: u64, draw: &mut Draw) -> Limit {
 fn lossless(frame: u64, draw: &mut Draw) -> LosslessSpec {
     LosslessSpec {
         trigger: match draw.below(20) {
-            0 | 1 => PfcTrigger::Pool(PoolScope::All),
-            2 => PfcTrigger::Pool(PoolScope::Hosts),
-            3..=7 => PfcTrigger::Egress,
+            0..=3 => PfcTrigger::Pool(PoolScope::All),
+            4 | 5 => PfcTrigger::Pool(PoolScope::Hosts),
+            6..=9 => PfcTrigger::Egress,
             _ => PfcTrigger::Ingress,
         },
         xon_offset_bytes: draw.below(3 * frame),

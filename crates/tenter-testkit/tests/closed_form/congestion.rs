@@ -337,24 +337,17 @@ fn two_flows_under_hpcc_come_to_the_same_share_whoever_starts_first() {
 
 #[test]
 fn dcqcn_fills_slow_lines_too() {
-    // Two senders at 40G, or eight at 100G, with the thresholds that `pfc+ecn` takes: 80 kB and 200
-    // kB are as long on these lines as 800 kB at 400G. At 800 kB and more at any rate they were at
-    // 45 and 59 % of the line.
-    for (gbps, senders, size) in [(40, 2, 300), (100, 8, 1_800)] {
-        let scenario = format!(
-            "
-fabric: {{kind: single-switch, hosts: {hosts}, rate: {gbps}Gbps, flow_control: pfc+ecn}}
-endpoint: {{nic: {{congestion_control: {{kind: dcqcn, preset: nvidia}}}}}}
-jobs: [{{collectives: [{{collective: incast, size: {size}MB}}]}}]
-observe: {{samples: false}}
-",
-            hosts = senders + 1,
-        );
-        let trial = Trial::run(&scenario, &[]);
-        assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
-        let sent = size as f64 * 1e6 * senders as f64 / (senders + 1) as f64;
-        let share = sent * 8e12 / (gbps as f64 * 1e9) / trial.completion(0) as f64;
-        eprintln!("share of the line at {gbps}G: {share}");
-        assert!(share > 0.85, "{gbps}G: {share}");
-    }
+    // Two senders at 40G, with the thresholds that `pfc+ecn` takes: 80 kB are as long on this line
+    // as 800 kB at 400G, and senders recover before the queue is empty. A share of 4,096 of 4,178
+    // bytes on the wire is payload, 0.98 of the line.
+    let scenario = "
+fabric: {kind: single-switch, hosts: 3, rate: 40Gbps, flow_control: pfc+ecn}
+endpoint: {nic: {congestion_control: {kind: dcqcn, preset: nvidia}}}
+jobs: [{collectives: [{collective: incast, size: 300MB}]}]
+observe: {samples: false}
+";
+    let trial = Trial::run(scenario, &[]);
+    assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
+    let share = 200e6 * 8e12 / 40e9 / trial.completion(0) as f64;
+    assert!(share > 0.93, "{share}");
 }
