@@ -343,7 +343,7 @@ mod tests {
         assert_eq!((series.interval, series.bins), (100e3, 5));
         for (bin, &instant) in instants.iter().enumerate() {
             assert_eq!(series.bin(instant), bin);
-            assert_eq!(series.at(bin), instant);
+            assert_eq!(series.at(bin) as u64, instant as u64);
         }
         assert_eq!((series.width(0), series.width(4)), (100e3, 77e3));
         let values = BTreeMap::from([(0, 2.29), (1, 3.34), (4, 5.8)]);
