@@ -119,13 +119,14 @@ fn done(hops: u64, foretold: f64) -> Option<f64> {
 }
 
 fn carried(hops: u64, foretold: f64) -> String {
-    let hops_text = si(hops as f64);
+    let number = |value| si(value).trim_end().to_owned();
+    let hops_text = number(hops as f64);
     match done(hops, foretold) {
-        Some(_) => format!("{hops_text} of {} packet-hops", si(foretold)),
+        Some(_) => format!("{hops_text} of {} packet-hops", number(foretold)),
         None if foretold.is_finite() => {
             format!(
                 "{hops_text} packet-hops, more than the {} foretold",
-                si(foretold)
+                number(foretold)
             )
         }
         None => format!("{hops_text} packet-hops"),
@@ -176,7 +177,7 @@ mod tests {
     fn the_rest_takes_its_share_of_the_time_so_far() {
         // A quarter of the packet-hops took 3 s, so three quarters take 9 s.
         assert_eq!(left(3.0, done(250, 1_000.0)), "about 9.0 s left");
-        assert_eq!(carried(250, 1_000.0), "250 of 1.0 k packet-hops");
+        assert_eq!(carried(250, 1_000.0), "250 of 1.00 k packet-hops");
     }
 
     #[test]

@@ -431,6 +431,11 @@ fn read_pool(section: &mut Section<'_>, pools: Option<&[String]>) -> Option<u8> 
 }
 
 fn read_limit(section: &mut Section<'_>, around: &Around<'_>) -> Option<(Limit, Option<Location>)> {
+    for other in ["alpha", "limit"] {
+        if section.has("levels") && section.has(other) {
+            section.keep_either("levels", other);
+        }
+    }
     if section.has("levels") {
         return read_levels(section, around);
     }
@@ -463,12 +468,6 @@ fn read_levels(
     section: &mut Section<'_>,
     around: &Around<'_>,
 ) -> Option<(Limit, Option<Location>)> {
-    for other in ["alpha", "limit"] {
-        if section.has(other) {
-            section.take_either("levels", other);
-            return None;
-        }
-    }
     let field = section.take("levels")?;
     if around.pools.is_none() {
         let help = "give `limit` instead, or `fabric.switch.buffer`";

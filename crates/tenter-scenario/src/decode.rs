@@ -143,11 +143,18 @@ impl<'p> Section<'p> {
     /// One of two keys that say the same thing in two ways; an override wins over the file,
     /// otherwise both are a problem.
     pub(crate) fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
+        let chosen = self.keep_either(one, other).to_owned();
+        self.take(&chosen)
+    }
+
+    /// Forgets one of two keys that say the same thing in two ways, where both are given; an
+    /// override wins over the file, otherwise both are a problem. Which of them to take.
+    pub(crate) fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
         let place = |name| {
             let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
             Some(entry.key_at)
         };
-        let chosen = match (place(one), place(other)) {
+        match (place(one), place(other)) {
             (Some(first), Some(second)) => {
                 let source = |at: Option<Location>| at.map_or(0, |at| at.source);
                 let (winner, loser) = if source(first) > source(second) {
@@ -165,8 +172,7 @@ impl<'p> Section<'p> {
             }
             (None, Some(_)) => other,
             _ => one,
-        };
-        self.take(chosen)
+        }
     }
 
     /// Writes a value into the effective configuration, in place of the one that was taken.

@@ -213,7 +213,7 @@ fn flow_control_is_a_short_form() {
         min_bytes: 800_000,
         max_bytes: 3_200_000,
         max_probability_ppm: 200_000,
-        scale_from: None,
+        scale_from: Some("400Gbps".parse().expect("a rate")),
     };
     let pfc = switch(&["fabric.flow_control=pfc"]);
     // DSCP 26 is class 3; 4 KiB reserved and the headroom at each of four ports.
@@ -475,7 +475,7 @@ fn words_and_numbers_have_their_limits() {
     }
     refused(&[&class("lossless: yes")], "choose from false, true");
     for (keys, expected) in [
-        ("trigger: egress", "ingress"),
+        ("trigger: egres", "egress"),
         ("headroom: sonik", "headroom"),
         ("quanta: 65536", "outside its range"),
         ("refresh: 100", "outside its range"),
