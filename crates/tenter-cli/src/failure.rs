@@ -69,8 +69,13 @@ fn harmless(text: &str) -> Cow<'_, str> {
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        '\u{061c}' | '\u{200e}' | '\u{200f}' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' => true,
+        '\u{061c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{2066}'..='\u{2069}' => true,
         other => other.is_control(),
     }
 }
