@@ -119,7 +119,8 @@ fn assert_wild(seen: &Seen, count: u64) {
             && lost_all_the_same >= count / 100
             && endured >= count / 100
             && broken >= count / 20
-            && seen.signals.min(seen.signal_pauses) >= count / 20
+            && seen.signals >= count / 20
+            && seen.signal_pauses >= count / 25
             && seen.moves >= count / 125
             && seen.storms >= count / 200
             && seen.kept >= count / 100,
