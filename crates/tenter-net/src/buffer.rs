@@ -130,12 +130,7 @@ pub(crate) struct SharedBuffer {
     /// Visits for which they did not suffice since they were last tightened.
     loose: usize,
     classes: Vec<ClassRules>,
-    /// Those of the first partition of the buffer, then those of the next.
     pools: Vec<Pool>,
-    /// How many a partition has.
-    pools_each: usize,
-    /// For each port the first pool of its partition; empty where there is but one.
-    partitions: Vec<u16>,
     /// By port, then queue; empty when no class is lossless.
     groups: Vec<IngressGroup>,
     /// The groups whose senders are paused, in the order in which they were.
@@ -202,8 +197,6 @@ impl SharedBuffer {
             shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
-            pools_each: pool_bytes.len(),
-            partitions: Vec::new(),
             groups: headroom.iter().map(group).collect(),
             paused: Vec::new(),
             full: FullQueues::default(),
@@ -220,21 +213,6 @@ impl SharedBuffer {
     /// Says which ports lead to hosts, before anything has happened.
     pub(crate) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
         self.to_host = to_host;
-    }
-
-    /// The pool that a frame takes space from: of its class, and in the partition of the port that
-    /// its account belongs to.
-    #[inline]
-    fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
-        if self.partitions.is_empty() {
-            return rules.pool;
-        }
-        let port = if rules.lossless.is_some() {
-            place.input
-        } else {
-            place.output
-        };
-        rules.pool + usize::from(self.partitions[usize::from(port)])
     }
 
     /// How many bytes a queue may hold that shares its memory with no other: nothing need be booked
@@ -298,10 +276,7 @@ impl SharedBuffer {
                 continue;
             }
             let rules = &self.classes[queue];
-            // The fullest of its pools, if there are several: all may come into that one.
-            let pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
-            let fullest = pools.max_by_key(|pool| pool.used);
-            let mut pool = *fullest.expect("a class has a pool");
+            let mut pool = self.pools[rules.pool];
             pool.used += arriving;
             let certain = match rules.watch {
                 Watch::Account => fits(rules, &pool, account, arriving),
@@ -369,8 +344,8 @@ impl SharedBuffer {
     fn may_peak(&self, queues: u8, stored: u64) -> bool {
         let mut classes = self.classes.iter().enumerate();
         classes.any(|(queue, rules)| {
-            let mut pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
-            queues & (1 << queue) != 0 && pools.any(|pool| pool.used + stored > pool.high_water)
+            let pool = &self.pools[rules.pool];
+            queues & (1 << queue) != 0 && pool.used + stored > pool.high_water
         })
     }
 
@@ -383,15 +358,9 @@ impl SharedBuffer {
         for entry in entries {
             let queue = usize::from(entry.queue);
             let rules = &self.classes[queue];
-            let place = Place {
-                input: entry.port,
-                output: entry.output,
-                queue,
-            };
-            let own = self.pool_of(rules, place);
-            if own != number {
+            if rules.pool != number {
                 self.pools[number] = pool;
-                number = own;
+                number = rules.pool;
                 pool = self.pools[number];
             }
             let mut of_queue = entry.queue_bytes;
@@ -404,6 +373,11 @@ impl SharedBuffer {
                     // Left of a pause that has been forgotten.
                     let frame = u64::from(entry.change.unsigned_abs());
                     self.pools[number] = pool;
+                    let place = Place {
+                        input: entry.port,
+                        output: entry.output,
+                        queue,
+                    };
                     self.release_seldom(place, (entry.queue_bytes, frame), NEVER);
                     pool = self.pools[number];
                     continue;
@@ -552,7 +526,7 @@ impl SharedBuffer {
     #[inline]
     pub(crate) fn admission(&self, place: Place, queue_bytes: u64, frame: u64) -> Admission {
         let rules = &self.classes[place.queue];
-        let pool = &self.pools[self.pool_of(rules, place)];
+        let pool = &self.pools[rules.pool];
         if rules.lossless.is_none() {
             return if fits(rules, pool, queue_bytes, frame) {
                 Admission::Stored
@@ -582,7 +556,7 @@ impl SharedBuffer {
     #[inline]
     pub(crate) fn needs_exact(&self, place: Place, queue_bytes: u64, frame: u64) -> bool {
         let rules = &self.classes[place.queue];
-        let pool = &self.pools[self.pool_of(rules, place)];
+        let pool = &self.pools[rules.pool];
         let account = if rules.lossless.is_some() {
             self.groups[self.group(place.input, place.queue)].used
         } else {
@@ -622,7 +596,7 @@ impl SharedBuffer {
         let queue = place.queue;
         let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let number = self.pool_of(rules, place);
+        let number = rules.pool;
         let pool = &mut self.pools[number];
         let bound = &mut self.bounds[queue];
         if rules.lossless.is_none() {
@@ -639,7 +613,7 @@ impl SharedBuffer {
             Watch::Pool(limit, _) => {
                 *bound = (*bound).max(group.used);
                 if pool.used > limit {
-                    self.pause_all((queue, number), now);
+                    self.pause_all(queue, now);
                 }
             }
             Watch::Egress => {
@@ -657,10 +631,10 @@ impl SharedBuffer {
         group.headroom += frame;
         group.headroom_high_water = group.headroom_high_water.max(group.headroom);
         let rules = &self.classes[place.queue];
-        let number = self.pool_of(rules, place);
+        let number = rules.pool;
         match rules.watch {
             Watch::Account => {}
-            Watch::Pool(..) => self.pause_all((place.queue, number), now),
+            Watch::Pool(..) => self.pause_all(place.queue, now),
             Watch::Egress => {
                 let bound = &mut self.bounds[place.queue];
                 *bound = (*bound).max(queue_bytes + frame);
@@ -691,7 +665,7 @@ impl SharedBuffer {
         }
         let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let number = self.pool_of(rules, place);
+        let number = rules.pool;
         let pool = &mut self.pools[number];
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, queue_bytes - frame, frame);
