@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::json;
 use tenter_record::{Names, SeedRow, Summary};
 use tenter_report::{
-    TrialError, clear_seeds, csv, lock_folder, seed_folder, seed_rows, seed_table, takes_seeds,
+    TrialError, clear_seeds, csv, seed_folder, seed_rows, seed_table, take_folder, takes_seeds,
     write_seed_rows,
 };
 use tenter_scenario::Loaded;
@@ -48,13 +48,7 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     );
     let folder = run::folder_path(arguments, &first.plan)?;
     check_folder(&folder)?;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        let folder = folder.display();
-        Failure::input(format!(
-            "cannot create {folder}: {error}; choose another folder with -o"
-        ))
-    })?;
-    let _lock = lock_folder(&folder).map_err(|error| Failure::input(error.to_string()))?;
+    let _lock = take_folder(&folder).map_err(|error| Failure::input(error.to_string()))?;
     let last = seed + u64::from(count) - 1;
     clear_seeds(&folder, |old| (seed..=last).contains(&old)).map_err(|error| other(&error))?;
     let interrupted = on_interrupt();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
-use tenter_report::{ANSWERS_FILE, TrialFolder, lock_folder, peak_rss_bytes, write_whole};
+use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes, take_folder, write_whole};
 use tenter_scenario::Loaded;
 use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
 use tenter_study::{
@@ -130,13 +130,7 @@ fn broken(error: &StudyError) -> Failure {
 /// Takes a folder for this run, and removes the answers of an older one, which a run that is
 /// stopped must not leave behind.
 fn begin(folder: &Path) -> Result<Option<File>, Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::input(format!(
-            "cannot create {}: {error}; choose another folder with -o",
-            folder.display()
-        ))
-    })?;
-    let lock = lock_folder(folder).map_err(|error| Failure::input(error.to_string()))?;
+    let lock = take_folder(folder).map_err(|error| Failure::input(error.to_string()))?;
     let file = folder.join(ANSWERS_FILE);
     match std::fs::remove_file(&file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::input(format!(

@@ -82,8 +82,7 @@ impl TrialFolder {
         names: Names,
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
-        fs::create_dir_all(path).map_err(TrialError::io("create", path))?;
-        let lock = lock(path)?;
+        let lock = take_folder(path)?;
         clear(path)?;
         let manifest = Manifest::begin(run);
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
@@ -180,13 +179,15 @@ impl TrialFolder {
     }
 }
 
-/// Locks a folder for one run; nothing is locked where the system cannot lock folders.
+/// Takes a folder for one run: makes it where it is missing, and locks it; nothing is locked where
+/// the system cannot lock folders.
 ///
 /// The system lets go of it when the file is dropped or the process ends, however it ends.
 ///
 /// # Errors
-/// When another run has locked it.
-pub fn lock(folder: &Path) -> Result<Option<File>, TrialError> {
+/// When it cannot be made, or another run has locked it.
+pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
+    fs::create_dir_all(folder).map_err(TrialError::io("create", folder))?;
     let Ok(file) = File::open(folder) else {
         return Ok(None);
     };
