@@ -7,6 +7,7 @@ mod in_band;
 mod limited;
 mod marks;
 mod out_of_turn;
+mod outstanding;
 mod quiet;
 mod reroute;
 mod signals;
@@ -523,7 +524,8 @@ impl Nic {
             PacketKind::Nak => self.take_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
-                self.reply(reply, PacketKind::ConnectReply, CONNECT_FRAME_BYTES, (0, 0));
+                let kind = (PacketKind::ConnectReply, 0);
+                self.reply(reply, kind, CONNECT_FRAME_BYTES, (0, 0));
             }
             PacketKind::Cnp => self.take_notification(packet),
             PacketKind::SelectiveNak => self.take_selective_nak(spec, packet),
@@ -616,7 +618,8 @@ impl Nic {
         let queue_pair = &self.receive[packet.queue_pair as usize];
         let answer = (queue_pair.expected, sent);
         let frame_bytes = Nic::ack_frame_bytes(spec);
-        self.reply(queue_pair.reply, PacketKind::Ack, frame_bytes, answer);
+        let kind = (PacketKind::Ack, self.marks.take_echo(packet.queue_pair));
+        self.reply(queue_pair.reply, kind, frame_bytes, answer);
     }
 
     /// Takes out the marks that came on a receive slot since this was last asked.
@@ -642,7 +645,7 @@ impl Nic {
     fn reply(
         &mut self,
         path: ReplyPath,
-        kind: PacketKind,
+        (kind, flags): (PacketKind, u8),
         frame_bytes: u16,
         (sequence, sent): (u32, u32),
     ) {
@@ -655,7 +658,7 @@ impl Nic {
             sent,
             frame_bytes,
             kind,
-            flags: 0,
+            flags,
         });
     }
 
@@ -692,6 +695,9 @@ impl Nic {
                 *pending -= 1;
             },
         );
+        if let Some(limits) = &mut self.limits {
+            limits.note_acknowledged(slot, &self.send[slot as usize]);
+        }
         let window = self.window(spec, slot);
         let queue_pair = &mut self.send[slot as usize];
         if news && packet.kind == PacketKind::Ack {
@@ -732,7 +738,7 @@ impl Nic {
     fn window(&self, spec: &NicSpec, slot: u32) -> Option<u32> {
         match &self.limits {
             None => spec.window_packets,
-            Some(limits) => limits.window(slot),
+            Some(limits) => limits.window(slot, &self.send[slot as usize]),
         }
     }
 

@@ -192,6 +192,16 @@ impl SendQueuePair {
         self.next_sequence.wrapping_sub(self.acknowledged)
     }
 
+    /// The sequence number after the message that a packet goes out of, which has just been counted
+    /// as sent and is the first of it.
+    pub(crate) fn end_of_message(&self, sent: &Sent) -> u32 {
+        if sent.packet.kind == PacketKind::Only {
+            sent.packet.sequence.wrapping_add(1)
+        } else {
+            self.message_end
+        }
+    }
+
     /// A packet of the connection set-up.
     pub(crate) fn control(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {

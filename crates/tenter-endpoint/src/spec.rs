@@ -45,6 +45,9 @@ pub struct NicSpec {
     pub acknowledge: AckPolicy,
     /// Packets a QP may have unacknowledged; `None` for no limit.
     pub window_packets: Option<u32>,
+    /// Messages a QP may have begun that are not acknowledged whole, as its send queue has room
+    /// for; `None` for no limit.
+    pub outstanding_messages: Option<u32>,
     /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
     pub retransmission_timeout: Time,
     /// Timeouts in a row without progress after which the QP gives up.
@@ -102,6 +105,8 @@ pub struct RerouteSpec {
 pub struct NotificationSpec {
     /// At most one notification for each QP in this time.
     pub interval: Time,
+    /// Whether the next acknowledgement or NAK carries it, and no packet of its own.
+    pub in_acknowledgements: bool,
     /// The class of notifications.
     pub class: u8,
 }

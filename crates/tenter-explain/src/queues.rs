@@ -43,6 +43,10 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
         u64::from(packets) * u64::from(plan.nic.mtu_bytes) * u64::from(job.queue_pairs)
     });
+    let messages = plan.nic.outstanding_messages.map_or(u64::MAX, |messages| {
+        u64::from(messages) * plan.nic.message_bytes * u64::from(job.queue_pairs)
+    });
+    let window = window.min(messages);
     let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
     traffic::initial(&*schedule, &ranks, |schedule, id| {
         let transfer = schedule.transfer(id);

@@ -180,6 +180,9 @@ impl Packet {
     pub const CONGESTION_EXPERIENCED: u8 = 8;
     /// The receiver shall ask again for everything that is missing.
     pub const REPORT_REQUEST: u8 = 16;
+    /// An acknowledgement or a NAK carries a congestion notification; data have another use for the
+    /// bit.
+    pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
 
     /// A number that depends on the switch's seed, the packet and the instant of its arrival alone.
     #[inline]

@@ -1,7 +1,8 @@
 //! `congestion_control` and `loss_recovery` of the NIC.
 
 use tenter_endpoint::NotificationSpec;
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely, dcqcn};
+use tenter_endpoint::congestion_control::dcqcn::{self, Window};
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -37,6 +38,13 @@ const DCQCN: KeyTable = KeyTable {
             Depends("by `preset`: `false` for `tester`"),
             "Whether senders slow down when they are notified",
         ),
+        key(
+            "cnp",
+            "`packet` or `in-acknowledgement`",
+            Otherwise("packet"),
+            "What carries notifications: a packet of their own (CNP), or the next acknowledgement or NAK of the QP",
+        )
+        .from("RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`"),
         key(
             "cnp_interval",
             "time",
@@ -139,6 +147,19 @@ const REACTION: KeyTable = KeyTable {
             Depends("`none`"),
             "The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for: on other lines they are in proportion",
         ),
+        key(
+            "window",
+            "`none`, `fixed` or `scaled`",
+            Otherwise("none"),
+            "What a QP may have under way beside its rate: no limit, what its line carries in `base_round_trip`, or what its rate does",
+        )
+        .from("HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls"),
+        key(
+            "base_round_trip",
+            "time",
+            Depends("with `window`"),
+            "The round-trip time of an idle network: the longest there is",
+        ),
     ],
 };
 
@@ -191,7 +212,7 @@ const TIMELY: KeyTable = KeyTable {
             "scale_from",
             "rate or `none`",
             Otherwise("10Gbps"),
-            "The line rate that `additive_increase` is meant for: on other lines it is in proportion",
+            "The line rate that `additive_increase` and `min_rate` are meant for: on other lines they are in proportion",
         ),
         key(
             "hyper_after",
@@ -297,7 +318,14 @@ const HPCC: KeyTable = KeyTable {
             Otherwise("80B"),
             "W_AI: what a window grows in a round trip, in wire bytes",
         )
-        .from("HPCC (2019), section 5.1"),
+        .from("HPCC (2019), section 5.1, at 100 Gb/s"),
+        key(
+            "scale_from",
+            "rate or `none`",
+            Otherwise("100Gbps"),
+            "The line rate that `additive_increase` is meant for: on other lines it is in proportion",
+        )
+        .from("HPCC (2019), section 3.3: W_AI is a share of what the line carries in a round trip"),
         key(
             "hops",
             "1 to 15",
@@ -414,6 +442,8 @@ fn read_dcqcn(own: &mut Section<'_>) -> Read<Congestion> {
         ("cnp_dscp", (notification.class << 3).to_string()),
     ]));
     let reaction = own.boolean("reaction");
+    let carriers = [("packet", false), ("in-acknowledgement", true)];
+    let in_acknowledgements = own.choice("cnp", &carriers);
     let interval = own.time("cnp_interval", Time::ZERO..=SECOND);
     let dscp: Option<u8> = own.integer("cnp_dscp", 0..=63);
     let control = if reaction? {
@@ -425,6 +455,7 @@ fn read_dcqcn(own: &mut Section<'_>) -> Read<Congestion> {
     };
     let notification = NotificationSpec {
         interval: interval?,
+        in_acknowledgements: in_acknowledgements?,
         class: dscp? >> 3,
     };
     Some((control, Some(notification)))
@@ -473,6 +504,7 @@ fn read_reaction(own: &mut Section<'_>, preset: Dcqcn) -> Option<Dcqcn> {
     let additive = read_rate(own, "additive_increase");
     let hyper = read_rate(own, "hyper_increase");
     let scale_from = rate_or_none(own, "scale_from");
+    let window = read_window(own);
     Some(Dcqcn {
         gain: gain?,
         alpha_initial: alpha_initial?,
@@ -487,8 +519,40 @@ fn read_reaction(own: &mut Section<'_>, preset: Dcqcn) -> Option<Dcqcn> {
         recovery_steps: recovery_steps?,
         additive: additive?,
         hyper: hyper?,
+        window: window?,
         scale_from: scale_from?,
     })
+}
+
+/// A window beside the rate, and the round trip that it holds.
+fn read_window(own: &mut Section<'_>) -> Read<Option<Window>> {
+    let kinds = [
+        ("none", None),
+        ("fixed", Some(false)),
+        ("scaled", Some(true)),
+    ];
+    let scaled = own.choice("window", &kinds);
+    let field = own.take("base_round_trip");
+    let base = field
+        .as_ref()
+        .and_then(|field| field.quantity("a time", &(TICK_MIN..=SECOND)));
+    match (scaled?, field) {
+        (None, None) => Some(None),
+        (None, Some(field)) => {
+            let help = "leave it out, or set `window: scaled`".to_owned();
+            field.problem("means nothing without `window`", help);
+            None
+        }
+        (Some(_), None) => {
+            let help = "add `base_round_trip: 13us`, for example".to_owned();
+            own.problem("has a `window`, but lacks `base_round_trip`", help);
+            None
+        }
+        (Some(scaled), Some(_)) => Some(Some(Window {
+            base_round_trip: base?,
+            scaled,
+        })),
+    }
 }
 
 fn read_timely(own: &mut Section<'_>) -> Option<Timely> {
@@ -558,6 +622,7 @@ fn read_hpcc(own: &mut Section<'_>) -> Option<Hpcc> {
     let max_stage = own.integer("max_stage", 0..=1000);
     let additive = own.take("additive_increase");
     let additive = additive.and_then(|field| field.size(&(1..=1 << 20)));
+    let scale_from = rate_or_none(own, "scale_from");
     let hops = own.integer("hops", 1..=15);
     if target? < TARGET_MIN {
         let help = "give a utilisation of at least 0.01".to_owned();
@@ -569,6 +634,7 @@ fn read_hpcc(own: &mut Section<'_>) -> Option<Hpcc> {
         target: target?,
         max_stage: max_stage?,
         additive_bytes: additive? as u32,
+        scale_from: scale_from?,
         hops: hops?,
     })
 }

@@ -1,6 +1,6 @@
 //! The `endpoint` section: NIC, host and addresses.
 
-use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn};
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
@@ -9,6 +9,7 @@ use tenter_workload::collective::ScaleUp;
 use crate::addresses::{self, AddressPlan};
 use crate::congestion;
 use crate::decode::{Field, Read, Section};
+use crate::delays;
 use crate::diagnostics::Location;
 use crate::entropy::{self, EntropyDraft};
 use crate::keys::Presence::{Default, Depends, Required};
@@ -94,6 +95,12 @@ const NIC: KeyTable = KeyTable {
             "packets or `none`",
             Default("none"),
             "Packets a QP may have unacknowledged",
+        ),
+        key(
+            "outstanding_messages",
+            "messages or `none`",
+            Default("none"),
+            "Messages a QP may have begun that are not acknowledged whole: the depth of its send queue",
         ),
         key(
             "retransmission_timeout",
@@ -287,6 +294,8 @@ pub(crate) struct Endpoint {
     pub(crate) receive_buffer_at: Option<Location>,
     /// Where congestion control is, for the same reason.
     pub(crate) congestion_control_at: Option<Location>,
+    /// Whether its delays are those of its paper because nobody wrote others.
+    pub(crate) delays_are_left: bool,
     /// How source ports change, which the NICs' specification gets with the fabric's hash.
     pub(crate) entropy: Option<EntropyDraft>,
     pub(crate) addresses: AddressPlan,
@@ -316,10 +325,12 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
     let mut receive_buffer_at = None;
     let mut congestion_control_at = None;
+    let mut delays_are_left = true;
     let mut entropy = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
         receive_buffer_at = section.place("receive_buffer");
         congestion_control_at = section.place("congestion_control");
+        delays_are_left = delays::are_left(section.peek("congestion_control"));
         entropy = entropy::read(&mut section);
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
@@ -349,6 +360,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         },
         receive_buffer_at,
         congestion_control_at,
+        delays_are_left,
         entropy: entropy?,
         addresses: addresses?,
         nic_impairments: nic_impairments?,
@@ -374,6 +386,9 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let window_packets = window_field
         .as_ref()
         .and_then(|field| field.or_none(|field| field.integer(1..=u64::from(u32::MAX))));
+    let outstanding_messages = section.take("outstanding_messages");
+    let outstanding_messages =
+        outstanding_messages.and_then(|field| field.or_none(|field| field.integer(1..=1 << 20)));
     let retransmission_timeout =
         section.time("retransmission_timeout", Time::from_us(1)..=SECOND * 10);
     let retry_count = section.integer("retry_count", 0..=255);
@@ -404,6 +419,7 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
         reroute: None,
         acknowledge: acknowledge?,
         window_packets: window_packets?,
+        outstanding_messages: outstanding_messages?,
         retransmission_timeout: retransmission_timeout?,
         retry_count: retry_count?,
         retry_on_nak: retry_on_nak?,
@@ -589,6 +605,15 @@ fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
         let of = "has a window in `loss_recovery` that ";
         let help = format!("let it have at least {due}, or set `acknowledge: per-packet`");
         section.problem(&format!("{of}{}", what(repeat.window_packets)), help);
+    }
+    let windowed = |control: &Dcqcn| control.window.is_some();
+    if matches!(&nic.congestion_control, Some(CongestionControl::Dcqcn(own)) if windowed(own))
+        && due > 1
+    {
+        let what = format!(
+            "has windows that may be of one packet under `dcqcn`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
+        );
+        section.problem(&what, "set `acknowledge: per-packet`".to_owned());
     }
     if matches!(nic.congestion_control, Some(CongestionControl::Swift(_))) && due > 1 {
         let what = format!(

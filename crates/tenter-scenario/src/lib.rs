@@ -38,6 +38,7 @@ mod classes;
 mod collectives;
 mod congestion;
 mod decode;
+mod delays;
 mod diagnostics;
 mod emit;
 mod endpoint;

@@ -9,6 +9,7 @@ use tenter_workload::Job;
 use crate::circuits::CircuitDraft;
 use crate::congestion;
 use crate::decode::{Read, Section};
+use crate::delays;
 use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
@@ -443,6 +444,7 @@ fn check_together(
         return;
     };
     scale_up::check(around);
+    delays::check(around);
     if switching.spec.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
     }

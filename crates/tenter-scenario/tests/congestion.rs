@@ -2,6 +2,7 @@
 
 mod base;
 
+use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{NicSpec, NotificationSpec};
@@ -52,7 +53,7 @@ fn presets_are_what_the_model_says() {
 #[test]
 fn keys_take_the_place_of_the_preset() {
     let keys = "kind: dcqcn, preset: kai, gain: 7, first_rate: none, increase_bytes: none, \
-                scale_from: 100Gbps, cnp_interval: 9us, cnp_dscp: 40, decrease_interval: none";
+                scale_from: 100Gbps, cnp: in-acknowledgement, cnp_interval: 9us, cnp_dscp: 40, decrease_interval: none";
     let nic = nic(&format!("{{{keys}}}"));
     let Some(CongestionControl::Dcqcn(control)) = nic.congestion_control else {
         panic!("{nic:?}");
@@ -69,6 +70,7 @@ fn keys_take_the_place_of_the_preset() {
     assert_eq!(control, expected);
     let notification = NotificationSpec {
         interval: Time::from_us(9),
+        in_acknowledgements: true,
         class: 5,
     };
     assert_eq!(nic.notification, Some(notification));
@@ -127,9 +129,12 @@ fn where_nothing_is_marked_nothing_is_notified() {
 
 #[test]
 fn delays_control_rates_and_windows() {
-    let timely = nic("timely").congestion_control;
-    assert_eq!(timely, Some(CongestionControl::Timely(Timely::default())));
+    let slow = "fabric.rate=10Gbps";
+    let timely = good(&[slow, &format!("{CONTROL}=timely")]).plan.nic;
+    let usual = CongestionControl::Timely(Timely::default());
+    assert_eq!(timely.congestion_control, Some(usual));
     let swift = [
+        slow,
         &*format!("{CONTROL}=swift"),
         "endpoint.nic.acknowledge=per-packet",
     ];
@@ -162,6 +167,75 @@ fn delays_control_rates_and_windows() {
         panic!("{keys}");
     };
     assert_eq!((timely.weight, timely.scale_from), (250_000, None));
+}
+
+#[test]
+fn delays_of_another_line_are_warned_of_unless_they_are_written() {
+    let warnings = |rate: &str, control: &str| {
+        let set = [
+            &*format!("fabric.rate={rate}"),
+            &*format!("{CONTROL}={control}"),
+            "endpoint.nic.acknowledge=per-packet",
+            "endpoint.nic.mtu=4096",
+        ];
+        SMALL.good(&set).warnings.to_string()
+    };
+    for (rate, control, expected) in [
+        ("10Gbps", "timely", ""),
+        // 50 us and 500 us of 100 Gb/s.
+        ("100Gbps", "timely", "625kB and 6.25MB"),
+        ("100Gbps", "{kind: timely, low: 50us}", ""),
+        ("100Gbps", "swift", ""),
+        // 25 us of 400 Gb/s.
+        ("400Gbps", "swift", "which are 1.25MB"),
+        ("400Gbps", "{kind: swift, base_target: 20us}", ""),
+        (
+            "400Gbps",
+            "{kind: swift, base_target: 20us, max_window: 200}",
+            "200 packets of 4096 B, its `max_window`, are 800KiB of the 1MB",
+        ),
+        ("400Gbps", "hpcc", ""),
+    ] {
+        let found = warnings(rate, control);
+        assert_eq!(found.is_empty(), expected.is_empty(), "{control}: {found}");
+        assert!(found.contains(expected), "{control} at {rate}: {found}");
+    }
+}
+
+#[test]
+fn dcqcn_may_have_a_window_beside_its_rate() {
+    let with = |keys: &str| {
+        let control = format!("{CONTROL}={{kind: dcqcn, {keys}}}");
+        let set = [&*control, "endpoint.nic.acknowledge=per-packet"];
+        match good(&set).plan.nic.congestion_control {
+            Some(CongestionControl::Dcqcn(control)) => control.window,
+            other => panic!("{other:?}"),
+        }
+    };
+    let of = |scaled: bool| {
+        Some(Window {
+            base_round_trip: Time::from_us(9),
+            scaled,
+        })
+    };
+    assert_eq!(with("gain: 4"), None);
+    assert_eq!(with("window: none"), None);
+    assert_eq!(with("window: scaled, base_round_trip: 9us"), of(true));
+    assert_eq!(with("window: fixed, base_round_trip: 9us"), of(false));
+    for (keys, expected) in [
+        ("window: scaled", "lacks `base_round_trip`"),
+        ("base_round_trip: 9us", "means nothing without `window`"),
+        (
+            "window: scaled, base_round_trip: 9us",
+            "acknowledge: per-packet",
+        ),
+        (
+            "cnp: in-acknowledgment",
+            "did you mean `in-acknowledgement`?",
+        ),
+    ] {
+        SMALL.refused(&[&format!("{CONTROL}={{kind: dcqcn, {keys}}}")], expected);
+    }
 }
 
 #[test]

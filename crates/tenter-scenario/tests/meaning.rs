@@ -97,6 +97,7 @@ fn values_are_taken() {
         .plan
         .nic;
     assert_eq!((nic.mtu_bytes, nic.window_packets), (1024, Some(9)));
+    assert_eq!(nic.outstanding_messages, None);
     assert_eq!(nic.acknowledge, AckPolicy::EveryPackets(4));
     let plan = good(&[
         "observe={samples: false}",

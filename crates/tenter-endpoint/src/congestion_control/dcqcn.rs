@@ -13,6 +13,7 @@ use crate::spec::NotificationSpec;
 const ONE: u64 = 1 << 30;
 /// The gain of alpha and its first value are given in these parts of one, as NICs have them.
 pub const PARTS: u16 = 1024;
+const SECOND: u64 = 1_000_000_000_000;
 
 /// The reaction point: how a sender slows down and speeds up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +47,32 @@ pub struct Dcqcn {
     pub additive: Rate,
     /// What it rises by later.
     pub hyper: Rate,
+    /// How much a queue pair may have under way beside its rate; `None`: whatever its rate lets
+    /// out.
+    pub window: Option<Window>,
     /// The line rate that `additive`, `hyper` and `min_rate` are meant for: on other lines they are
     /// in proportion. `None`: they are the same on all.
     pub scale_from: Option<Rate>,
+}
+
+/// A window beside the rate, as the simulator of "HPCC: High Precision Congestion Control" has it
+/// for all its congestion controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// What the line carries in this time may be under way.
+    pub base_round_trip: Time,
+    /// Whether it shrinks and grows with the rate.
+    pub scaled: bool,
+}
+
+impl Window {
+    /// Packets that may be unacknowledged at a rate: a packet may leave while the payload under way
+    /// is less than the window.
+    fn packets(&self, rate: u64, payload: u64) -> u32 {
+        let bytes = part_of(rate, self.base_round_trip.ps(), 8 * SECOND);
+        let packets = bytes.div_ceil(payload.max(1)).max(1);
+        u32::try_from(packets).unwrap_or(u32::MAX)
+    }
 }
 
 /// What a preset says of a sender, if it reacts at all, and of a receiver.
@@ -65,6 +89,7 @@ const CNP_CLASS: u8 = 6;
 const fn notification(interval: Time) -> NotificationSpec {
     NotificationSpec {
         interval,
+        in_acknowledgements: false,
         class: CNP_CLASS,
     }
 }
@@ -89,6 +114,7 @@ const NVIDIA: Dcqcn = Dcqcn {
     recovery_steps: 1,
     additive: mbps(5),
     hyper: mbps(50),
+    window: None,
     scale_from: None,
 };
 
@@ -352,7 +378,24 @@ impl Control for Dcqcn {
         }
     }
 
-    fn acknowledged(&self, _: &mut Flow, _: &Feedback<'_>) {}
+    fn window(&self, flow: &Flow, payload: u64) -> u32 {
+        self.window.map_or(u32::MAX, |window| {
+            let rate = if window.scaled { flow.rate } else { flow.line };
+            window.packets(rate, payload)
+        })
+    }
+
+    fn line_window(&self, line: u64, payload: u64) -> u32 {
+        self.window
+            .map_or(u32::MAX, |window| window.packets(line, payload))
+    }
+
+    /// The window is that of the rate which timers have come to by now.
+    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+        if self.window.is_some() {
+            self.catch_up(flow, feedback.now);
+        }
+    }
 
     fn is_over(&self, flow: &Flow) -> bool {
         flow.rate == flow.line && flow.target == flow.line && !flow.decrease_notified

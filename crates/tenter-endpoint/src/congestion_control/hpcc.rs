@@ -3,7 +3,7 @@
 //! Source: Li et al., "HPCC: High Precision Congestion Control" (2019), algorithm 1.
 
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
 use super::{Control, Feedback, part_of};
 
@@ -29,12 +29,15 @@ pub struct Hpcc {
     pub max_stage: u32,
     /// `W_AI`: additive increase, in wire bytes.
     pub additive_bytes: u32,
+    /// The line rate `additive_bytes` is meant for: on other lines it is in proportion. `None`: it
+    /// is the same on all.
+    pub scale_from: Option<Rate>,
     /// Hops for which packets have room.
     pub hops: u8,
 }
 
 impl Default for Hpcc {
-    /// The paper's: eta 0.95, five stages, 80 bytes, a round trip of 13 us in its simulations, and
+    /// The paper's: eta 0.95, five stages, 80 bytes on lines of 100G, a round trip of 13 us in its simulations, and
     /// 42 bytes of telemetry for five hops.
     fn default() -> Hpcc {
         Hpcc {
@@ -42,6 +45,7 @@ impl Default for Hpcc {
             target: 950_000,
             max_stage: 5,
             additive_bytes: 80,
+            scale_from: Some(Rate::from_gbps(100)),
             hops: 5,
         }
     }
@@ -134,8 +138,17 @@ impl Control for Hpcc {
     type Flow = Flow;
     const FROM_START: bool = true;
 
-    fn on_line(self, _: u64) -> Hpcc {
-        self
+    fn on_line(self, line: u64) -> Hpcc {
+        let Some(from) = self.scale_from else {
+            return self;
+        };
+        let bytes = u64::from(self.additive_bytes);
+        let bytes = part_of(bytes, line, from.bits_per_second()).max(1);
+        Hpcc {
+            additive_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            scale_from: None,
+            ..self
+        }
     }
 
     fn start(&self, line: u64, _: u64) -> Flow {
@@ -162,7 +175,7 @@ impl Control for Hpcc {
     }
 
     /// A packet may be sent while less than the window is under way.
-    fn window(&self, flow: &Flow) -> u32 {
+    fn window(&self, flow: &Flow, _: u64) -> u32 {
         let packet = (flow.wire_bytes * BYTE).max(1);
         u32::try_from(flow.window.div_ceil(packet)).unwrap_or(u32::MAX)
     }

@@ -81,8 +81,13 @@ pub(crate) trait Control: Copy {
     /// `u64::MAX` for that of the line.
     fn rate(&self, flow: &mut Self::Flow, now: u64) -> u64;
 
-    /// Packets that may be unacknowledged.
-    fn window(&self, _: &Self::Flow) -> u32 {
+    /// Packets that may be unacknowledged, where a full one carries so many bytes.
+    fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {
+        u32::MAX
+    }
+
+    /// The same for a queue pair that is not limited.
+    fn line_window(&self, _line: u64, _payload: u64) -> u32 {
         u32::MAX
     }
 
@@ -118,6 +123,8 @@ struct Limited<F> {
 pub(crate) struct Table<C: Control> {
     control: C,
     line: u64,
+    /// Bytes that a full packet carries.
+    payload: u64,
     /// For each send slot the number of its flow.
     places: Vec<u32>,
     flows: Vec<Limited<C::Flow>>,
@@ -125,11 +132,12 @@ pub(crate) struct Table<C: Control> {
 }
 
 impl<C: Control> Table<C> {
-    fn new(control: C, line: Rate, slots: usize) -> Table<C> {
+    fn new(control: C, (line, payload): (Rate, u64), slots: usize) -> Table<C> {
         let line = line.bits_per_second();
         Table {
             control: control.on_line(line),
             line,
+            payload,
             places: vec![UNLIMITED; slots],
             flows: Vec::new(),
             free: Vec::new(),
@@ -171,9 +179,10 @@ impl<C: Control> Table<C> {
     fn window(&self, slot: u32) -> u32 {
         let place = self.places[slot as usize];
         if place == UNLIMITED {
-            return u32::MAX;
+            return self.control.line_window(self.line, self.payload);
         }
-        self.control.window(&self.flows[place as usize].flow)
+        let flow = &self.flows[place as usize].flow;
+        self.control.window(flow, self.payload)
     }
 
     fn sent(&mut self, slot: u32, frame_bytes: u16, now: u64) -> u64 {
@@ -251,8 +260,9 @@ macro_rules! on_table {
 }
 
 impl Congestion {
-    /// For a NIC with so many send slots on a line of this rate.
-    pub(crate) fn new(control: &CongestionControl, line: Rate, slots: usize) -> Congestion {
+    /// For a NIC with so many send slots on a line of this rate, whose full packets carry so many
+    /// bytes.
+    pub(crate) fn new(control: &CongestionControl, line: (Rate, u64), slots: usize) -> Congestion {
         match control {
             CongestionControl::Dcqcn(control) => {
                 Congestion::Dcqcn(Table::new(*control, line, slots))

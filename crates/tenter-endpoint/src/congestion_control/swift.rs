@@ -138,7 +138,7 @@ impl Control for Swift {
         rate.clamp(1, flow.line)
     }
 
-    fn window(&self, flow: &Flow) -> u32 {
+    fn window(&self, flow: &Flow, _: u64) -> u32 {
         (flow.window / PACKET).clamp(1, u64::from(u32::MAX)) as u32
     }
 
@@ -251,7 +251,7 @@ mod tests {
         flow.round_trip = 10 * US;
         // One packet in four round trips: 4158 * 8 bits in 40 us.
         assert_eq!(swift.rate(&mut flow, 0), 4158 * 8 * 1_000_000 / 40);
-        assert_eq!(swift.window(&flow), 1);
+        assert_eq!(swift.window(&flow, 4096), 1);
         assert_eq!(swift.rate(&mut with_window(PACKET), 0), u64::MAX);
     }
 }

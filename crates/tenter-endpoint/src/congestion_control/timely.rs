@@ -25,8 +25,8 @@ pub struct Timely {
     pub beta: u32,
     /// Additive increase.
     pub additive: Rate,
-    /// The line rate `additive` is meant for: on other lines it is in proportion. `None`: it is the
-    /// same on all.
+    /// The line rate that `additive` and `min_rate` are meant for: on other lines they are in
+    /// proportion. `None`: they are the same on all.
     pub scale_from: Option<Rate>,
     /// After so many times in a row without a rising round-trip time, the rate rises
     /// [`Timely::hyper_factor`] times as much.
@@ -90,12 +90,15 @@ impl Control for Timely {
     const FROM_START: bool = true;
 
     fn on_line(self, line: u64) -> Timely {
-        let additive = self.additive.bits_per_second();
-        let additive = self.scale_from.map_or(additive, |from| {
-            part_of(additive, line, from.bits_per_second()).max(1)
-        });
+        let scaled = |rate: Rate| {
+            self.scale_from.map_or(rate, |from| {
+                let rate = part_of(rate.bits_per_second(), line, from.bits_per_second());
+                Rate::from_bits_per_second(rate.max(1))
+            })
+        };
         Timely {
-            additive: Rate::from_bits_per_second(additive),
+            additive: scaled(self.additive),
+            min_rate: scaled(self.min_rate),
             scale_from: None,
             ..self
         }
@@ -216,7 +219,7 @@ mod tests {
         assert_eq!(control.additive.bits_per_second(), 400_000_000);
         let mut flow = control.start(400 * GBPS, 0);
         assert_eq!(after(&control, &mut flow, &[10, 10]), 400 * GBPS);
-        // A gradient beyond one takes all but the least rate.
-        assert_eq!(after(&control, &mut flow, &[60, 400]), 10_000_000);
+        // A gradient beyond one takes all but the least rate, 10 Mb/s at 10G.
+        assert_eq!(after(&control, &mut flow, &[60, 400]), 400_000_000);
     }
 }

@@ -9,6 +9,7 @@ use tenter_units::Rate;
 
 use super::host_memory::DmaReads;
 use super::in_band::InBand;
+use super::outstanding::Outstanding;
 use super::signals::Held;
 use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
@@ -25,6 +26,8 @@ pub(super) struct Limits {
     congestion: Option<Congestion>,
     /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
     window: Option<u32>,
+    /// Messages under way, if there may be only so many.
+    messages: Option<Outstanding>,
     /// Queue pairs that wait until their rate allows the next packet.
     paced: Timers,
     /// Congestion notifications: sent before everything else.
@@ -48,7 +51,8 @@ impl Limits {
     ) -> Option<Box<Limits>> {
         let control = spec.congestion_control.as_ref();
         let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
-        if control.is_none() && spec.notification.is_none() && goes_back && !mixed {
+        let endless = spec.outstanding_messages.is_none();
+        if control.is_none() && spec.notification.is_none() && goes_back && endless && !mixed {
             return None;
         }
         Some(Limits::of(spec, line, slots))
@@ -64,7 +68,13 @@ impl Limits {
         }
         Box::new(Limits {
             window,
-            congestion: control.map(|control| Congestion::new(control, line, slots)),
+            messages: spec
+                .outstanding_messages
+                .map(|most| Outstanding::new(most, slots)),
+            congestion: control.map(|control| {
+                let payload = u64::from(spec.mtu_bytes);
+                Congestion::new(control, (line, payload), slots)
+            }),
             paced: Timers::new(),
             notifications: Ring::default(),
             repairs: Repairs::default(),
@@ -81,12 +91,31 @@ impl Limits {
     }
 
     /// Packets that a queue pair may have unacknowledged.
-    pub(super) fn window(&self, slot: u32) -> Option<u32> {
-        let Some(congestion) = &self.congestion else {
-            return self.window;
-        };
-        let window = congestion.window(slot);
-        Some(self.window.map_or(window, |own| own.min(window)))
+    pub(super) fn window(&self, slot: u32, queue_pair: &SendQueuePair) -> Option<u32> {
+        let congestion = self.congestion.as_ref();
+        let messages = self.messages.as_ref();
+        let of_messages = messages.map(|own| own.window(slot, queue_pair.acknowledged));
+        let windows = [
+            self.window,
+            congestion.map(|congestion| congestion.window(slot)),
+            of_messages,
+        ];
+        windows.into_iter().flatten().min()
+    }
+
+    /// A queue pair has heard of an acknowledgement.
+    pub(super) fn note_acknowledged(&mut self, slot: u32, queue_pair: &SendQueuePair) {
+        if let Some(messages) = &mut self.messages {
+            messages.acknowledge(slot, queue_pair.acknowledged);
+        }
+    }
+
+    /// A queue pair has put a packet on the wire that it had not sent before, or goes back over.
+    fn note_data(&mut self, slot: u32, queue_pair: &SendQueuePair, sent: &Sent) {
+        let begins = matches!(sent.packet.kind, PacketKind::First | PacketKind::Only);
+        if let Some(messages) = self.messages.as_mut().filter(|_| begins) {
+            messages.begin(slot, queue_pair.end_of_message(sent));
+        }
     }
 
     /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
@@ -246,7 +275,13 @@ impl Nic {
         let window = self.window(spec, slot);
         let mut sent = match next {
             Some(sent) => sent,
-            None if self.send[slot as usize].has_packet(window) => self.next_data(spec, slot, now),
+            None if self.send[slot as usize].has_packet(window) => {
+                let sent = self.next_data(spec, slot, now);
+                if let Some(limits) = &mut self.limits {
+                    limits.note_data(slot, &self.send[slot as usize], &sent);
+                }
+                sent
+            }
             None => {
                 // What it was to send again has arrived meanwhile.
                 self.send[slot as usize].turn = Turn::Out;
@@ -279,8 +314,8 @@ impl Nic {
         };
         let congestion = limits.congestion.as_mut();
         let ready_at = congestion.map_or(0, |congestion| congestion.sent(slot, frame_bytes, now));
-        let window = limits.window(slot);
         let queue_pair = &mut self.send[slot as usize];
+        let window = limits.window(slot, queue_pair);
         let waits = ready_at > self.transmitter.free_at();
         if waits {
             // Slow queue pairs hear seldom from the other side: the timeout counts from here.
@@ -325,12 +360,14 @@ impl Nic {
             };
             if limits.held.is_none() {
                 let queue_pair = &mut self.send[slot as usize];
-                join(&mut self.round, slot, queue_pair, limits.window(slot));
+                let window = limits.window(slot, queue_pair);
+                join(&mut self.round, slot, queue_pair, window);
                 continue;
             }
             for slot in limits.released(slot, &mut self.send[slot as usize], now) {
                 let queue_pair = &mut self.send[slot as usize];
-                join(&mut self.round, slot, queue_pair, limits.window(slot));
+                let window = limits.window(slot, queue_pair);
+                join(&mut self.round, slot, queue_pair, window);
             }
         }
     }
@@ -388,6 +425,10 @@ impl Nic {
         marked.next_notification = packet.at + notification.interval.ps();
         marked.since_delivery.notifications += 1;
         self.counters.np_cnp_sent += 1;
+        if notification.in_acknowledgements {
+            marked.echoes = true;
+            return;
+        }
         limits.notifications.push(Packet {
             at: 0,
             queue_pair: path.slot,
@@ -401,7 +442,7 @@ impl Nic {
         });
     }
 
-    /// A notification has arrived.
+    /// A notification has arrived, by itself or in an acknowledgement.
     pub(super) fn take_notification(&mut self, packet: &Packet) {
         self.counters.rp_cnp_handled += 1;
         let limits = self.limits.as_mut();
@@ -412,6 +453,9 @@ impl Nic {
 
     /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
     pub(super) fn take_feedback(&mut self, packet: &Packet) {
+        if packet.has(Packet::CONGESTION_ECHO) {
+            self.take_notification(packet);
+        }
         let Some(limits) = &mut self.limits else {
             return;
         };

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use tenter_net::Packet;
+
 /// Marks that came on one receive queue pair while a transfer was being received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -20,6 +22,8 @@ pub(super) struct Marked {
     pub(super) since_delivery: Marks,
     /// The sender is told of no mark before, in ps.
     pub(super) next_notification: u64,
+    /// The next acknowledgement carries a notification.
+    pub(super) echoes: bool,
 }
 
 /// The marks of all receive queue pairs of a NIC.
@@ -35,6 +39,13 @@ impl MarkBook {
         let marked = &mut self.0[slot as usize];
         marked.since_delivery.frames += 1;
         marked
+    }
+
+    /// The flag of the next acknowledgement of a slot, which has told of the marks by then.
+    pub(super) fn take_echo(&mut self, slot: u32) -> u8 {
+        let marked = self.0.get_mut(slot as usize);
+        let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));
+        u8::from(echoes) * Packet::CONGESTION_ECHO
     }
 
     /// Forgets what was marked on some slots and told of no transfer.

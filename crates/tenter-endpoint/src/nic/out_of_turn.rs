@@ -61,7 +61,8 @@ impl Nic {
             let answer = (expected, self.answer_to(packet));
             self.counters.nak_sent += 1;
             let frame_bytes = Nic::ack_frame_bytes(spec);
-            self.reply(reply, PacketKind::Nak, frame_bytes, answer);
+            let kind = (PacketKind::Nak, self.marks.take_echo(packet.queue_pair));
+            self.reply(reply, kind, frame_bytes, answer);
         }
         self.note(EventKind::Discarded, packet, medium);
     }
@@ -126,7 +127,8 @@ impl Nic {
         let path = queue_pair.reply;
         for range in lost {
             self.counters.nak_sent += 1;
-            self.reply(path, PacketKind::SelectiveNak, ACK_FRAME_BYTES, range);
+            let kind = (PacketKind::SelectiveNak, 0);
+            self.reply(path, kind, ACK_FRAME_BYTES, range);
         }
     }
 

@@ -15,6 +15,7 @@ fn spec() -> NicSpec {
         reroute: None,
         acknowledge: AckPolicy::PerMessage,
         window_packets: None,
+        outstanding_messages: None,
         retransmission_timeout: Time::from_us(100),
         retry_count: 3,
         retry_on_nak: false,

@@ -1,5 +1,6 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
+use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
@@ -20,6 +21,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         }),
         _ => LossRecovery::None,
     };
+    nic.outstanding_messages = draw.chance(20).then(|| 1 + draw.below(3) as u32);
     match draw.below(20) {
         0..13 => {}
         13 => hpcc(nic, draw),
@@ -62,7 +64,18 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     } else {
         notification.interval
     };
-    nic.notification = Some(NotificationSpec { interval, class });
+    nic.notification = Some(NotificationSpec {
+        interval,
+        in_acknowledgements: draw.chance(30),
+        class,
+    });
+    let window = draw.chance(30).then(|| Window {
+        base_round_trip: time(draw, 20_000),
+        scaled: draw.chance(50),
+    });
+    if window.is_some() {
+        nic.acknowledge = AckPolicy::EveryPackets(1);
+    }
     let frame = u64::from(nic.mtu_bytes) + 78;
     for class in &mut plan.switches.usual.classes {
         class.ecn = class
@@ -78,6 +91,7 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
         control.min_rate = Rate::from_bits_per_second(500_000_000);
         control.first_rate = draw.chance(30).then(|| rate(draw));
         control.additive = rate(draw);
+        control.window = window;
         control.clamp_target = draw.chance(50);
         control.scale_from = draw.chance(30).then(|| Rate::from_gbps(100));
         CongestionControl::Dcqcn(control)
@@ -104,6 +118,7 @@ fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
         target: 10_000 + draw.below(990_001) as u32,
         max_stage: draw.below(6) as u32,
         additive_bytes: 1 + draw.below(500) as u32,
+        scale_from: draw.chance(50).then(|| Rate::from_gbps(100)),
         hops: 1 + draw.below(6) as u8,
     }));
 }

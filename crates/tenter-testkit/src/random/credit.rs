@@ -52,6 +52,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let more = u64::from(frame) * draw.below(if in_ring { 2 } else { 12 });
     if in_ring {
         plan.nic.window_packets = None;
+        plan.nic.outstanding_messages = None;
     }
     spec.lane_bytes = spec.least_lane_bytes(frame) + draw.below(u64::from(frame)) + more;
     plan.credit = Some(spec);

@@ -73,6 +73,7 @@ fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
         ecn: None,
     }];
     plan.nic.window_packets = None;
+    plan.nic.outstanding_messages = None;
 }
 
 fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSpec {

@@ -287,7 +287,8 @@ fn timely_keeps_the_line_busy_and_round_trips_below_its_threshold() {
 #[test]
 fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
     // W = W eta/U + W_AI has its fixed point where U is eta and what n flows add in a round trip:
-    // n W_AI over what the line carries in it, 65,000 bytes in 13 us. Packets have 42 bytes of
+    // n W_AI over what the line carries in it, 65,000 bytes in 13 us, where W_AI is 80 bytes at 100G
+    // and 32 here. Packets have 42 bytes of
     // telemetry. Of eight flows each sends seven packets in 13 us: what the link sent between two
     // of them is uneven, and windows fall at once and rise in steps.
     let (frame, wire) = (1128.0, 1148.0);
@@ -302,7 +303,7 @@ fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
         let from = Time::from_us(100_000);
         let (queue, bytes) = mean_queue(&trial, from);
         let utilisation = bytes as f64 * wire / frame / (0.1 * LINE / 8.0);
-        let expected = 0.95 + f64::from(n) * 80.0 / 65_000.0;
+        let expected = 0.95 + f64::from(n) * 32.0 / 65_000.0;
         let deviation = utilisation / expected - 1.0;
         assert!(deviation.abs() < within, "{n}: {utilisation} {expected}");
         assert!(queue < 3.0 * frame, "{n}: {queue}");
@@ -314,13 +315,13 @@ fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
 
 #[test]
 fn two_flows_under_hpcc_come_to_the_same_share_whoever_starts_first() {
-    // Each round trip both windows shrink by the share that both additions are of the line, 160 of
-    // 61,750 bytes, so what they differ by falls by e in 386 round trips, 5 ms.
+    // With 80 bytes on this line too, each round trip both windows shrink by the share that both
+    // additions are of the line, 160 of 61,750 bytes, so what they differ by falls by e in 386 round trips, 5 ms.
     let two = "jobs=[{ranks: [host0, host1], collectives: [{collective: incast, size: 8GiB}]}, \
                 {ranks: [host0, host2], start: 20ms, collectives: [{collective: incast, size: 8GiB}]}]";
     let set = [
         two,
-        "endpoint.nic.congestion_control={kind: hpcc}",
+        "endpoint.nic.congestion_control={kind: hpcc, scale_from: none}",
         "endpoint.nic.acknowledge=per-packet",
     ];
     let trial = Trial::run(INCAST, &set);
@@ -350,4 +351,77 @@ observe: {samples: false}
     assert_eq!(trial.outcome.summary.totals.dropped_frames, 0);
     let share = 200e6 * 8e12 / 40e9 / trial.completion(0) as f64;
     assert!(share > 0.93, "{share}");
+}
+
+#[test]
+fn a_window_beside_the_rate_holds_what_the_line_carries_in_a_round_trip() {
+    // One flow at 40G that nobody marks, two cables and a switch with a round trip of r: a window
+    // of w packets, the first of which is answered r after it left, lets out w in each r.
+    for kind in ["fixed", "scaled"] {
+        let window = |base: &str| {
+            let control = format!(
+                "endpoint.nic.congestion_control={{kind: dcqcn, window: {kind}, base_round_trip: {base}}}"
+            );
+            let set = [
+                "fabric.hosts=2",
+                "jobs[0].collectives[0].size=2MiB",
+                "limits.time=none",
+                "endpoint.nic.message_size=1KiB",
+                "endpoint.nic.acknowledge=per-packet",
+                &*control,
+            ];
+            Trial::run(INCAST, &set).flow().fct().ps()
+        };
+        // A packet of 1,024 bytes that is first of its message takes 1,122 bytes of the wire, and
+        // its acknowledgement 86.
+        let (packet, answer, latency) = (1_122 * 200, 86 * 200, 650_000);
+        let round_trip = packet + answer + 2 * latency;
+        // 819.2 ns of 40 Gb/s are 4,096 bytes, four packets: less than a round trip of 6.9.
+        assert!(4 * packet < round_trip);
+        let rounds = 1024 / 4;
+        let expected = (rounds - 1) * round_trip + 4 * packet + latency;
+        assert_eq!(window("819.2ns"), expected, "{kind}");
+        // Eight packets are more than a round trip: the wire is the limit.
+        assert_eq!(window("1638.4ns"), 1024 * packet + latency, "{kind}");
+    }
+}
+
+#[test]
+fn notifications_in_acknowledgements_take_nothing_of_the_wire() {
+    // Two flows at line rate that do not slow down, most packets marked; each packet is
+    // answered, and each marked one's answer says so.
+    let with = |cnp: &str| {
+        let control = format!(
+            "endpoint.nic.congestion_control={{kind: dcqcn, preset: tester, cnp: {cnp}, cnp_interval: 0s}}"
+        );
+        let set = [
+            &*control,
+            "endpoint.nic.acknowledge=per-packet",
+            "jobs[0].collectives[0].size=3MiB",
+            "limits.time=none",
+        ];
+        Trial::run(INCAST, &set)
+    };
+    let [apart, within] = ["packet", "in-acknowledgement"].map(with);
+    for trial in [&apart, &within] {
+        let totals = &trial.outcome.summary.totals;
+        assert!(
+            totals.rx_marked_frames > 1_500,
+            "{}",
+            totals.rx_marked_frames
+        );
+        assert_eq!(totals.cnp_frames, totals.rx_marked_frames);
+        let heard = ["host1", "host2"].map(|host| trial.port(host, "leaf0").rx_cnp_frames);
+        assert_eq!(heard.iter().sum::<u64>(), totals.cnp_frames);
+    }
+    // 2,048 packets of data and as many answers; notifications of their own are frames more.
+    let frames = |trial: &Trial| {
+        let port = trial.port("leaf0", "host0");
+        let back = trial.port("host0", "leaf0");
+        (port.tx_frames, back.tx_frames)
+    };
+    let packets = 3 * 1024 * 2 / 3;
+    assert_eq!(frames(&within), (packets, packets));
+    let notified = apart.outcome.summary.totals.cnp_frames;
+    assert_eq!(frames(&apart), (packets, packets + notified));
 }

@@ -117,6 +117,37 @@ fn a_window_waits_for_acknowledgements() {
 }
 
 #[test]
+fn outstanding_messages_wait_for_the_last_packet_of_a_message() {
+    // One message of 128 KiB at a time: each waits for the ACK of the last packet of the one
+    // before, however often packets within it are acknowledged.
+    let message = (FIRST_WIRE + 31 * NEXT_WIRE) * BYTE;
+    let wait = 1_720 + LATENCY;
+    for acknowledge in ["per-message", "per-packet"] {
+        let set = [
+            "endpoint.nic.outstanding_messages=1",
+            &*format!("endpoint.nic.acknowledge={acknowledge}"),
+        ];
+        let flow = Trial::run(PAIR, &set).flow().clone();
+        let expected = 8 * (message + LATENCY) + 7 * wait;
+        assert_eq!(flow.fct().ps(), expected, "{acknowledge}");
+    }
+    // Two of them are under way for longer than an ACK takes: no limit.
+    let two = ["endpoint.nic.outstanding_messages=2"];
+    let flow = Trial::run(PAIR, &two).flow().clone();
+    assert_eq!(flow.fct().ps(), 8 * message + LATENCY);
+    // Four messages of one packet in each round trip of 83,880 + 1,720 ps and two latencies.
+    let short = [
+        "endpoint.nic.message_size=4KiB",
+        "endpoint.nic.outstanding_messages=4",
+    ];
+    let flow = Trial::run(PAIR, &short).flow().clone();
+    let packet = FIRST_WIRE * BYTE;
+    let rounds = (1 << 20) / MTU / 4;
+    let expected = (rounds - 1) * (packet + LATENCY + wait) + 4 * packet + LATENCY;
+    assert_eq!(flow.fct().ps(), expected);
+}
+
+#[test]
 fn start_skew_is_bounded_repeatable_and_drawn_anew() {
     let skewed = |seed: &str| {
         let set = [

@@ -1,7 +1,8 @@
 use tenter_engine::Stream;
 use tenter_units::{Rate, Time};
 
-use super::{Control, Dcqcn, Flow, ONE};
+use super::super::Feedback;
+use super::{Control, Dcqcn, Flow, ONE, Window};
 
 const GBPS: u64 = 1_000_000_000;
 const US: u64 = 1_000_000;
@@ -142,6 +143,36 @@ fn rates_do_not_fall_below_the_least() {
     }
     assert_eq!(flow.rate, 100_000_000);
     assert_eq!(u64::from(flow.alpha), ONE);
+}
+
+#[test]
+fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
+    // 100 Gb/s for 8.192 us are 102,400 bytes: 25 packets of 4,096.
+    let window = |scaled: bool| Dcqcn {
+        window: Some(Window {
+            base_round_trip: Time::from_ns(8_192),
+            scaled,
+        }),
+        ..preset("hpcc")
+    };
+    assert_eq!(window(true).line_window(100 * GBPS, 4096), 25);
+    assert_eq!(window(true).line_window(100 * GBPS, 4095), 26);
+    assert_eq!(preset("hpcc").line_window(100 * GBPS, 4096), u32::MAX);
+    // The first notification halves the rate after 4 us; an acknowledgement shows it.
+    for (scaled, packets) in [(true, 13), (false, 25)] {
+        let control = window(scaled);
+        let mut flow = first(&control, 100 * GBPS, 0);
+        assert_eq!(control.window(&flow, 4096), 25);
+        let feedback = Feedback {
+            now: 4 * US + 1,
+            ..Feedback::default()
+        };
+        control.acknowledged(&mut flow, &feedback);
+        assert_eq!(flow.rate, 50 * GBPS);
+        assert_eq!(control.window(&flow, 4096), packets);
+        flow.rate = 1;
+        assert_eq!(control.window(&flow, 4096), if scaled { 1 } else { 25 });
+    }
 }
 
 #[test]

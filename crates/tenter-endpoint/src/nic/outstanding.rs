@@ -1,0 +1,98 @@
+//! How many messages of a queue pair may be unacknowledged at once: the depth of its send queue.
+
+use std::collections::VecDeque;
+
+/// The messages that the queue pairs of a NIC have begun and that are not acknowledged whole.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding {
+    most: usize,
+    /// For each send slot the sequence numbers after those messages, oldest first.
+    ends: Vec<VecDeque<u32>>,
+}
+
+impl Outstanding {
+    /// At most so many messages for each of so many send slots.
+    pub(super) fn new(most: u32, slots: usize) -> Outstanding {
+        Outstanding {
+            most: most as usize,
+            ends: vec![VecDeque::new(); slots],
+        }
+    }
+
+    /// Packets that a queue pair may have unacknowledged: to the end of the last message that it
+    /// may have begun, once it has begun it.
+    pub(super) fn window(&self, slot: u32, acknowledged: u32) -> u32 {
+        let ends = &self.ends[slot as usize];
+        match ends.back() {
+            Some(last) if ends.len() >= self.most => last.wrapping_sub(acknowledged),
+            _ => u32::MAX,
+        }
+    }
+
+    /// The first packet of a message goes out, which ends before `end`; it may have been sent
+    /// before.
+    pub(super) fn begin(&mut self, slot: u32, end: u32) {
+        let ends = &mut self.ends[slot as usize];
+        let is_new = |last: &u32| end.wrapping_sub(*last).cast_signed() > 0;
+        if ends.back().is_none_or(is_new) {
+            ends.push_back(end);
+        }
+    }
+
+    /// Everything before `sequence` has been acknowledged.
+    pub(super) fn acknowledge(&mut self, slot: u32, sequence: u32) {
+        let ends = &mut self.ends[slot as usize];
+        while ends
+            .front()
+            .is_some_and(|end| sequence.wrapping_sub(*end).cast_signed() >= 0)
+        {
+            ends.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outstanding;
+
+    #[test]
+    fn the_window_ends_with_the_last_message_that_may_be_begun() {
+        // Messages of 4 packets, two at a time.
+        let mut own = Outstanding::new(2, 1);
+        assert_eq!(own.window(0, 0), u32::MAX);
+        own.begin(0, 4);
+        assert_eq!(own.window(0, 0), u32::MAX);
+        own.begin(0, 8);
+        assert_eq!(own.window(0, 0), 8);
+        // Packets that are acknowledged in the middle of a message do not end it.
+        own.acknowledge(0, 3);
+        assert_eq!(own.window(0, 3), 5);
+        own.acknowledge(0, 4);
+        assert_eq!(own.window(0, 4), u32::MAX);
+    }
+
+    #[test]
+    fn a_message_that_is_sent_again_counts_once() {
+        let mut own = Outstanding::new(2, 1);
+        own.begin(0, 4);
+        own.begin(0, 8);
+        own.begin(0, 4);
+        own.begin(0, 8);
+        assert_eq!(own.window(0, 0), 8);
+        own.acknowledge(0, 8);
+        own.begin(0, 12);
+        assert_eq!(own.window(0, 8), u32::MAX);
+    }
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let mut own = Outstanding::new(1, 1);
+        own.acknowledge(0, u32::MAX - 1);
+        own.begin(0, 2);
+        assert_eq!(own.window(0, u32::MAX - 1), 4);
+        own.acknowledge(0, 1);
+        assert_eq!(own.window(0, 1), 1);
+        own.acknowledge(0, 2);
+        assert_eq!(own.window(0, 2), u32::MAX);
+    }
+}

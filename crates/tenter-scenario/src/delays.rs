@@ -1,0 +1,88 @@
+//! Delays of congestion controls that are those of their papers, on lines of other rates.
+//!
+//! Rates follow the line by themselves; delays cannot, for part of each is time on the wire and part
+//! is what the operator of a network wants or its cables ask for.
+
+use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_units::{Bytes, Rate, Time};
+
+use crate::buffer::Around;
+use crate::tree::{Node, Value};
+
+/// The line that the delays of TIMELY's paper are measured on.
+const TIMELY_LINE: Rate = Rate::from_gbps(10);
+/// The fastest line of Swift's paper.
+const SWIFT_LINE: Rate = Rate::from_gbps(100);
+
+/// Whether the delays of a congestion control are left to their defaults.
+pub(crate) fn are_left(control: Option<&Node>) -> bool {
+    let keys = ["low", "high", "base_target"];
+    match control.map(|node| &node.value) {
+        Some(Value::Map(entries)) => !entries
+            .iter()
+            .any(|entry| keys.contains(&entry.key.as_str())),
+        _ => true,
+    }
+}
+
+/// Warns where delays that nobody wrote are those of another line.
+pub(crate) fn check(around: &Around<'_>) {
+    let nic = &around.endpoint.nic;
+    let hosts = 0..around.topology.hosts as u32;
+    let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
+    let Some(line) = rates.max_by_key(|rate| rate.bits_per_second()) else {
+        return;
+    };
+    let at = around.endpoint.congestion_control_at;
+    let warn = |message: String, help: &str| {
+        around.warnings.push(at, message, Some(help.to_owned()));
+    };
+    let is_far = |from: Rate| line.bits_per_second() >= 2 * from.bits_per_second();
+    let waits = |time: Time| Bytes::new(carried(line, time));
+    let left = around.endpoint.delays_are_left;
+    match &nic.congestion_control {
+        Some(CongestionControl::Timely(timely)) if left && is_far(TIMELY_LINE) => {
+            let (low, high) = (timely.low, timely.high);
+            let message = format!(
+                "`timely` has the delays of its paper, which are those of {TIMELY_LINE}: at {line} queues rest between {low} and {high}, which are {} and {}, and flows share unevenly",
+                waits(low),
+                waits(high)
+            );
+            let help = "give `low`, `high` and `base_round_trip` for this network, or write the paper's to keep them";
+            warn(message, help);
+        }
+        Some(CongestionControl::Swift(swift)) if left && is_far(SWIFT_LINE) => {
+            let target = swift.base_target;
+            let message = format!(
+                "`swift` has the target of its paper, whose lines have {SWIFT_LINE} at most: at {line} queues rest at {target} and more, which are {}",
+                waits(target)
+            );
+            let help = "give `base_target` and `scaling_range` for this network, or write the paper's to keep them";
+            warn(message, help);
+        }
+        _ => {}
+    }
+    if let Some(CongestionControl::Swift(swift)) = &nic.congestion_control {
+        let most = u64::from(swift.max_window) * u64::from(nic.mtu_bytes);
+        let needed = carried(line, swift.base_target);
+        if most < needed {
+            let message = format!(
+                "`swift` cannot fill a line of {line}: {} packets of {} B, its `max_window`, are {} of the {} that it carries within `base_target`",
+                swift.max_window,
+                nic.mtu_bytes,
+                Bytes::new(most),
+                Bytes::new(needed)
+            );
+            warn(
+                message,
+                "give a larger `max_window`, or a shorter `base_target`",
+            );
+        }
+    }
+}
+
+/// What a line carries in a time, in bytes.
+fn carried(line: Rate, time: Time) -> u64 {
+    let bits = u128::from(line.bits_per_second()) * u128::from(time.ps()) / 1_000_000_000_000;
+    u64::try_from(bits / 8).unwrap_or(u64::MAX)
+}
