@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::{Letters, parse_size};
+use crate::threads;
 
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
@@ -56,7 +57,7 @@ pub(crate) struct Run {
     pub(crate) format: OutputFormat,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Run so many seeds, from the scenario's (or `--seed`) on: mean, 95 % confidence interval,
@@ -149,7 +150,7 @@ pub(crate) struct Bench {
     pub(crate) output: Option<PathBuf>,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Run even when the estimate of the memory exceeds what this machine has left
@@ -384,7 +385,7 @@ pub(crate) struct StudyRun {
     pub(crate) format: OutputFormat,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
 }
@@ -410,12 +411,4 @@ pub(crate) enum ExplainFormat {
 fn seed(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
-}
-
-/// A thread for each core: threads meet at every window, so one without a core holds up the others.
-/// Beyond a few, the meeting itself may cost more than it saves, so more must be asked for.
-fn usual_threads() -> u16 {
-    const MOST: u16 = 4;
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    u16::try_from(cores).map_or(MOST, |cores| cores.min(MOST))
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use tenter_record::{CollectiveRow, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, claim_free_folder, duration_s, si};
 use tenter_scenario::{Loaded, Plan, suggestion};
-use tenter_sim::{Interference, Options, Simulation};
+use tenter_sim::{Interference, Simulation};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::arguments::Bench;
@@ -25,6 +25,7 @@ use crate::fabric::Fabric;
 use crate::failure::{Failure, print, say};
 use crate::progress::on_interrupt;
 use crate::run::{self, Circumstances, Ended, typed};
+use crate::threads;
 use collectives::Collective;
 use layout::Layout;
 use sizes::{Sized, Step};
@@ -327,9 +328,7 @@ fn simulate(
         return Ok(None);
     }
     let loaded = &prepared.loaded;
-    let options = Options {
-        threads: arguments.threads,
-    };
+    let options = threads::options(arguments.threads);
     run::check_memory(&loaded.plan, arguments.force)?;
     let mut simulation =
         Simulation::new(&loaded.plan, options).map_err(|error| run::unrunnable(&error))?;

@@ -13,6 +13,7 @@ use crate::arguments::Run;
 use crate::failure::{Failure, say};
 use crate::progress::Watched;
 use crate::run::{Circumstances, unrunnable};
+use crate::threads;
 
 /// What the command and the scenario ask for.
 pub(crate) fn asked(arguments: &Run, plan: &Plan) -> Interference {
@@ -58,9 +59,7 @@ pub(crate) fn measure(
     say(&format!(
         "{count} more run{plural}, with some of the jobs only\n"
     ));
-    let options = Options {
-        threads: circumstances.threads,
-    };
+    let options = threads::options(circumstances.threads);
     run_some(
         plan,
         circumstances.interference,

@@ -26,6 +26,7 @@ mod seeds;
 mod source;
 mod study;
 mod study_table;
+mod threads;
 mod validate;
 mod watch;
 

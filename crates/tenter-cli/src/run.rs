@@ -13,12 +13,12 @@ use tenter_report::{
     available_memory_bytes, binary_size, claim_free_folder, peak_rss_bytes, write_trace,
 };
 use tenter_scenario::{Loaded, Plan};
-use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
+use tenter_sim::{Driver, Interference, Outcome, Simulation, SimulationError};
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
 use crate::progress::{Watched, on_interrupt};
-use crate::{interference, seeds, source, watch};
+use crate::{interference, seeds, source, threads, watch};
 
 /// The exit code of a run that was interrupted, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -30,9 +30,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         return seeds::run(arguments, count);
     }
     let loaded = source::read(&arguments.scenario)?;
-    let options = Options {
-        threads: arguments.threads,
-    };
+    let options = threads::options(arguments.threads);
     check_memory(&loaded.plan, arguments.force)?;
     let started = Instant::now();
     match &arguments.watch {

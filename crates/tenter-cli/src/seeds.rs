@@ -14,7 +14,7 @@ use tenter_report::{
     write_seed_rows,
 };
 use tenter_scenario::Loaded;
-use tenter_sim::{Options, Simulation};
+use tenter_sim::Simulation;
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
@@ -22,6 +22,7 @@ use crate::interference;
 use crate::progress::on_interrupt;
 use crate::run::{self, Circumstances, Ended, INTERRUPTED, NOT_COMPLETE};
 use crate::source::Source;
+use crate::threads;
 
 /// One trial that was carried out.
 struct Trial {
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     run::check_memory(&first.plan, arguments.force)?;
     // What cannot be built must leave no folder.
     drop(
-        Simulation::new(&first.plan, options(arguments))
+        Simulation::new(&first.plan, threads::options(arguments.threads))
             .map_err(|error| run::unrunnable(&error))?,
     );
     let folder = run::folder_path(arguments, &first.plan)?;
@@ -97,12 +98,6 @@ fn other(error: &TrialError) -> Failure {
     Failure::other(error.to_string())
 }
 
-fn options(arguments: &Run) -> Options {
-    Options {
-        threads: arguments.threads,
-    }
-}
-
 /// A folder that holds something else is left alone.
 fn check_folder(folder: &Path) -> Result<(), Failure> {
     if !takes_seeds(folder).map_err(|error| Failure::input(error.to_string()))? {
@@ -132,7 +127,7 @@ fn carry_out(
         threads: arguments.threads,
         interrupted: Arc::clone(interrupted),
     };
-    let (plan, options) = (&loaded.plan, options(arguments));
+    let (plan, options) = (&loaded.plan, threads::options(arguments.threads));
     let unrunnable = |error| run::unrunnable(&error);
     if plan.queue_changes.is_some() {
         let simulation = Simulation::recording(plan, options);

@@ -11,7 +11,7 @@ use std::time::Instant;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
 use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes, take_folder, write_whole};
 use tenter_scenario::Loaded;
-use tenter_sim::{Driver, Interference, Options, Outcome, Simulation, SimulationError};
+use tenter_sim::{Driver, Interference, Outcome, Simulation, SimulationError};
 use tenter_study::{
     Answers, Extent, STUDIES, Study, StudyAnswer, StudyError, StudyTexts, Trial, Variant, select,
 };
@@ -22,6 +22,7 @@ use crate::interference::run_some;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
+use crate::threads;
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -183,9 +184,7 @@ impl Runner<'_> {
         }
         let failed = |error: &dyn std::error::Error| Failure::other(format!("{title}: {error}"));
         let started = Instant::now();
-        let options = Options {
-            threads: self.arguments.threads,
-        };
+        let options = threads::options(self.arguments.threads);
         let mut records = Records {
             folder: self.folder(study, variant, loaded)?,
             flows: study.needs_flows().then(Vec::new),

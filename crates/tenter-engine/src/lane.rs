@@ -113,6 +113,60 @@ pub struct Lane<T> {
     due: Vec<u32>,
     visits: u64,
     windows: u64,
+    /// Visits and arrivals: what a window costs goes by them.
+    pub(crate) work: u64,
+}
+
+/// The lanes of all other parts, where one thread has them all: what is sent is delivered at once.
+#[derive(Debug)]
+pub(crate) struct Peers<'a, T> {
+    /// Those of parts with lower numbers, in order, and those with higher ones.
+    pub(crate) before: &'a mut [Lane<T>],
+    pub(crate) after: &'a mut [Lane<T>],
+}
+
+impl<T> Peers<'_, T> {
+    /// None: items for other parts go into outboxes.
+    pub(crate) fn none() -> Self {
+        Peers {
+            before: &mut [],
+            after: &mut [],
+        }
+    }
+
+    /// Where the lane of a part is among those before, or else among those after.
+    #[inline]
+    fn place(&self, part: u16) -> (bool, usize) {
+        let part = usize::from(part);
+        let before = self.before.len();
+        (
+            part < before,
+            part.wrapping_sub(before + usize::from(part >= before)),
+        )
+    }
+
+    #[inline]
+    fn lane(&self, part: u16) -> Option<&Lane<T>> {
+        match self.place(part) {
+            (true, _) => self.before.get(usize::from(part)),
+            (false, place) => self.after.get(place),
+        }
+    }
+
+    #[inline]
+    fn lane_mut(&mut self, part: u16) -> Option<&mut Lane<T>> {
+        match self.place(part) {
+            (true, _) => self.before.get_mut(usize::from(part)),
+            (false, place) => self.after.get_mut(place),
+        }
+    }
+
+    fn reborrow(&mut self) -> Peers<'_, T> {
+        Peers {
+            before: self.before,
+            after: self.after,
+        }
+    }
 }
 
 /// Collects the nodes of a part before the run.
@@ -187,11 +241,23 @@ impl LaneBuilder {
             due: Vec::new(),
             visits: 0,
             windows: 0,
+            work: 0,
         }
     }
 }
 
 impl<T: Arrival> Lane<T> {
+    /// Takes the lane, and leaves one without nodes.
+    pub(crate) fn take(&mut self) -> Lane<T> {
+        let layout = LaneLayout {
+            parts: 0,
+            bucket_ps: 1,
+            flight_ps: 0,
+            central: false,
+        };
+        std::mem::replace(self, LaneBuilder::default().build(0, layout))
+    }
+
     /// Asks for a visit of a node at an instant or earlier.
     pub fn wake(&mut self, node: u32, at: u64) {
         self.calendar.wake(node, at);
@@ -249,6 +315,7 @@ impl<T: Arrival> Lane<T> {
     pub(crate) fn act<R>(&mut self, at: u64, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
         act(&mut Visit {
             lane: self,
+            peers: Peers::none(),
             end: at,
             own_next: u64::MAX,
         })
@@ -311,7 +378,6 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Puts an item for another part into its outbox.
-    #[inline(never)]
     fn hand_over(&mut self, output: Output, at: u64, mut item: T) {
         item.set_at(at);
         self.earliest_outgoing = self.earliest_outgoing.min(at);
@@ -328,7 +394,12 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Visits every node that has work in `start..end`.
-    pub(crate) fn run_window<N: Nodes<Item = T>>(&mut self, nodes: &mut N, start: u64, end: u64) {
+    pub(crate) fn run_window<N: Nodes<Item = T>>(
+        &mut self,
+        nodes: &mut N,
+        (start, end): (u64, u64),
+        mut peers: Peers<'_, T>,
+    ) {
         self.windows += 1;
         self.begin(start);
         // Beside the lane during the window, for a visit needs both.
@@ -344,7 +415,7 @@ impl<T: Arrival> Lane<T> {
         }
         for (place, &node) in due.iter().enumerate() {
             self.prefetch_ahead(nodes, &due[place..]);
-            self.visit(nodes, node, end, &mut agenda);
+            self.visit(nodes, (node, end), &mut agenda, peers.reborrow());
         }
         self.agenda = agenda;
         self.due = due;
@@ -416,7 +487,7 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Makes the bucket of `start` the current one.
-    fn begin(&mut self, start: u64) {
+    pub(crate) fn begin(&mut self, start: u64) {
         self.calendar.begin(start);
         self.bucket = start / self.bucket_ps;
         self.bucket_start = self.bucket * self.bucket_ps;
@@ -434,14 +505,16 @@ impl<T: Arrival> Lane<T> {
     fn visit<N: Nodes<Item = T>>(
         &mut self,
         nodes: &mut N,
-        node: u32,
-        end: u64,
+        (node, end): (u32, u64),
         agenda: &mut Agenda<T>,
+        peers: Peers<'_, T>,
     ) {
         self.visits += 1;
         self.gather(node, end, agenda);
+        self.work += 1 + agenda.len() as u64;
         let mut visit = Visit {
             lane: self,
+            peers,
             end,
             own_next: u64::MAX,
         };
@@ -514,6 +587,7 @@ impl<T: Arrival> Lane<T> {
 #[derive(Debug)]
 pub struct Visit<'a, T> {
     lane: &'a mut Lane<T>,
+    peers: Peers<'a, T>,
     end: u64,
     own_next: u64,
 }
@@ -539,7 +613,26 @@ impl<T: Arrival> Visit<'_, T> {
         if output.part == self.lane.part {
             self.lane.deliver(output.node, output.input, at, item);
         } else {
-            self.lane.hand_over(output, at, *item);
+            self.send_away(output, at, item);
+        }
+    }
+
+    /// Sends an item to a node of another part.
+    #[inline(never)]
+    fn send_away(&mut self, output: Output, at: u64, item: &T) {
+        match self.peers.lane_mut(output.part) {
+            Some(lane) => lane.deliver(output.node, output.input, at, item),
+            None => self.lane.hand_over(output, at, *item),
+        }
+    }
+
+    /// The lane of the node that an output leads to, where this thread has it.
+    #[inline]
+    fn lane_of(&self, output: Output) -> Option<&Lane<T>> {
+        if output.part == self.lane.part {
+            Some(self.lane)
+        } else {
+            self.peers.lane(output.part)
         }
     }
 
@@ -553,16 +646,20 @@ impl<T: Arrival> Visit<'_, T> {
     /// `at`, in ps.
     #[inline]
     pub fn prefetch_way(&self, output: Output, at: u64) {
-        if let Some(place) = self.lane.inbox_at(output, at) {
-            prefetch_at(&self.lane.inboxes, place);
+        if let Some(lane) = self.lane_of(output)
+            && let Some(place) = lane.inbox_at(output, at)
+        {
+            prefetch_at(&lane.inboxes, place);
         }
     }
 
     /// Prefetches that memory.
     #[inline]
     pub fn prefetch_room(&self, output: Output, at: u64) {
-        if let Some(place) = self.lane.inbox_at(output, at) {
-            self.lane.inboxes[place].prefetch_room();
+        if let Some(lane) = self.lane_of(output)
+            && let Some(place) = lane.inbox_at(output, at)
+        {
+            lane.inboxes[place].prefetch_room();
         }
     }
 

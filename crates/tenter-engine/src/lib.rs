@@ -24,9 +24,11 @@
 //! lookahead, and with [central windows](Windows::Central).
 
 mod agenda;
-mod barrier;
 mod calendar;
+mod crew;
 mod lane;
+mod meeting;
+mod pace;
 mod prefetch;
 mod ring;
 mod stream;
@@ -34,6 +36,7 @@ mod windowed;
 
 pub use agenda::Agenda;
 pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
+pub use pace::{Clock, Pace};
 pub use prefetch::{prefetch, prefetch_at};
 pub use ring::Ring;
 pub use stream::{Draws, Stream, mix64};

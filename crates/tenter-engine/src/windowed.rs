@@ -1,10 +1,8 @@
 //! The window loop, on one thread or several.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use crate::barrier::Barrier;
-use crate::lane::{Arrival, Lane, Nodes, Outgoing, Visit};
+use crate::crew;
+use crate::lane::{Arrival, Lane, Nodes, Peers, Visit};
+use crate::pace::Pace;
 
 /// One thread's share of the simulation: the engine's side and the model's.
 #[derive(Debug)]
@@ -44,8 +42,8 @@ pub enum RunOutcome {
     Empty,
 }
 
-/// Runs all parts from `from` until an edge, or until nothing is left to happen. One thread per
-/// part.
+/// Runs all parts from `from` until an edge, or until nothing is left to happen, on at most one
+/// thread per part: `pace` says which windows are shared.
 ///
 /// # Panics
 /// When there is no part, or when a node breaks its contract (see [`Nodes::visit`]).
@@ -55,29 +53,15 @@ pub fn run_windowed<N: Nodes>(
     edge: u64,
     windows: Windows,
     control: &impl Control,
+    pace: &mut Pace,
 ) -> RunOutcome {
     if let [part] = parts {
         return run_single(part, from, edge, windows, control);
     }
-    let shared = Shared::new(parts.len(), edge);
-    shared.plan(
-        parts
-            .iter_mut()
-            .map(|part| part.lane.next(from, windows))
-            .min(),
-        &parts[0].lane,
-        windows,
-    );
-    // Nothing may happen before the edge, and then it is not worth a thread.
-    if !shared.finished.load(Ordering::Relaxed) {
-        std::thread::scope(|scope| {
-            for (index, part) in parts.iter_mut().enumerate() {
-                let shared = &shared;
-                scope.spawn(move || shared.work(index, part, windows, control));
-            }
-        });
-    }
-    shared.outcome()
+    pace.resume();
+    let outcome = crew::run(parts, from, edge, windows, control, pace);
+    pace.pause();
+    outcome
 }
 
 /// Lets the model of one part act at an edge at `at`, and delivers what it sends. All else that
@@ -121,7 +105,8 @@ fn run_single<N: Nodes>(
             return RunOutcome::Edge(edge);
         }
         now = part.lane.window_end(next, windows).min(edge);
-        part.lane.run_window(&mut part.nodes, next, now);
+        part.lane
+            .run_window(&mut part.nodes, (next, now), Peers::none());
         edge = edge.min(control.edge_after(now));
     }
 }
@@ -129,7 +114,7 @@ fn run_single<N: Nodes>(
 impl<T: Arrival> Lane<T> {
     /// When something next happens at a node of this part, no earlier than `now`; `u64::MAX` for
     /// never.
-    fn next(&mut self, now: u64, windows: Windows) -> u64 {
+    pub(crate) fn next(&mut self, now: u64, windows: Windows) -> u64 {
         let next = match windows {
             Windows::Buckets => self.calendar.next(now),
             Windows::Central(_) => self.calendar.next_exactly(now),
@@ -138,127 +123,12 @@ impl<T: Arrival> Lane<T> {
         next.unwrap_or(u64::MAX).min(self.next_later(now))
     }
 
-    fn window_end(&self, start: u64, windows: Windows) -> u64 {
+    /// The end of the window that starts at an instant.
+    pub(crate) fn window_end(&self, start: u64, windows: Windows) -> u64 {
         let end = self.calendar.bucket_end(start);
         match windows {
             Windows::Buckets => end,
             Windows::Central(lookahead) => end.min(start.saturating_add(lookahead)),
         }
     }
-}
-
-type Mailbox<T> = Mutex<Vec<Outgoing<T>>>;
-
-/// What the threads of one run share. Between two barriers each field has one writer.
-struct Shared<T> {
-    barrier: Barrier,
-    /// The window all threads are in.
-    start: AtomicU64,
-    end: AtomicU64,
-    edge: AtomicU64,
-    finished: AtomicBool,
-    /// When something next happens at a node of each part, items in its outboxes included.
-    next: Vec<AtomicU64>,
-    /// `mailboxes[parity][receiver][sender]`: the parity changes every window, so a thread that is
-    /// already in the next one does not disturb those that still collect.
-    mailboxes: [Vec<Vec<Mailbox<T>>>; 2],
-}
-
-impl<T: Arrival> Shared<T> {
-    fn new(parts: usize, edge: u64) -> Shared<T> {
-        let boxes = || {
-            (0..parts)
-                .map(|_| (0..parts).map(|_| Mutex::default()).collect())
-                .collect()
-        };
-        Shared {
-            barrier: Barrier::new(parts),
-            start: AtomicU64::new(0),
-            end: AtomicU64::new(0),
-            edge: AtomicU64::new(edge),
-            finished: AtomicBool::new(false),
-            next: (0..parts).map(|_| AtomicU64::new(0)).collect(),
-            mailboxes: [boxes(), boxes()],
-        }
-    }
-
-    /// Lays the window that starts at `next`, or finishes the run.
-    fn plan(&self, next: Option<u64>, lane: &Lane<T>, windows: Windows) {
-        let next = next.unwrap_or(u64::MAX);
-        let edge = self.edge.load(Ordering::Relaxed);
-        self.start.store(next, Ordering::Relaxed);
-        if next >= edge || next == u64::MAX {
-            self.finished.store(true, Ordering::Relaxed);
-        } else {
-            self.end
-                .store(lane.window_end(next, windows).min(edge), Ordering::Relaxed);
-        }
-    }
-
-    fn outcome(&self) -> RunOutcome {
-        if self.start.load(Ordering::Relaxed) == u64::MAX {
-            RunOutcome::Empty
-        } else {
-            RunOutcome::Edge(self.edge.load(Ordering::Relaxed))
-        }
-    }
-
-    /// The loop of one thread.
-    fn work<N: Nodes<Item = T>>(
-        &self,
-        me: usize,
-        part: &mut Part<N>,
-        windows: Windows,
-        control: &impl Control,
-    ) {
-        let _watch = self.barrier.watch();
-        let mut parity = 0;
-        while !self.finished.load(Ordering::Relaxed) {
-            let start = self.start.load(Ordering::Relaxed);
-            let end = self.end.load(Ordering::Relaxed);
-            part.lane.run_window(&mut part.nodes, start, end);
-            let outgoing = self.post(me, &mut part.lane, parity);
-            let next = part.lane.next(end, windows).min(outgoing);
-            self.next[me].store(next, Ordering::Relaxed);
-            self.barrier.wait(|| {
-                self.edge
-                    .fetch_min(control.edge_after(end), Ordering::Relaxed);
-                let next = self
-                    .next
-                    .iter()
-                    .map(|next| next.load(Ordering::Relaxed))
-                    .min();
-                self.plan(next, &part.lane, windows);
-            });
-            self.collect(me, &mut part.lane, parity);
-            parity ^= 1;
-        }
-    }
-
-    /// Empties the outboxes into the mailboxes of the other parts; returns the earliest arrival
-    /// among the items.
-    fn post(&self, me: usize, lane: &mut Lane<T>, parity: usize) -> u64 {
-        for (receiver, outbox) in lane.outboxes.iter_mut().enumerate() {
-            if !outbox.is_empty() {
-                let mut mailbox = lock(&self.mailboxes[parity][receiver][me]);
-                std::mem::swap(&mut *mailbox, outbox);
-            }
-        }
-        std::mem::replace(&mut lane.earliest_outgoing, u64::MAX)
-    }
-
-    fn collect(&self, me: usize, lane: &mut Lane<T>, parity: usize) {
-        for mailbox in &self.mailboxes[parity][me] {
-            for (node, input, item) in lock(mailbox).drain(..) {
-                lane.deliver(node, input, item.at(), &item);
-            }
-        }
-    }
-}
-
-/// A poisoned mailbox means that a thread panicked; the barrier stops the others.
-fn lock<T>(mailbox: &Mailbox<T>) -> std::sync::MutexGuard<'_, Vec<Outgoing<T>>> {
-    mailbox
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

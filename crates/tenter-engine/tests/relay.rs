@@ -3,8 +3,8 @@
 //! What a node has seen must not depend on threads, window lengths or edges.
 
 use tenter_engine::{
-    Agenda, Arrival, Control, LaneBuilder, LaneLayout, Nodes, Output, Part, RunOutcome, Visit,
-    Windows, mix64, run_windowed,
+    Agenda, Arrival, Control, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, RunOutcome,
+    Visit, Windows, mix64, run_windowed,
 };
 
 /// More than a word of the calendar has, on each of two threads; a prime, so that each input has
@@ -160,14 +160,15 @@ fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> 
         .collect();
     start(&mut built);
     let mut now = 0;
+    let mut pace = Pace::new(None);
     for &edge in edges {
-        match run_windowed(&mut built, now, edge, windows, &NoControl) {
+        match run_windowed(&mut built, now, edge, windows, &NoControl, &mut pace) {
             RunOutcome::Edge(at) => now = at,
             RunOutcome::Empty => break,
         }
     }
     assert_eq!(
-        run_windowed(&mut built, now, u64::MAX, windows, &NoControl),
+        run_windowed(&mut built, now, u64::MAX, windows, &NoControl, &mut pace),
         RunOutcome::Empty
     );
     let mut seen: Vec<(u32, u64)> = built

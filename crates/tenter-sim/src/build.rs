@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
-use tenter_engine::{LaneBuilder, LaneLayout, Output, Part, Stream, Windows, mix64};
+use tenter_engine::{LaneBuilder, LaneLayout, Output, Pace, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
@@ -519,6 +519,7 @@ pub fn build<W: Watcher>(
         parts: parts.collect(),
         windows,
         window_ps,
+        pace: Pace::default(),
     })
 }
 

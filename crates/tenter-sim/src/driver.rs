@@ -1,6 +1,6 @@
 //! What moves time.
 
-use tenter_engine::{Part, RunOutcome, Windows, act_at_edge, run_windowed};
+use tenter_engine::{Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 
 use crate::fabric::Fabric;
@@ -62,13 +62,22 @@ pub struct WindowedDriver<W: Watcher> {
     pub(crate) parts: Vec<Part<Fabric<W>>>,
     pub(crate) windows: Windows,
     pub(crate) window_ps: u64,
+    pub(crate) pace: Pace,
 }
 
 impl<W: Watcher> Driver for WindowedDriver<W> {
     type Watcher = W;
 
     fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
-        run_windowed(&mut self.parts, from, edge, self.windows, progress)
+        let windows = self.windows;
+        run_windowed(
+            &mut self.parts,
+            from,
+            edge,
+            windows,
+            progress,
+            &mut self.pace,
+        )
     }
 
     fn parts(&self) -> usize {

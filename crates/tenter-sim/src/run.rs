@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_engine::RunOutcome;
+use tenter_engine::{Clock, Pace, RunOutcome};
 use tenter_record::{
     CollectiveRow, Control, Counts, Digest, JobRow, Progress, STOPPED_BY_USER, Sink, SinkError,
     Summary,
@@ -34,11 +34,17 @@ use crate::{conservation, deadlock, hash_paths, power, stall, summary};
 pub struct Options {
     /// Threads to spread the nodes over.
     pub threads: u16,
+    /// By which the engine sees whether more than one thread pays. Without one, some windows are
+    /// run on all threads and some on one, by turns.
+    pub clock: Option<Clock>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: 1 }
+        Options {
+            threads: 1,
+            clock: None,
+        }
     }
 }
 
@@ -107,7 +113,8 @@ impl Simulation<WindowedDriver<Unwatched>> {
     /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
     pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
-        let driver = build::build(plan, threads, |_| Unwatched)?;
+        let mut driver = build::build(plan, threads, |_| Unwatched)?;
+        driver.pace = Pace::new(options.clock);
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -122,7 +129,8 @@ impl Simulation<WindowedDriver<QueueLog>> {
         let threads = threads(plan, options);
         let log = plan.queue_changes.as_ref().map(QueueLog::new);
         let log = log.unwrap_or_default();
-        let driver = build::build(plan, threads, |_| log.clone())?;
+        let mut driver = build::build(plan, threads, |_| log.clone())?;
+        driver.pace = Pace::new(options.clock);
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -140,9 +148,10 @@ impl Simulation<WindowedDriver<WatchLog>> {
         limit: usize,
     ) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
-        let driver = build::build(plan, threads, |context| {
+        let mut driver = build::build(plan, threads, |context| {
             WatchLog::new(target(context), limit)
         })?;
+        driver.pace = Pace::new(options.clock);
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }

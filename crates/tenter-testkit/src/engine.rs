@@ -89,7 +89,11 @@ impl Engine {
                 finish(Simulation::with_driver(driver, plan, 1))
             }
             Engine::Windowed { threads, .. } => {
-                finish(Simulation::new(&self.plan(plan), Options { threads })?)
+                let options = Options {
+                    threads,
+                    clock: None,
+                };
+                finish(Simulation::new(&self.plan(plan), options)?)
             }
         })
     }

@@ -31,6 +31,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "threads")]
     pub(crate) on_core: bool,
 
+    /// Compare the threads that `tenter run` would take with one thread, on an idle machine and
+    /// beside busy loops.
+    #[arg(long, conflicts_with_all = ["threads", "on_core", "json", "instructions"])]
+    pub(crate) contended: bool,
+
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,6 +19,8 @@ impl Fabric {
     }
 }
 
+/// So small that there is next to nothing to do in a window.
+const LS8: Fabric = leaf_spine(2, 4, 4);
 /// The fabrics of the published comparisons, and one of 8,192 hosts.
 const LS128: Fabric = leaf_spine(16, 8, 8);
 const LS512: Fabric = leaf_spine(32, 16, 16);
@@ -72,7 +74,9 @@ const ALL_TO_ALL: Traffic = Traffic::AllToAll { jobs: 1 };
 
 /// All cases, a kernel before those it is compared with. Packets are chosen so that each case is
 /// 15 to 50 million packet-hops: short enough to repeat, long enough to be past its start.
-pub(crate) const CASES: [Case; 24] = [
+pub(crate) const CASES: [Case; 26] = [
+    case("kernel-8", LS8, Traffic::Kernel, 640_000),
+    full("full-flows-8", LS8, Traffic::Flows, 10_240),
     case("kernel-128", LS128, Traffic::Kernel, 40_000),
     case("permutation-128", LS128, Traffic::Permutation, 32_768),
     case("all-to-all-128", LS128, ALL_TO_ALL, 256),

@@ -6,8 +6,8 @@
 //! records. Hosts per leaf and spines are powers of two.
 
 use tenter_engine::{
-    Agenda, Control, Lane, LaneBuilder, LaneLayout, Nodes, Output, Part, Stream, Visit, Windows,
-    run_windowed,
+    Agenda, Control, Lane, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, Stream, Visit,
+    Windows, run_windowed,
 };
 use tenter_net::{Packet, PacketKind};
 
@@ -97,7 +97,14 @@ impl Ready {
     /// Runs until everything has arrived.
     pub(crate) fn run(mut self) -> Moved {
         let parts = std::slice::from_mut(&mut self.part);
-        run_windowed(parts, 0, u64::MAX, Windows::Buckets, &NoEdges);
+        run_windowed(
+            parts,
+            0,
+            u64::MAX,
+            Windows::Buckets,
+            &NoEdges,
+            &mut Pace::default(),
+        );
         Moved {
             hops: self.part.nodes.hops,
             digest: self.part.nodes.digest,

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod cases;
+mod contended;
 mod failure;
 mod instructions;
 mod kernel;
@@ -45,6 +46,10 @@ fn act(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
         return print(&names.join("\n"));
+    }
+    if arguments.contended {
+        let (runs, shorten) = (arguments.runs, arguments.shorten);
+        return print(&contended::compare(&arguments.filters, runs, shorten, say)?);
     }
     if arguments.instructions {
         return print(&instructions::count(&cases, arguments.shorten, say)?);

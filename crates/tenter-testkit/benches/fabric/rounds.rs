@@ -63,7 +63,7 @@ fn merge(case: &Case, best: Measured, other: Measured) -> Result<Measured, Failu
     Ok(Measured { set_up_s, ..faster })
 }
 
-fn in_own_process(case: &Case, manner: Manner) -> Result<Measured, Failure> {
+pub(crate) fn in_own_process(case: &Case, manner: Manner) -> Result<Measured, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--once", case.name]);
     command.args(["--shorten", &manner.shorten.to_string()]);

@@ -16,7 +16,7 @@ fn plan(rest: &str) -> Plan {
 
 fn outcome(plan: &Plan) -> Outcome {
     let mut sink = MemorySink::default();
-    run(plan, Options { threads: 1 }, &mut sink).expect("a good plan")
+    run(plan, Options::default(), &mut sink).expect("a good plan")
 }
 
 const RING: &str = "
@@ -261,7 +261,7 @@ jobs:
     let loaded = load(text, "jobs.yaml", Format::Yaml, &[], None).expect("a good scenario");
     let of = |plan: &Plan| {
         let mut sink = MemorySink::default();
-        let outcome = run(plan, Options { threads: 1 }, &mut sink).expect("a good plan");
+        let outcome = run(plan, Options::default(), &mut sink).expect("a good plan");
         let ports: Vec<(u32, u32, u16)> = sink
             .flows
             .iter()
