@@ -11,6 +11,7 @@ use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
+use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
@@ -176,14 +177,21 @@ impl Port {
 
     /// Sends a frame at `now` or as soon as the wire is free, behind what was sent on before: for a
     /// port whose frames all leave in the order in which they come, and which nobody pauses.
-    pub(crate) fn send_on(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn send_on(
+        &mut self,
+        packet: &Packet,
+        now: u64,
+        ahead: &mut Ahead,
+        medium: &mut impl Medium,
+    ) {
         if self.transmitter.is_dark() {
             self.lose(packet, now, medium);
             return;
         }
-        self.high_water_bytes = self.high_water_bytes.max(self.bytes_ahead(now));
         let start = self.transmitter.free_at().max(now);
         self.transmitter.transmit(packet, start, medium);
+        let waiting = ahead.add(packet, now, (start, self.transmitter.free_at()));
+        self.high_water_bytes = self.high_water_bytes.max(waiting);
     }
 
     /// The wire bytes that such a port still has to send at `now`.
@@ -403,6 +411,16 @@ impl Port {
             let queue = &mut self.queues[number];
             queue.pause.forget(now, queue.paused_until);
             queue.paused_until = now;
+        }
+    }
+
+    /// What the link was given and has not begun to send, when it went down, was never sent.
+    pub(crate) fn unsend(&mut self, back: &TakenBack) {
+        self.transmitter.take_back(back);
+        for (frames, bytes) in back.sent {
+            self.transmitter.find_again(frames, bytes);
+            self.unsent.0 += frames;
+            self.unsent.1 += bytes;
         }
     }
 
@@ -724,8 +742,8 @@ impl Port {
     }
 
     /// The most frame bytes that waited since this was last asked, from now on those that wait now.
-    pub(crate) fn read_off_high_water(&mut self) -> u64 {
-        let most = std::mem::replace(&mut self.high_water_bytes, self.bytes);
+    pub(crate) fn read_off_high_water(&mut self, waiting: u64) -> u64 {
+        let most = std::mem::replace(&mut self.high_water_bytes, waiting);
         self.earlier_high_water_bytes = self.earlier_high_water_bytes.max(most);
         most
     }

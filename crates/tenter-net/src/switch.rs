@@ -3,6 +3,7 @@
 mod circuit;
 mod credit;
 mod signals;
+mod wire;
 
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
@@ -151,11 +152,6 @@ impl Switch {
     /// Its ports, in order.
     pub fn ports(&self) -> &[Port] {
         &self.ports
-    }
-
-    /// The most frame bytes that waited at a port since this was last asked.
-    pub fn read_off_high_water(&mut self, port: usize) -> u64 {
-        self.ports[port].read_off_high_water()
     }
 
     /// The class of each of its queues.
@@ -522,8 +518,11 @@ impl Switch {
             signals.forget(number);
         }
         if let Some(mut leaf) = self.at_work() {
+            let end = leaf.ports[usize::from(number)].transmitter().free_at();
+            let back = leaf.leaf.ahead_mut(number).take_back(now, end);
             leaf.change(number, now, medium, |port, around, medium| {
                 port.go_dark(now, under_way, around, medium);
+                port.unsend(&back);
             });
             return;
         }

@@ -8,6 +8,7 @@ use tenter_units::{SerialisationTime, Time};
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind, WIRE_OVERHEAD_BYTES};
+use crate::scheduled::TakenBack;
 use crate::telemetry::{Hop, Telemetry};
 
 /// Puts frames onto a wire, one after the other.
@@ -196,6 +197,27 @@ impl Transmitter {
     pub fn light_up(&mut self, now: u64) {
         self.free_at = now;
         self.carried = 0;
+    }
+
+    /// What the link was given and has not begun to send is not sent.
+    pub(crate) fn take_back(&mut self, back: &TakenBack) {
+        for (sent, back) in self.sent.iter_mut().zip(back.sent) {
+            sent.0 -= back.0;
+            sent.1 -= back.1;
+        }
+        if !self.is_dark() {
+            self.free_at = back.ended;
+        } else if let Some(trouble) = &mut self.trouble {
+            trouble.ended = trouble.ended.min(back.ended);
+        }
+    }
+
+    /// Frames that were counted as lost were not.
+    pub(crate) fn find_again(&mut self, frames: u64, bytes: u64) {
+        if let Some(trouble) = &mut self.trouble {
+            trouble.losses.frames -= frames;
+            trouble.losses.bytes -= bytes;
+        }
     }
 
     /// Starts no frame any more, until the link comes up again: what has begun ends, and arrives.

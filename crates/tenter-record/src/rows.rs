@@ -299,7 +299,8 @@ rows! {
         pausing: Time => "pausing_ns", "ns";
         /// Share of the span from the start of the first job to the last event (the end of a frame
         /// or of a flow, a queue pair that gives up, or where the trial was stopped) in which the
-        /// port was sending, preamble and inter-frame gap included.
+        /// port was sending, preamble and inter-frame gap included; of a frame that was on the wire
+        /// at the end, the part that was sent.
         utilisation: f64 => "utilisation", "";
     }
 }
@@ -426,7 +427,8 @@ rows! {
         queue_bytes: u64 => "queue_bytes", "bytes";
         /// The most bytes that waited in them at once since the sample before, exactly.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes";
-        /// Bytes of the frames sent since the sample before.
+        /// Bytes of the frames that began to be sent since the sample before; so an interval may have
+        /// up to one frame more than the line carries in it.
         tx_bytes: u64 => "tx_bytes", "bytes";
         /// Classes that the other end has stopped at that instant, one bit each: 8 says that class
         /// 3 is, 0 that none is.

@@ -48,7 +48,12 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
             for queue in &queues {
                 add_queue(&mut row, queue);
             }
-            row.utilisation = utilisation(&row, span);
+            let last_end = match model {
+                NodeModel::Host(host) => host.nic().last_end(),
+                NodeModel::Switch(_) => transmitter.last_end(),
+            };
+            let unsent_ps = last_end.saturating_sub(ended);
+            row.utilisation = utilisation(&row, unsent_ps, span);
             let hashed = queue_pairs.as_ref();
             row.queue_pairs = hashed.map(|counts| counts[node as usize][usize::from(port)]);
             let telling = queues.into_iter().filter(says_something);
@@ -275,10 +280,13 @@ fn switch_row(switch: &Switch) -> SwitchRow {
 }
 
 /// Share of the span in which the port was sending, preamble and gap included.
-fn utilisation(row: &PortRow, span: Time) -> f64 {
+fn utilisation(row: &PortRow, unsent_ps: u64, span: Time) -> f64 {
     if span.is_zero() {
         return 0.0;
     }
     let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
-    wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9) / span.as_s()
+    // A frame counts from its beginning, but the last may not have been sent to its end.
+    let sending = wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9);
+    let sending = sending - Time::from_ps(unsent_ps).as_s();
+    sending.max(0.0) / span.as_s()
 }

@@ -238,6 +238,7 @@ impl<D: Driver> Simulation<D> {
         } = course;
         let kept = conservation::check(&self.driver, circuits.missing());
         kept.map_err(SimulationError::Conservation)?;
+        stop_sending(&mut self.driver, now);
         let trial = summary::Trial {
             name: &self.name,
             threads: self.threads,
@@ -253,6 +254,17 @@ impl<D: Driver> Simulation<D> {
         outcome.summary.power = drawn;
         queue_log::collect(&self.driver, &mut outcome);
         Ok(outcome)
+    }
+}
+
+/// What is handed to links and has not begun to be sent when the trial ends at `now` is not sent.
+fn stop_sending<D: Driver>(driver: &mut D, now: u64) {
+    for part in 0..driver.parts() {
+        for node in &mut driver.fabric_mut(part).nodes {
+            if let NodeModel::Switch(switch) = node {
+                switch.stop_sending(now);
+            }
+        }
     }
 }
 

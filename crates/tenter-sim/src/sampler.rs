@@ -33,12 +33,12 @@ impl State {
     }
 
     fn of_port(switch: &mut Switch, number: u16, now: u64) -> State {
-        let queue_high_water_bytes = switch.read_off_high_water(usize::from(number));
+        let queue_high_water_bytes = switch.read_off_high_water(number, now);
         let port = &switch.ports()[usize::from(number)];
         let queues = switch.classes().iter().enumerate();
         State {
-            sent_bytes: port.transmitter().sent().1,
-            queue_bytes: port.queue_bytes(),
+            sent_bytes: switch.sent_bytes(number, now),
+            queue_bytes: switch.waiting_bytes(number, now),
             queue_high_water_bytes,
             paused_classes: paused(
                 queues.map(|(queue, &class)| (class, port.paused_until(queue))),

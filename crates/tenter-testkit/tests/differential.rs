@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use tenter_net::{ClassSpec, Headroom};
-use tenter_record::Summary;
+use tenter_record::{PortRow, Summary};
 use tenter_scenario::{OnChange, Plan};
 use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
@@ -60,6 +60,7 @@ fn run(seeds: Range<u64>) {
                 let summary = &trials.reference.outcome.summary;
                 assert_totals(seed, summary);
                 assert_marks(seed, &trials.reference);
+                assert_wire(seed, &scenario.plan, &trials.reference);
                 seen.kept += u64::from(has_kept_all(&scenario, summary));
                 seen.packet_hops += summary.engine.packet_hops;
                 seen.drops += u64::from(summary.totals.dropped_frames > 0);
@@ -131,6 +132,44 @@ fn assert_wild(seen: &Seen, count: u64) {
         seen.packet_hops <= count * 20_000,
         "the scenarios have become too large: {seen:?} in {count}"
     );
+}
+
+/// No link carries more than its rate, and no queue holds more than it is said to have held.
+fn assert_wire(seed: u64, plan: &Plan, trial: &Trial) {
+    // A frame counts from its beginning. Clocks of NICs run up to some 100 ppm fast.
+    const FRAME: f64 = 10_000.0;
+    const CLOCK: f64 = 1.001;
+    let ports = &trial.outcome.counts.ports;
+    for port in ports {
+        assert!(
+            port.utilisation <= CLOCK,
+            "{seed}: {} to {} was sending for {} of the time",
+            port.node_name,
+            port.peer_name,
+            port.utilisation
+        );
+    }
+    let Some(interval) = plan.sample_interval else {
+        return;
+    };
+    for sample in &trial.rows.samples {
+        let of = |port: &&PortRow| (port.node, port.port) == (sample.node, sample.port);
+        let port = ports.iter().find(of).expect("every port has a row");
+        let most = port.rate_gbps * interval.as_ns() / 8.0 * CLOCK + FRAME;
+        assert!(
+            sample.tx_bytes as f64 <= most,
+            "{seed}: {} to {} sent {} bytes up to {}, and its line carries {most}",
+            port.node_name,
+            port.peer_name,
+            sample.tx_bytes,
+            sample.time
+        );
+        assert!(
+            sample.queue_bytes <= sample.queue_high_water_bytes,
+            "{seed}: {sample:?} of {}",
+            port.node_name
+        );
+    }
 }
 
 /// Whether the trial was completed beside a load that got something done.

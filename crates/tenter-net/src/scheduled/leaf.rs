@@ -14,6 +14,7 @@ use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
 use crate::port::{Port, PortRules, Surroundings};
+use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
 use crate::scheduled::reassembly::Assembly;
@@ -97,6 +98,8 @@ pub(crate) struct Leaf {
     /// Where the packets of both are.
     slots: Slots,
     host_ports: usize,
+    /// By port; of links into the fabric alone.
+    aheads: Vec<Ahead>,
     spray: Spray,
     /// When ports of hosts next send, and when their next credits are due.
     departures: Earliest,
@@ -137,6 +140,7 @@ impl Leaf {
             voqs: vec![Voq::default(); wiring.places.len() * classes],
             credits,
             hosts,
+            aheads: vec![Ahead::default(); ports.len()],
             assemblies: vec![Assembly::default(); leaves * host_ports * classes],
             slots: Slots::default(),
             spray: Spray::new(spec.spray, leaves, (*seed, name)),
@@ -174,6 +178,16 @@ impl Leaf {
     pub(crate) fn waiting_in(&self, class: usize) -> impl Iterator<Item = &Packet> {
         let voqs = self.voqs.iter().skip(class).step_by(self.classes);
         voqs.flat_map(|voq| voq.waiting(&self.slots))
+    }
+
+    /// The cells that a link has been given and has not begun to send.
+    pub(crate) fn ahead(&self, port: u16) -> &Ahead {
+        &self.aheads[usize::from(port)]
+    }
+
+    /// The same, to change.
+    pub(crate) fn ahead_mut(&mut self, port: u16) -> &mut Ahead {
+        &mut self.aheads[usize::from(port)]
     }
 
     fn is_host_port(&self, port: u16) -> bool {
@@ -418,19 +432,20 @@ impl AtWork<'_> {
             };
             cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
             cell.flags |= marks;
-            let mut port = &mut self.ports[usize::from(candidates[0])];
+            let mut number = usize::from(candidates[0]);
             for _ in 0..candidates.len() {
                 let chosen = leaf.spray.next(usize::from(to), candidates.len());
-                port = &mut self.ports[usize::from(candidates[chosen])];
-                if !port.transmitter().is_dark() {
+                number = usize::from(candidates[chosen]);
+                if !self.ports[number].transmitter().is_dark() {
                     break;
                 }
             }
+            let port = &mut self.ports[number];
             let indication = leaf.spec.indication;
             if indication.is_some_and(|of| port.bytes_ahead(now) > of.threshold_bytes) {
                 cell.flags |= Packet::CONGESTION_EXPERIENCED;
             }
-            port.send_on(&cell, now, medium);
+            port.send_on(&cell, now, &mut leaf.aheads[number], medium);
         }
     }
 

@@ -15,6 +15,7 @@
 //! Sources: "Distributed disaggregated chassis" (Open Compute Project); the public headers of
 //! Broadcom's DNX SDK for names, sizes and states.
 
+mod ahead;
 mod cell;
 mod credit;
 mod earliest;
@@ -24,6 +25,7 @@ mod slots;
 mod spray;
 mod voq;
 
+pub(crate) use ahead::{Ahead, TakenBack};
 pub use cell::CellSpec;
 pub(crate) use leaf::{AtWork, Leaf};
 pub use leaf::{LeafRecord, LeafWiring, Peer};

@@ -2,7 +2,8 @@
 //! disturbed by a NIC that pauses, and which links cells take.
 
 use crate::trial::Trial;
-use crate::wire::{FIRST_WIRE, MESSAGE, MTU, wire};
+use crate::wire::{FIRST_WIRE, MESSAGE, MTU, NEXT_WIRE, wire};
+use tenter_record::SampleRow;
 
 /// 400 Gbit/s.
 const BYTE: u64 = 20;
@@ -251,4 +252,45 @@ fn requests_and_credits_take_their_share_of_links_if_they_are_to() {
     );
     let more = with.flow().fct().ps() - without.flow().fct().ps();
     assert_eq!(more, 132 * BYTE);
+}
+
+#[test]
+fn cells_count_when_they_begin_to_be_sent() {
+    // Credits come much faster than the slow link can send, on which a packet takes 33 us. In 10 us
+    // it is given four, the first of a message and three more, and begins one of them.
+    let slow = "
+fabric:
+  kind: leaf-spine
+  leaves: 2
+  hosts_per_leaf: 4
+  spines: 2
+  overrides: [{leaf: 0, spine: 1, rate: 1Gbps}]
+  switching: {kind: scheduled, over_speed: 100}
+jobs: [{collectives: [{collective: broadcast, size: 100kB}]}]
+observe: {sample_interval: 10us}
+limits: {time: 10us}
+";
+    let trial = Trial::run(slow, &[]);
+    let ports = trial.outcome.counts.ports.iter();
+    let mut ports = ports.filter(|port| port.node_name == "leaf0" && port.peer_name == "spine1");
+    let port = ports.next().expect("leaf0 leads to spine1");
+    assert_eq!(port.tx_frames, 1);
+    // It has been under way all the time since it began.
+    assert!(0.5 < port.utilisation && port.utilisation < 1.0);
+    let here = |row: &&SampleRow| (row.node, row.port) == (port.node, port.port);
+    let samples: Vec<&SampleRow> = trial.samples.iter().filter(here).collect();
+    assert_eq!(samples.len(), 1);
+    assert_eq!(samples[0].tx_bytes, port.tx_bytes);
+    let waiting = (FIRST_WIRE + 3 * NEXT_WIRE - 4 * 20) - port.tx_bytes;
+    assert_eq!(samples[0].queue_bytes, waiting);
+    assert_eq!(samples[0].queue_high_water_bytes, waiting);
+    assert_eq!(port.queue_high_water_bytes, waiting);
+    // Down again, what has not begun was never sent, and is not lost on the wire.
+    let down = "faults.events=[{link: leaf0-spine1, at: 9us}]";
+    let trial = Trial::run(slow, &[down]);
+    let ports = trial.outcome.counts.ports.iter();
+    let mut ports = ports.filter(|port| port.node_name == "leaf0" && port.peer_name == "spine1");
+    let port = ports.next().expect("leaf0 leads to spine1");
+    assert_eq!((port.tx_frames, port.lost_frames), (1, 1));
+    assert!(port.unsent_frames >= 2 && port.utilisation < 1.0);
 }

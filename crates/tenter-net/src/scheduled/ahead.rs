@@ -1,0 +1,122 @@
+//! The cells that a link into the fabric has been given and has not begun to send.
+//!
+//! A cell is handed to its link when it is cut, since when it will leave is known then. Whoever
+//! looks at the link in between must see what has gone over the wire, and what waits.
+
+use std::collections::VecDeque;
+
+use crate::packet::Packet;
+
+/// The cells of one link, in the order in which they leave.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ahead {
+    cells: VecDeque<Cell>,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    start: u64,
+    end: u64,
+    bytes: u16,
+    is_data: bool,
+}
+
+/// What has been taken back of what a link was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TakenBack {
+    /// Frames and frame bytes: without payload, and data.
+    pub(crate) sent: [(u64, u64); 2],
+    /// When the cell that is on the wire ends, or the last one did.
+    pub(crate) ended: u64,
+}
+
+impl Ahead {
+    /// Takes note of a cell that is given to the link at `now` and is on the wire from `start` to
+    /// `end`; the frame bytes that wait then.
+    pub(crate) fn add(&mut self, cell: &Packet, now: u64, (start, end): (u64, u64)) -> u64 {
+        while let Some(first) = self.cells.front()
+            && first.start <= now
+        {
+            self.bytes -= u64::from(first.bytes);
+            self.cells.pop_front();
+        }
+        if start > now {
+            self.bytes += u64::from(cell.frame_bytes);
+            self.cells.push_back(Cell {
+                start,
+                end,
+                bytes: cell.frame_bytes,
+                is_data: cell.kind.is_data(),
+            });
+        }
+        self.bytes
+    }
+
+    /// The frame bytes that have not begun to be sent before `now`, an edge.
+    pub(crate) fn bytes(&self, now: u64) -> u64 {
+        let gone = self.cells.iter().take_while(|cell| cell.start < now);
+        self.bytes - gone.map(|cell| u64::from(cell.bytes)).sum::<u64>()
+    }
+
+    /// Takes back what has not begun to be sent before `now`, an edge, from a link that would have
+    /// sent all of it at `end`.
+    pub(crate) fn take_back(&mut self, now: u64, end: u64) -> TakenBack {
+        let mut back = TakenBack {
+            ended: end,
+            ..TakenBack::default()
+        };
+        for cell in self.cells.drain(..).rev() {
+            if cell.start < now {
+                back.ended = cell.end;
+                break;
+            }
+            let sent = &mut back.sent[usize::from(cell.is_data)];
+            sent.0 += 1;
+            sent.1 += u64::from(cell.bytes);
+            // Should the cell before it be forgotten, it has ended by then.
+            back.ended = cell.start;
+        }
+        self.bytes = 0;
+        back
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ahead, TakenBack};
+    use crate::packet::{Packet, PacketKind};
+
+    /// Three cells of 100 bytes that take 10 ps each, given at 0: one on the wire, two wait.
+    fn three() -> Ahead {
+        let mut ahead = Ahead::default();
+        let mut cell = Packet::pause(0, 0);
+        cell.kind = PacketKind::Only;
+        cell.frame_bytes = 100;
+        let waits = [0, 10, 20].map(|start| ahead.add(&cell, 0, (start, start + 10)));
+        assert_eq!(waits, [0, 100, 200]);
+        ahead
+    }
+
+    #[test]
+    fn a_cell_waits_until_it_begins_to_be_sent() {
+        let ahead = three();
+        // At the instant at which it begins, an edge sees it wait, as in any queue.
+        let waits = [1, 10, 11, 20, 21].map(|now| ahead.bytes(now));
+        assert_eq!(waits, [200, 200, 100, 100, 0]);
+    }
+
+    #[test]
+    fn what_has_not_begun_is_taken_back() {
+        let back = |now| three().take_back(now, 30);
+        let of = |cells: u64, ended| TakenBack {
+            sent: [(0, 0), (cells, 100 * cells)],
+            ended,
+        };
+        assert_eq!(back(5), of(2, 10));
+        assert_eq!(back(10), of(2, 10));
+        assert_eq!(back(15), of(1, 20));
+        assert_eq!(back(25), of(0, 30));
+        assert_eq!(back(40), of(0, 30));
+    }
+}
