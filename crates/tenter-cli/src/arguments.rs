@@ -342,6 +342,9 @@ pub(crate) struct Report {
     /// File to write, in place of an older one; opens in any browser, without a network
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
+    /// Make it even where it would take more memory than there is
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenter_report::{
-    Drawn, TrialData, binary_size, html_report, html_study_report, read_answers, study_drawings,
-    write_whole,
+    Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
+    read_answers, report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::Answers;
 
@@ -16,7 +16,10 @@ use crate::failure::{Failure, say};
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = match answers(&arguments.folders)? {
         Some((answers, drawings)) => html_study_report(&answers, &drawings),
-        None => html_report(&read(&arguments.folders)?),
+        None => {
+            check_memory(arguments)?;
+            html_report(&read(&arguments.folders)?)
+        }
     };
     write(&arguments.output, &page)?;
     say(&format!(
@@ -25,6 +28,19 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         binary_size(page.len() as u64)
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a report that would take more memory than there is.
+fn check_memory(arguments: &Report) -> Result<(), Failure> {
+    let needed = report_memory_bytes(&arguments.folders);
+    match available_memory_bytes() {
+        Some(available) if needed > available && !arguments.force => Err(Failure::input(format!(
+            "the report would take about {} of memory, and {} are available: report fewer trials at once, or use a machine with more memory; `--force` makes it all the same",
+            binary_size(needed),
+            binary_size(available),
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Answers and the drawings of each study.

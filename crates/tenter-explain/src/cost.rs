@@ -53,7 +53,7 @@ pub struct MemoryParts {
     pub flows_bytes: u64,
     /// Packets in queues.
     pub packets_bytes: u64,
-    /// Rows that wait to be written.
+    /// Rows that wait to be written, and those of all collectives.
     pub tables_bytes: u64,
 }
 

@@ -173,7 +173,10 @@ pub(crate) fn rounds(
     if !job.background {
         let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
         return match plan.time_limit {
-            Some(limit) if limit < own_end => rounds * span(limit) as f64 / span(own_end) as f64,
+            // Of what takes no time nothing is done before it starts, and then all.
+            Some(limit) if limit < own_end => {
+                rounds * span(limit) as f64 / span(own_end).max(1) as f64
+            }
             _ => rounds,
         };
     }

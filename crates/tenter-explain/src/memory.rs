@@ -40,6 +40,9 @@ const FLOW_KEPT: u64 = 12;
 /// What is kept of a workload of flows, however many there are: histograms of the completion times
 /// and slow-downs of each tenth of its sizes, and of all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;
+/// A collective of one iteration: its books and its row, which is in the summary, in its table and
+/// in the text that is written of it.
+const TURN: u64 = 3_000;
 /// A packet in a queue, whose ring is half full on average when it has just grown.
 const PACKET: u64 = 48;
 /// Rows of a table that are kept until they are written together.
@@ -63,7 +66,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         fabric_bytes: fabric(plan),
         ..MemoryParts::default()
     };
-    let (mut all, mut kept) = (0_u64, 0_u64);
+    let (mut all, mut kept, mut turns) = (0_u64, 0_u64, 0_u64);
     let end = end_of_all(plan);
     let starts = starts(plan);
     for (job, &start) in plan.jobs.iter().zip(&starts) {
@@ -74,7 +77,11 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
         let own_end = Ideal::without_latency(plan, job).end(start);
-        let flows = flows(plan, job, rounds(plan, (job, start), own_end, end))?;
+        let rounds = rounds(plan, (job, start), own_end, end);
+        let flows = flows(plan, job, rounds)?;
+        if job.turns().is_some() {
+            turns = turns.saturating_add(in_rounds(job.sequence.len() as u64, rounds));
+        }
         all = all.saturating_add(flows);
         if is_flow_workload(job) {
             parts.flows_bytes = parts.flows_bytes.saturating_add(FLOW_HISTOGRAMS);
@@ -85,6 +92,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     let kept = kept.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);
     parts.tables_bytes = table(all, size_of::<FlowRow>() as u64);
+    parts.tables_bytes += turns.saturating_mul(TURN);
     if let Some(interval) = plan.sample_interval {
         let ports = 2 * plan.topology.cables.len() as u64;
         let ends = plan

@@ -3,51 +3,120 @@
 use std::fs;
 use std::path::Path;
 
-/// Bytes that this process may still take: what the system has available, or what is left of the
-/// limit of its control group, whichever is less. `None` on systems that do not say.
+/// Bytes that this process may still take: what the system has available, what is left of the limit
+/// of its control group, or what is left of its own limits (`ulimit -v` and `-d`), whichever is
+/// least. `None` on systems that do not say.
 pub fn available_memory_bytes() -> Option<u64> {
-    let system = fs::read_to_string("/proc/meminfo").ok();
-    let system = system.as_deref().and_then(available);
-    let own = fs::read_to_string("/proc/self/cgroup").ok();
-    let own = own.as_deref().and_then(group).unwrap_or("/");
-    let folder = Path::new("/sys/fs/cgroup").join(own.trim_start_matches('/'));
-    // A group has the limits of all groups that it is in. In a container the names of the groups
-    // above may be those of another root, where nothing is found but at the root itself.
-    let groups = folder
-        .ancestors()
-        .take_while(|folder| folder.starts_with("/sys/fs/cgroup"));
-    groups.filter_map(left_in_group).chain(system).min()
+    let text = |path: &str| fs::read_to_string(path).ok();
+    let system = text("/proc/meminfo").as_deref().and_then(available);
+    let own = text("/proc/self/cgroup").unwrap_or_default();
+    let groups = [Hierarchy::V2, Hierarchy::V1].map(|hierarchy| hierarchy.left(&own));
+    let limits = text("/proc/self/limits").unwrap_or_default();
+    let status = text("/proc/self/status").unwrap_or_default();
+    let limits = LIMITS.map(|limit| left_of_limit(limit, &limits, &status));
+    let all = groups.into_iter().chain(limits).chain([system]);
+    all.flatten().min()
 }
 
-/// The path of the control group in `/proc/self/cgroup`, of version 2.
-fn group(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| line.strip_prefix("0::"))
+/// The limits of a process, by their names in `/proc/self/limits`, and what counts against them in
+/// `/proc/self/status`.
+const LIMITS: [(&str, &str); 2] = [
+    ("Max address space", "VmSize:"),
+    ("Max data size", "VmData:"),
+];
+
+/// What is left of a limit of this process; `None` where it has none.
+fn left_of_limit((name, used): (&str, &str), limits: &str, status: &str) -> Option<u64> {
+    let limit = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    // The soft limit comes first; `unlimited` is no number.
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kibibytes(status, used)?))
 }
 
-/// `MemAvailable` of `/proc/meminfo`, which is in units of 1,024 bytes although it says kB.
-fn available(text: &str) -> Option<u64> {
-    let value = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+/// A value of a file of lines like `VmSize:   8192 kB`, whose unit is 1,024 bytes although it says
+/// kB.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
-    Some(kibibytes * 1_024)
+    kibibytes.checked_mul(1_024)
 }
 
-/// What is left of the limit of a control group, if it has one: of the pages it has, those that
-/// hold files nobody has used for a while can be had at once.
-fn left_in_group(folder: &Path) -> Option<u64> {
-    let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
-    // `max` is no number: then there is no limit.
-    let limit: u64 = text("memory.max")?.trim().parse().ok()?;
-    let current: u64 = text("memory.current")?.trim().parse().ok()?;
-    let idle = text("memory.stat").as_deref().and_then(inactive_file);
-    Some(limit.saturating_sub(current.saturating_sub(idle.unwrap_or(0))))
+/// What the system has available, by `/proc/meminfo`.
+fn available(text: &str) -> Option<u64> {
+    kibibytes(text, "MemAvailable:")
 }
 
-/// Bytes of files that have not been used for a while, in `memory.stat`.
-fn inactive_file(text: &str) -> Option<u64> {
-    let mut lines = text.lines();
-    let value = lines.find_map(|line| line.strip_prefix("inactive_file "))?;
+/// The two kinds of control groups.
+#[derive(Clone, Copy)]
+enum Hierarchy {
+    /// One for all resources.
+    V2,
+    /// One for memory alone.
+    V1,
+}
+
+impl Hierarchy {
+    /// Where the groups are.
+    fn root(self) -> &'static Path {
+        Path::new(match self {
+            Hierarchy::V2 => "/sys/fs/cgroup",
+            Hierarchy::V1 => "/sys/fs/cgroup/memory",
+        })
+    }
+
+    /// The limit of a group, what it has taken, and within that the pages of files that nobody has
+    /// used for a while, which can be had at once: two files, and a line of `memory.stat`.
+    fn files(self) -> [&'static str; 3] {
+        match self {
+            Hierarchy::V2 => ["memory.max", "memory.current", "inactive_file "],
+            Hierarchy::V1 => [
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+                "total_inactive_file ",
+            ],
+        }
+    }
+
+    /// The path of this process's group, by `/proc/self/cgroup`.
+    fn group(self, own: &str) -> Option<&str> {
+        own.lines().find_map(|line| match self {
+            Hierarchy::V2 => line.strip_prefix("0::"),
+            Hierarchy::V1 => {
+                let mut fields = line.splitn(3, ':').skip(1);
+                let mut kinds = fields.next()?.split(',');
+                kinds.any(|kind| kind == "memory").then(|| fields.next())?
+            }
+        })
+    }
+
+    /// What is left of the limits of all groups that this process is in.
+    fn left(self, own: &str) -> Option<u64> {
+        let group = self.group(own).unwrap_or("/");
+        let folder = self.root().join(group.trim_start_matches('/'));
+        // In a container the names of the groups above may be those of another root, where nothing
+        // is found but at the root itself.
+        let folders = folder.ancestors();
+        let folders = folders.take_while(|folder| folder.starts_with(self.root()));
+        folders
+            .filter_map(|folder| self.left_in_group(folder))
+            .min()
+    }
+
+    /// What is left of the limit of a group, if it has one.
+    fn left_in_group(self, folder: &Path) -> Option<u64> {
+        let [limit, current, inactive] = self.files();
+        let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
+        // `max` is no number: then there is no limit. Version 1 says a number that no machine has.
+        let limit: u64 = text(limit)?.trim().parse().ok()?;
+        let current: u64 = text(current)?.trim().parse().ok()?;
+        let idle = text("memory.stat").and_then(|text| line(&text, inactive));
+        Some(limit.saturating_sub(current.saturating_sub(idle.unwrap_or(0))))
+    }
+}
+
+/// The number behind the name of a line.
+fn line(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.trim().parse().ok()
 }
 
@@ -60,8 +129,43 @@ mod tests {
         let text = "MemTotal:  2000 kB\nMemFree:  5 kB\nMemAvailable:    1500 kB\n";
         assert_eq!(available(text), Some(1_500 * 1_024));
         assert_eq!(available("MemTotal: 2000 kB\n"), None);
-        assert_eq!(group("1:cpu:/x\n0::/user/app\n"), Some("/user/app"));
-        assert_eq!(inactive_file("anon 5\ninactive_file 77\n"), Some(77));
-        assert_eq!(left_in_group(Path::new("/nowhere")), None);
+        let own = "5:cpu,memory:/x/y\n4:memory-like:/z\n0::/user/app\n";
+        assert_eq!(Hierarchy::V2.group(own), Some("/user/app"));
+        assert_eq!(Hierarchy::V1.group(own), Some("/x/y"));
+        assert_eq!(Hierarchy::V1.group("1:cpu:/x\n"), None);
+        assert_eq!(
+            line("anon 5\ninactive_file 77\n", "inactive_file "),
+            Some(77)
+        );
+        assert_eq!(Hierarchy::V1.left_in_group(Path::new("/nowhere")), None);
+    }
+
+    #[test]
+    fn what_is_left_of_ulimits() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+                      Max data size             unlimited            unlimited            bytes\n\
+                      Max address space         4096000              unlimited            bytes\n";
+        let status = "Name:\ttenter\nVmSize:\t    1000 kB\nVmData:\t     500 kB\n";
+        let [space, data] = LIMITS.map(|limit| left_of_limit(limit, limits, status));
+        assert_eq!(space, Some(4_096_000 - 1_024_000));
+        assert_eq!(data, None);
+    }
+
+    #[test]
+    fn a_group_of_either_version_says_what_is_left() {
+        let folder = std::env::temp_dir().join(format!("tenter-memory-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder can be made");
+        for (hierarchy, stat) in [
+            (Hierarchy::V2, "anon 1\ninactive_file 50\n"),
+            (Hierarchy::V1, "inactive_file 1\ntotal_inactive_file 50\n"),
+        ] {
+            let [limit, current, _] = hierarchy.files();
+            let files = [(limit, "1000\n"), (current, "400\n"), ("memory.stat", stat)];
+            for (name, text) in files {
+                fs::write(folder.join(name), text).expect("a file can be written");
+            }
+            assert_eq!(hierarchy.left_in_group(&folder), Some(650));
+        }
+        fs::remove_dir_all(&folder).expect("it can be removed");
     }
 }

@@ -1,0 +1,46 @@
+//! The memory that a report of trials takes.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use tenter_record::{FlowRow, Row, SampleRow};
+
+use crate::trial_folder::{SUMMARY_FILE, table_file};
+
+/// The program itself.
+const PROCESS: u64 = 15_000_000;
+/// A flow: what the chart of chunks and the chain need of it, in a list that has just grown.
+const FLOW: u64 = 225;
+/// A sample of a port, in such a list too.
+const SAMPLE: u64 = 120;
+/// A byte of the summary: its text, and the rows that are read from it.
+const SUMMARY_BYTE: u64 = 3;
+
+/// About how many bytes a report of these trials takes at its peak. What cannot be read counts for
+/// nothing: reading it says why.
+pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
+    let folder = |folder: &P| {
+        let folder = folder.as_ref();
+        let summary = fs::metadata(folder.join(SUMMARY_FILE)).map_or(0, |file| file.len());
+        let parts = [
+            (rows::<FlowRow>(folder), FLOW),
+            (rows::<SampleRow>(folder), SAMPLE),
+            (summary, SUMMARY_BYTE),
+        ];
+        let parts = parts.map(|(count, each)| count.saturating_mul(each));
+        parts.into_iter().fold(0, u64::saturating_add)
+    };
+    folders
+        .iter()
+        .map(folder)
+        .fold(PROCESS, u64::saturating_add)
+}
+
+/// The rows of a table, by its footer.
+fn rows<R: Row>(folder: &Path) -> u64 {
+    let file = File::open(table_file::<R>(folder)).ok();
+    let reader = file.and_then(|file| SerializedFileReader::new(file).ok());
+    let rows = reader.map(|reader| reader.metadata().file_metadata().num_rows());
+    rows.map_or(0, |rows| u64::try_from(rows).unwrap_or(0))
+}
