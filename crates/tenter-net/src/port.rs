@@ -414,9 +414,8 @@ impl Port {
         }
     }
 
-    /// What the link was given and has not begun to send, when it went down, was never sent.
+    /// What has been taken back when the link went down was never sent, and is not lost on it.
     pub(crate) fn unsend(&mut self, back: &TakenBack) {
-        self.transmitter.take_back(back);
         for (frames, bytes) in back.sent {
             self.transmitter.find_again(frames, bytes);
             self.unsent.0 += frames;

@@ -521,6 +521,7 @@ impl Switch {
             let end = leaf.ports[usize::from(number)].transmitter().free_at();
             let back = leaf.leaf.ahead_mut(number).take_back(now, end);
             leaf.change(number, now, medium, |port, around, medium| {
+                port.transmitter_mut().take_back(&back);
                 port.go_dark(now, under_way, around, medium);
                 port.unsend(&back);
             });

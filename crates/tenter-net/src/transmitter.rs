@@ -48,6 +48,8 @@ const NEVER: u64 = u64::MAX;
 struct Trouble {
     /// When the last frame before the link went down had ended.
     ended: u64,
+    /// What was left of the frames that were on the wire whenever it went down, in ps.
+    cut_ps: u64,
     losses: WireLosses,
     impairment: Option<Impairment>,
     /// Whether the other end is told of frames that are lost, for their credit, and of how many it
@@ -178,6 +180,12 @@ impl Transmitter {
         }
     }
 
+    /// How long frames that were counted as sent have not been on the wire, since it went down while
+    /// they were, in ps.
+    pub fn cut_short(&self) -> u64 {
+        self.trouble.as_ref().map_or(0, |trouble| trouble.cut_ps)
+    }
+
     /// The link goes down at `now`, and what was under way on it is lost: of the frames that had
     /// been sent so many, without those that are held back.
     pub fn go_dark(&mut self, now: u64, under_way: WireLosses) {
@@ -189,6 +197,9 @@ impl Transmitter {
         trouble.losses.frames += under_way.frames + held.0;
         trouble.losses.bytes += under_way.bytes + held.1;
         trouble.losses.pauses += under_way.pauses;
+        if self.free_at != NEVER {
+            trouble.cut_ps += self.free_at.saturating_sub(now);
+        }
         trouble.ended = self.free_at.min(now);
         self.free_at = NEVER;
     }
@@ -207,8 +218,6 @@ impl Transmitter {
         }
         if !self.is_dark() {
             self.free_at = back.ended;
-        } else if let Some(trouble) = &mut self.trouble {
-            trouble.ended = trouble.ended.min(back.ended);
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn counts<D: Driver>(driver: &D, ended: u64) -> Counts {
                 NodeModel::Host(host) => host.nic().last_end(),
                 NodeModel::Switch(_) => transmitter.last_end(),
             };
-            let unsent_ps = last_end.saturating_sub(ended);
+            let unsent_ps = last_end.saturating_sub(ended) + transmitter.cut_short();
             row.utilisation = utilisation(&row, unsent_ps, span);
             let hashed = queue_pairs.as_ref();
             row.queue_pairs = hashed.map(|counts| counts[node as usize][usize::from(port)]);

@@ -148,7 +148,7 @@ fn a_run_that_does_not_fit_into_memory_is_refused() {
         &["run", "endless.yaml", "-o", "a/b"],
     ] {
         let answer = workplace.tenter(arguments);
-        answer.expect_refusal(&["59.96 TiB of memory", "are available", "--force"]);
+        answer.expect_refusal(&["60.02 TiB of memory", "are available", "--force"]);
     }
     assert_eq!(workplace.entries(), ["endless.yaml"]);
     // What fits is run with and without.
@@ -156,6 +156,64 @@ fn a_run_that_does_not_fit_into_memory_is_refused() {
     let forced = ["run", "small.yaml", "-o", "trial", "--force"];
     workplace.tenter(&forced).expect(0);
     fs::remove_dir_all(workplace.path("trial")).expect("it was written");
+}
+
+/// Many iterations of next to nothing.
+const ITERATIONS: &str = "
+fabric: {kind: single-switch, hosts: 4}
+jobs: [{iterations: 20000, collectives: [{collective: all-to-all, size: 1KiB}]}]
+observe: {samples: false}
+";
+
+#[test]
+fn memory_counts_every_iteration() {
+    let workplace = Workplace::new("explain-iterations");
+    workplace.write("many.yaml", ITERATIONS);
+    let explanation = ["explain", "many.yaml", "--format", "json"];
+    let explanation = workplace.tenter(&explanation).expect(0).json();
+    let run = ["run", "many.yaml", "-o", "trial"];
+    workplace.tenter(&run).expect(0);
+    let summary = fs::read_to_string(workplace.path("trial/summary.json")).expect("it is there");
+    let summary: Value = serde_json::from_str(&summary).expect("it is JSON");
+    // Where the system does not say there is nothing to compare with.
+    let Some(peak) = summary["engine"]["peak_rss_bytes"].as_f64() else {
+        return;
+    };
+    let ratio = explanation["cost"]["peak_bytes"]
+        .as_f64()
+        .expect("a number")
+        / peak;
+    assert!((1.0 / 1.5..=1.5).contains(&ratio), "{ratio}");
+    // Within half a gibibyte of addresses two hundred thousand do not fit.
+    let limited = "ulimit -v 524288; exec \"$0\" run many.yaml --set jobs[0].iterations=200000";
+    let limited = std::process::Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_tenter")])
+        .current_dir(workplace.path("."))
+        .output()
+        .expect("there is a shell");
+    let told = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(2), "{told}");
+    assert!(told.contains("are available"), "{told}");
+}
+
+#[test]
+fn what_takes_no_time_is_finite() {
+    // Transfers within one host take none, and the job starts behind the time limit.
+    let scenario = "
+fabric: {kind: single-switch, hosts: 4}
+endpoint: {host: {scale_up: {npus_per_host: 4}}}
+jobs: [{start: 100us, collectives: [{collective: permutation, size: 100B}]}]
+limits: {time: 10us}
+";
+    let workplace = Workplace::new("explain-no-time");
+    workplace.write("within.yaml", scenario);
+    let text = workplace.tenter(&["explain", "within.yaml"]).expect(0);
+    assert!(!text.stdout.contains("NaN"), "{}", text.stdout);
+    let explanation = ["explain", "within.yaml", "--format", "json"];
+    let cost = &workplace.tenter(&explanation).expect(0).json()["cost"];
+    for figure in ["packet_hops", "data_packet_hops", "wall_s"] {
+        assert!(cost[figure].is_number(), "{figure}: {cost}");
+    }
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn requests_and_credits_take_their_share_of_links_if_they_are_to() {
 #[test]
 fn cells_count_when_they_begin_to_be_sent() {
     // Credits come much faster than the slow link can send, on which a packet takes 33 us. In 10 us
-    // it is given four, the first of a message and three more, and begins one of them.
+    // it is given 24, none of them the first of its message, and begins one.
     let slow = "
 fabric:
   kind: leaf-spine
@@ -281,12 +281,12 @@ limits: {time: 10us}
     let samples: Vec<&SampleRow> = trial.samples.iter().filter(here).collect();
     assert_eq!(samples.len(), 1);
     assert_eq!(samples[0].tx_bytes, port.tx_bytes);
-    let waiting = (FIRST_WIRE + 3 * NEXT_WIRE - 4 * 20) - port.tx_bytes;
+    let waiting = 24 * (NEXT_WIRE - 20) - port.tx_bytes;
     assert_eq!(samples[0].queue_bytes, waiting);
     assert_eq!(samples[0].queue_high_water_bytes, waiting);
     assert_eq!(port.queue_high_water_bytes, waiting);
     // Down again, what has not begun was never sent, and is not lost on the wire.
-    let down = "faults.events=[{link: leaf0-spine1, at: 9us}]";
+    let down = "faults.events=[{link: leaf0-spine1, down: 9us}]";
     let trial = Trial::run(slow, &[down]);
     let ports = trial.outcome.counts.ports.iter();
     let mut ports = ports.filter(|port| port.node_name == "leaf0" && port.peer_name == "spine1");
