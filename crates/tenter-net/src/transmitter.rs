@@ -180,7 +180,7 @@ impl Transmitter {
         }
     }
 
-    /// How long frames that were counted as sent have not been on the wire, since the link went down
+    /// How long frames that were counted as sent have not been on the wire, since it went down
     /// while they were, in ps.
     pub fn cut_short(&self) -> u64 {
         self.trouble.as_ref().map_or(0, |trouble| trouble.cut_ps)
