@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
+use tenter_scenario::ideal::Ideal;
 use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::Time;
@@ -10,7 +11,7 @@ use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
 use crate::explanation::ExplainError;
-use crate::ideal::{Ideal, end_of_all, rounds, starts};
+use crate::ideal::{end_of_all, rounds, starts};
 use crate::latency::lookahead;
 use crate::memory::{Entries, memory};
 use crate::traffic::traffic;

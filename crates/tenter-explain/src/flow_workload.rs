@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
+use tenter_scenario::ideal::nearest::least_latency;
 use tenter_topology::Routing;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, Schedule};
-
-use crate::nearest::least_latency;
 
 /// How many transfers a collective has, or about how many flows a workload. Without routes the way
 /// between hosts is taken to take no time.

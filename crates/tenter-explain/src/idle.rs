@@ -6,6 +6,7 @@
 
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
+use tenter_scenario::ideal::nearest::host_kinds;
 use tenter_scenario::{Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
@@ -14,7 +15,6 @@ use tenter_workload::{CollectiveRun, Job};
 use crate::buffers::{UsedQueues, used_queues};
 use crate::explanation::ExplainError;
 use crate::host_memory::limits_any;
-use crate::paths::host_kinds;
 
 /// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a
 /// choice of paths, and not every pair.

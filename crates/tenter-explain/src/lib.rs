@@ -32,7 +32,6 @@ mod ideal;
 mod idle;
 mod latency;
 mod memory;
-mod nearest;
 mod paths;
 mod power;
 mod queues;

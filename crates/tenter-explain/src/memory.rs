@@ -5,12 +5,13 @@
 
 use tenter_record::{FlowRow, SampleRow};
 use tenter_scenario::Plan;
+use tenter_scenario::ideal::Ideal;
 use tenter_units::Time;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::{MemoryParts, in_rounds};
 use crate::flow_workload::transfers;
-use crate::ideal::{Ideal, end_of_all, rounds, starts};
+use crate::ideal::{end_of_all, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
 
@@ -36,7 +37,7 @@ const FLOW: u64 = 120;
 /// their places.
 const FLOW_DONE: u64 = 120;
 /// What is kept of a flow to the end of the trial: its completion time, and its ratio to the ideal.
-const FLOW_KEPT: u64 = 12;
+const FLOW_KEPT: u64 = 16;
 /// What is kept of a workload of flows, however many there are: histograms of the completion times
 /// and slow-downs of each tenth of its sizes, and of all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;

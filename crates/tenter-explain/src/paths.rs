@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tenter_net::ACK_FRAME_BYTES;
 use tenter_scenario::Plan;
+use tenter_scenario::ideal::nearest::host_kinds;
 use tenter_scenario::unloaded::{Link, frame_time, frames, links, request_time};
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
@@ -48,39 +49,6 @@ pub struct MessageTime {
 const KINDS_MAX: usize = 512;
 /// No request is followed frame by frame that is longer.
 const REQUEST_MAX: u64 = 4 << 20;
-
-/// Hosts on one switch by equal cables.
-pub(crate) struct HostKind {
-    /// The first of them, and the second if there is one.
-    pub(crate) hosts: (u32, Option<u32>),
-    count: u64,
-}
-
-/// The hosts by switch, rate and delay of their cable, in their order.
-pub(crate) fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = u32>) -> Vec<HostKind> {
-    let mut numbers: BTreeMap<(u32, Rate, Time), usize> = BTreeMap::new();
-    let mut kinds: Vec<HostKind> = Vec::new();
-    for host in hosts {
-        let cable = plan.topology.cable(host, 0);
-        let switch = plan.topology.neighbour(host, 0).node;
-        let number = *numbers
-            .entry((switch, cable.rate, cable.delay))
-            .or_insert(kinds.len());
-        match kinds.get_mut(number) {
-            Some(kind) => {
-                // Several ranks may have the same NIC.
-                let other = (host != kind.hosts.0).then_some(host);
-                kind.hosts.1 = kind.hosts.1.or(other);
-                kind.count += 1;
-            }
-            None => kinds.push(HostKind {
-                hosts: (host, None),
-                count: 1,
-            }),
-        }
-    }
-    kinds
-}
 
 /// The classes of all paths between hosts, the shortest first.
 pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {

@@ -10,7 +10,7 @@ mod egress;
 mod limits;
 mod pauses;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
@@ -75,7 +75,8 @@ struct IngressGroup {
     /// How long it was paused before, in ps.
     paused: u64,
     headroom_high_water: u64,
-    /// Pause frames that told it to pause and to go on; 32 bits, so that a group has 64 bytes.
+    /// Pause frames that told it to pause and to go on, modulo 2³², so that a group has 64 bytes:
+    /// [`SharedBuffer::wraps`] has the rest.
     xoff_frames: u32,
     xon_frames: u32,
 }
@@ -133,6 +134,9 @@ pub(crate) struct SharedBuffer {
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
     groups: Vec<IngressGroup>,
+    /// For groups with more pause frames than 32 bits count, how often the counts of those that told
+    /// to pause and to go on have wrapped.
+    wraps: BTreeMap<u32, [u64; 2]>,
     /// The groups whose senders are paused, in the order in which they were.
     paused: Vec<u32>,
     /// The output queues that they are paused for, where these decide.
@@ -198,6 +202,7 @@ impl SharedBuffer {
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
             groups: headroom.iter().map(group).collect(),
+            wraps: BTreeMap::new(),
             paused: Vec::new(),
             full: FullQueues::default(),
             to_host: Vec::new(),
@@ -512,9 +517,20 @@ impl SharedBuffer {
 
     /// Pause frames that have told the sender at a port to pause any class.
     pub(crate) fn xoffs(&self, port: u16) -> u64 {
-        let groups = self.groups.iter().skip(self.group(port, 0));
+        let groups = (0..).zip(&self.groups).skip(self.group(port, 0));
         let own = groups.take(self.classes.len());
-        own.map(|group| u64::from(group.xoff_frames)).sum()
+        own.map(|(index, group)| self.pause_frames(index, group)[0])
+            .sum()
+    }
+
+    /// Pause frames that have told a group's sender to pause, and to go on.
+    fn pause_frames(&self, index: u32, group: &IngressGroup) -> [u64; 2] {
+        let wraps = self.wraps.get(&index).copied().unwrap_or_default();
+        let whole = |wraps: u64, rest: u32| wraps << 32 | u64::from(rest);
+        [
+            whole(wraps[0], group.xoff_frames),
+            whole(wraps[1], group.xon_frames),
+        ]
     }
 
     /// Whether a class is lossless.
@@ -684,15 +700,20 @@ impl SharedBuffer {
 
     /// As [`SharedBuffer::release`], for where that is seldom.
     #[inline(never)]
-    pub(crate) fn release_seldom(&mut self, place: Place, bytes: (u64, u64), now: u64) {
-        self.release(place, bytes, now);
+mod egress;
+mod limits;
+mod pauses;
+
+use std::collections::{BTreeMap, VecDeque};
     }
 
     /// What a port's group has been through up to `now`.
     pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> IngressRecord {
-        let Some(group) = self.groups.get(self.group(port, queue)) else {
+        let index = self.group(port, queue);
+        let Some(group) = self.groups.get(index) else {
             return IngressRecord::default();
         };
+        let [xoff_frames, xon_frames] = self.pause_frames(index as u32, group);
         let is_paused = group.paused_since != NEVER;
         let since = if is_paused {
             now.saturating_sub(group.paused_since)
@@ -706,8 +727,8 @@ impl SharedBuffer {
             is_paused,
             headroom_bytes: group.headroom_size,
             headroom_high_water_bytes: group.headroom_high_water,
-            xoff_frames: u64::from(group.xoff_frames),
-            xon_frames: u64::from(group.xon_frames),
+            xoff_frames,
+            xon_frames,
         }
     }
 

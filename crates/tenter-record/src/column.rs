@@ -9,6 +9,8 @@ pub enum Kind {
     /// A signed 64-bit integer; every count, size and index, so that differences of columns cannot
     /// wrap around.
     Integer,
+    /// An unsigned 64-bit integer: a seed, which is no count and may have any 64 bits.
+    Unsigned,
     /// A 64-bit float; times in nanoseconds and everything that is a ratio.
     Float,
     /// UTF-8 text.
@@ -22,6 +24,8 @@ pub enum Kind {
 pub enum Cell<'a> {
     /// For [`Kind::Integer`].
     Integer(i64),
+    /// For [`Kind::Unsigned`].
+    Unsigned(u64),
     /// For [`Kind::Float`].
     Float(f64),
     /// For [`Kind::Text`].
@@ -36,6 +40,15 @@ impl<'a> Cell<'a> {
     /// The integer, if it is one.
     pub fn integer(self) -> Option<i64> {
         if let Cell::Integer(value) = self {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    /// The unsigned integer, if it is one.
+    pub fn unsigned(self) -> Option<u64> {
+        if let Cell::Unsigned(value) = self {
             Some(value)
         } else {
             None
@@ -74,6 +87,7 @@ impl Serialize for Cell<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
             Cell::Integer(value) => serializer.serialize_i64(value),
+            Cell::Unsigned(value) => serializer.serialize_u64(value),
             Cell::Float(value) => serializer.serialize_f64(value),
             Cell::Text(value) => serializer.serialize_str(value),
             Cell::Flag(value) => serializer.serialize_bool(value),
@@ -183,6 +197,20 @@ plain_value!(
     bool => Flag, value, *value;
     String => Text, value, value
 );
+
+/// The seed of a trial, in a column that holds all 64 bits of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seed(pub u64);
+
+impl Value for Seed {
+    const KIND: Kind = Kind::Unsigned;
+    fn cell(&self) -> Cell<'_> {
+        Cell::Unsigned(self.0)
+    }
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u64::deserialize(deserializer).map(Seed)
+    }
+}
 
 /// Nanoseconds as a float: the nearest double to `ps / 1000`, from which the picosecond comes back
 /// by rounding as long as the time is below 2⁵⁰ ps (18 minutes): dividing, reading back from text

@@ -5,14 +5,15 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// One job of one trial, or one collective and size of it, beside the same of the first trial.
+    /// One job of one trial, or one collective and size of it, beside the same of the first trial; and
+    /// a row of each trial as a whole. A job that is one collective has the row of that alone.
     pub struct ComparisonRow in "comparison" {
         /// Name of the trial's folder, or of the log.
         trial: String => "trial", "";
-        /// Name of the job; of the one it stands beside, for a log.
+        /// Name of the job; of the one it stands beside, for a log; empty in the row of a trial.
         job_name: String => "job_name", "";
         /// The operation, `all-to-all` or `all-reduce` for instance; missing, like the two that
-        /// follow, in the row of the job itself.
+        /// follow, in the rows of a job itself and of a trial.
         collective: Option<String> => "collective", "";
         /// How it is carried out, `ring` or `parallel` for instance.
         algorithm: Option<String> => "algorithm", "";
@@ -27,9 +28,12 @@ rows! {
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
         /// How much more that is than in the first trial.
         busbw_difference: Option<f64> => "busbw_difference_percent", "%";
-        /// Bus bandwidth over the goodput of the line rate after headers; missing in the row of a
-        /// job, and for a log.
-        ideal_percent: Option<f64> => "ideal_percent", "%";
+        /// Bus bandwidth over what headers leave of the line rate of the slowest NIC; missing in the
+        /// row of a job, for a log, and where a scale-up domain carried some of it.
+        line_rate_percent: Option<f64> => "line_rate_percent", "%";
+        /// The ideal time, as `tenter explain` foretells it, over that time; missing in the row of a
+        /// job, for a log, and where not all bytes arrived.
+        percent_of_ideal: Option<f64> => "percent_of_ideal", "%";
         /// The 99th percentile of the flow completion times, in the iteration where it was
         /// greatest.
         fct_p99: Option<Time> => "fct_p99_ns", "ns";
@@ -39,17 +43,17 @@ rows! {
         frames_delta: Option<i64> => "frames_delta", "frames";
         /// Data frames sent again, over the judged iterations.
         retransmitted_frames: Option<u64> => "retransmitted_frames", "frames";
-        /// In the row of a job, frames dropped anywhere in the trial.
+        /// In the row of a trial, frames dropped anywhere.
         dropped_frames: Option<u64> => "dropped_frames", "frames";
-        /// In the row of a job, pause frames anywhere in the trial that stopped a class.
+        /// In the row of a trial, pause frames anywhere that stopped a class.
         xoff_frames: Option<u64> => "xoff_frames", "frames";
-        /// In the row of a job, how long ports were stopped anywhere in the trial, summed over
+        /// In the row of a trial, how long ports were stopped anywhere, summed over
         /// ports and classes.
         paused: Option<Time> => "paused_ns", "ns";
-        /// In the row of a job, static power over throughput of the trial; missing, like the next,
+        /// In the row of a trial, static power over throughput; missing, like the next,
         /// where it has no power profile.
         static_per_gbps: Option<f64> => "static_w_per_gbps", "W per Gbit/s";
-        /// In the row of a job, dynamic power over throughput of the trial.
+        /// In the row of a trial, dynamic power over throughput.
         dynamic_per_gbps: Option<f64> => "dynamic_w_per_gbps", "W per Gbit/s";
     }
 }

@@ -136,6 +136,7 @@ fn columns_as_markdown(entry: &TableEntry, page: &mut String) {
     for column in &entry.columns {
         let kind = match column.kind {
             Kind::Integer => "integer",
+            Kind::Unsigned => "unsigned integer",
             Kind::Float => "float",
             Kind::Text => "text",
             Kind::Flag => "flag",

@@ -11,34 +11,35 @@ pub struct Histogram {
     cells: Vec<u64>,
     count: u64,
     sum: u128,
-    greatest: u64,
+    greatest: u128,
 }
 
 /// Binary digits behind the leading one that tell cells apart.
 const DIGITS: u32 = 10;
 
-fn cell_of(value: u64) -> usize {
-    let shift = (u64::BITS - value.leading_zeros()).saturating_sub(DIGITS + 1);
-    ((u64::from(shift) << DIGITS) + (value >> shift)) as usize
+fn cell_of(value: u128) -> usize {
+    let shift = (u128::BITS - value.leading_zeros()).saturating_sub(DIGITS + 1);
+    ((u128::from(shift) << DIGITS) + (value >> shift)) as usize
 }
 
 /// The greatest value of a cell.
-fn end_of(cell: usize) -> u64 {
-    let shift = (cell as u64 >> DIGITS).saturating_sub(1);
-    let next = u128::from(cell as u64 - (shift << DIGITS) + 1) << shift;
-    u64::try_from(next - 1).unwrap_or(u64::MAX)
+fn end_of(cell: usize) -> u128 {
+    let shift = (cell >> DIGITS).saturating_sub(1);
+    let last = (cell - (shift << DIGITS)) as u128;
+    // Shifting the ones in keeps the last cell of all within 128 bits.
+    (last << shift) | ((1 << shift) - 1)
 }
 
 impl Histogram {
     /// Counts a value.
-    pub fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: u128) {
         let cell = cell_of(value);
         if cell >= self.cells.len() {
             self.cells.resize(cell + 1, 0);
         }
         self.cells[cell] += 1;
         self.count += 1;
-        self.sum += u128::from(value);
+        self.sum += value;
         self.greatest = self.greatest.max(value);
     }
 
@@ -65,13 +66,13 @@ impl Histogram {
     }
 
     /// The greatest; `None` where there are none.
-    pub fn greatest(&self) -> Option<u64> {
+    pub fn greatest(&self) -> Option<u128> {
         (self.count > 0).then_some(self.greatest)
     }
 
     /// The percentile by nearest rank, in hundredths of a percent: at most 1/1,024 above the value
     /// itself, and never above the greatest. `None` where there are none.
-    pub fn at(&self, per_myriad: u32) -> Option<u64> {
+    pub fn at(&self, per_myriad: u32) -> Option<u128> {
         let rank = rank(self.count, (u64::from(per_myriad), 10_000));
         let mut seen = 0;
         let cell = self.cells.iter().position(|&cell| {
@@ -109,18 +110,18 @@ mod tests {
     proptest! {
         /// A cell contains what is counted there, and is narrow.
         #[test]
-        fn cells_are_narrow(value in any::<u64>(), shift in 0_u32..64) {
+        fn cells_are_narrow(value in any::<u128>(), shift in 0_u32..128) {
             let value = value >> shift;
             let end = end_of(cell_of(value));
             prop_assert!(end >= value && end - value <= value / 1_024);
             prop_assert_eq!(cell_of(end), cell_of(value));
-            prop_assert!(end == u64::MAX || cell_of(end + 1) == cell_of(value) + 1);
+            prop_assert!(end == u128::MAX || cell_of(end + 1) == cell_of(value) + 1);
         }
 
         /// Percentiles are those of the sorted values, to a cell.
         #[test]
         fn percentiles_are_those_of_the_values(
-            mut values in prop::collection::vec(0_u64..1 << 40, 1..200),
+            mut values in prop::collection::vec(0_u128..1 << 40, 1..200),
             at in 1_u32..=10_000,
         ) {
             let (mut all, mut rest) = (Histogram::default(), Histogram::default());

@@ -24,7 +24,7 @@ mod steering;
 mod summary;
 
 pub use circuits::CircuitRow;
-pub use column::{Cell, Column, Kind, Names, Row, Value};
+pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
 pub use comparison::ComparisonRow;
 pub use digest::Digest;
 pub use flow_sizes::FlowSizeRow;

@@ -66,12 +66,13 @@ rows! {
         /// Congestion notifications (CNPs) the receiver sent for them.
         cnp_frames: u64 => "cnp_frames", "frames";
         /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
-        /// the receiver, to 0.128 ns.
-        latency_min: Time => "latency_min_ns", "ns";
+        /// the receiver, to 0.128 ns. Missing, like the two that follow, for a flow that took 0.549
+        /// seconds or more from its first bit: packets carry the time modulo that.
+        latency_min: Option<Time> => "latency_min_ns", "ns";
         /// Mean latency of the accepted frames, rounded down to a picosecond.
-        latency_avg: Time => "latency_avg_ns", "ns";
+        latency_avg: Option<Time> => "latency_avg_ns", "ns";
         /// Greatest latency of an accepted frame.
-        latency_max: Time => "latency_max_ns", "ns";
+        latency_max: Option<Time> => "latency_max_ns", "ns";
     }
     derived {
         /// Flow completion time: from posting to the last byte at the receiver.
@@ -116,16 +117,23 @@ rows! {
         algbw_gbytes_per_s: Option<f64> => "algbw_gbytes_per_s", "GB/s (10⁹)";
         /// Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
-        /// Bus bandwidth over the goodput of the line rate after headers.
-        ideal_percent: Option<f64> => "ideal_percent", "%";
+        /// Bus bandwidth over what headers leave of the line rate of the slowest NIC; missing where
+        /// a scale-up domain carried some of it.
+        line_rate_percent: Option<f64> => "line_rate_percent", "%";
+        /// The ideal time, as `tenter explain` foretells it: what the collective takes if nobody
+        /// ever waits for anybody else's traffic, headers, latency, delays and scale-up domain
+        /// included. Missing for workloads of flows.
+        ideal: Option<Time> => "ideal_ns", "ns";
+        /// The ideal time over the completion time; missing where not all bytes arrived.
+        percent_of_ideal: Option<f64> => "percent_of_ideal", "%";
         /// What the same transfers take over a full mesh of point-to-point links at port speed: the
         /// payload that arrived through the busiest port, without headers, and what passes within
         /// hosts.
-        ideal_time: Time => "ideal_time_ns", "ns";
-        /// Completion time over the ideal time.
+        full_mesh_time: Time => "full_mesh_time_ns", "ns";
+        /// Ideal ratio: completion time over the time on the full mesh.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
-        /// Mean over the flows of flow completion time over ideal time, which is that of all
-        /// transfers of the same step at the sender's or the receiver's port; missing, like the
+        /// Mean over the flows of flow completion time over that on the full mesh, which is that of
+        /// all transfers of the same step at the sender's or the receiver's port; missing, like the
         /// four that follow, when no flow has completed.
         flow_ratio_mean: Option<f64> => "flow_ideal_ratio_mean", "";
         /// Median of these ratios.
@@ -158,7 +166,7 @@ rows! {
         /// Data frames sent again after a NAK or a timeout.
         retransmitted_frames: u64 => "retransmitted_frames", "frames";
         /// Mean latency of the frames accepted, from the first bit on the wire to the last at the
-        /// receiver; missing when no flow has completed.
+        /// receiver; missing when no flow has completed, or one took 0.549 seconds or more.
         latency_avg: Option<Time> => "latency_avg_ns", "ns";
         /// Payload of the flows completed; where lost frames are not sent again, the share of it
         /// that arrived.
@@ -202,8 +210,8 @@ rows! {
         compute: Time => "compute_ns", "ns";
         /// Exposed communication: the job completion time without computing.
         exposed: Option<Time> => "exposed_communication_ns", "ns";
-        /// What its judged collectives took together over their ideal times; missing when the trial
-        /// ended before.
+        /// What its judged collectives took together over what they take on a full mesh of links at
+        /// port speed; missing when the trial ended before.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Bytes of the data frames accepted, those of flows under way at the end included.
         rx_bytes: u64 => "rx_bytes", "bytes";

@@ -1,6 +1,6 @@
 //! The table of several trials of one scenario that differ in their seeds.
 
-use crate::column::rows;
+use crate::column::{Seed, rows};
 
 rows! {
     /// One job, or one collective of it, over trials with several seeds. A trial in which it was
@@ -32,12 +32,34 @@ rows! {
         /// The longest of these times.
         worst: f64 => "time_worst_ns", "ns";
         /// The seed that had it, the first of several.
-        worst_seed: u64 => "worst_seed", "";
+        worst_seed: Seed => "worst_seed", "";
         /// The shortest.
         best: f64 => "time_best_ns", "ns";
         /// The seed that had it, the first of several.
-        best_seed: u64 => "best_seed", "";
+        best_seed: Seed => "best_seed", "";
         /// Bus bandwidth at the mean time; missing in the row of a job.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::{Cell, Row};
+
+    #[test]
+    fn a_seed_keeps_all_its_bits() {
+        let row = SeedRow {
+            worst_seed: Seed(u64::MAX),
+            ..SeedRow::default()
+        };
+        let mut columns = SeedRow::COLUMNS.iter();
+        let column = columns.find(|column| column.name == "worst_seed");
+        let names = crate::Names::default();
+        let cell = column.map(|column| (column.cell)(&row, &names));
+        assert_eq!(cell, Some(Cell::Unsigned(u64::MAX)));
+        let json = serde_json::to_string(&row).expect("a row is JSON");
+        let read: SeedRow = serde_json::from_str(&json).expect("it is a row");
+        assert_eq!(read, row);
     }
 }

@@ -27,9 +27,10 @@ pub struct NamedSummary {
 type Key = (String, Within);
 
 /// The rows of all trials, those that belong together one after the other, in the order in which
-/// they first occur; differences are against the first trial.
+/// they first occur, and a row of each trial as a whole; differences are against the first trial.
 ///
-/// Jobs belong together by their name, or because no trial has another.
+/// Jobs belong together by their name, or because no trial has another. A job that is one collective
+/// in every trial has no row beside that of the collective.
 pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     let single = trials.iter().all(|trial| trial.summary.jobs.len() == 1);
     let mut order: Vec<Key> = Vec::new();
@@ -53,6 +54,9 @@ pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     }
     let mut all = Vec::new();
     for key in order {
+        if key.1.is_none() && is_one_collective(trials, &key.0) {
+            continue;
+        }
         let mut group = rows.remove(&key).unwrap_or_default();
         let first = group.first().filter(|first| first.0 == 0).cloned();
         if let Some((_, first)) = first {
@@ -62,6 +66,7 @@ pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
         }
         all.extend(group.into_iter().map(|(_, row)| row));
     }
+    all.extend(trials.iter().map(row_of_trial));
     all
 }
 
@@ -75,10 +80,58 @@ fn asked_bytes(row: &CollectiveRow) -> Option<u64> {
     (row.collective != FLOWS).then_some(row.size_bytes)
 }
 
-/// The row of a job, then one for each collective of its run order.
-fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
+/// Whether in every trial the jobs of that name, or all for none, are one collective each, run once
+/// and with nothing before it.
+fn is_one_collective(trials: &[NamedSummary], name: &str) -> bool {
+    let jobs = trials.iter().flat_map(|trial| &trial.summary.jobs);
+    let mut same = jobs.filter(|job| name.is_empty() || job.job.name == name);
+    same.all(|job| match job.collectives.as_slice() {
+        [one] => !one.warm_up && one.completion_time == job.job.jct,
+        _ => false,
+    })
+}
+
+/// What was counted in a trial as a whole, whichever job it was of.
+fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     let totals = &trial.summary.totals;
     let power = trial.summary.power.as_ref();
+    ComparisonRow {
+        trial: trial.name.clone(),
+        dropped_frames: Some(totals.dropped_frames + totals.nic_dropped_frames),
+        xoff_frames: Some(totals.xoff_frames),
+        paused: Some(totals.nic_paused + totals.switch_paused),
+        static_per_gbps: power.and_then(|power| power.static_per_gbps),
+        dynamic_per_gbps: power.and_then(|power| power.dynamic_per_gbps),
+        ..ComparisonRow::default()
+    }
+}
+
+/// Whether a row is that of a trial as a whole.
+pub(crate) fn is_whole_trial(row: &ComparisonRow) -> bool {
+    row.xoff_frames.is_some()
+}
+
+/// What blocks of rows are told apart by beside their collectives: the job of a row, or nothing
+/// where no trial has several, and the jobs of one block may have other names.
+pub(crate) fn job_of(rows: &[ComparisonRow]) -> impl Fn(&ComparisonRow) -> String + use<> {
+    let mut jobs: BTreeMap<&str, &str> = BTreeMap::new();
+    let of_jobs = rows.iter().filter(|row| !is_whole_trial(row));
+    let mut several = false;
+    for row in of_jobs {
+        let known = jobs.entry(&row.trial).or_insert(&row.job_name);
+        several |= *known != row.job_name;
+    }
+    move |row| {
+        if several && !is_whole_trial(row) {
+            row.job_name.clone()
+        } else {
+            String::new()
+        }
+    }
+}
+
+/// The row of a job, then one for each collective of its run order.
+fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
     let blank = ComparisonRow {
         trial: trial.name.clone(),
         job_name: job.job.name.clone(),
@@ -86,11 +139,6 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
     };
     let whole = ComparisonRow {
         time: job.job.jct,
-        dropped_frames: Some(totals.dropped_frames + totals.nic_dropped_frames),
-        xoff_frames: Some(totals.xoff_frames),
-        paused: Some(totals.nic_paused + totals.switch_paused),
-        static_per_gbps: power.and_then(|power| power.static_per_gbps),
-        dynamic_per_gbps: power.and_then(|power| power.dynamic_per_gbps),
         ..blank.clone()
     };
     let mut rows = vec![(None, whole)];
@@ -143,7 +191,8 @@ fn row_of_collective(
         size_bytes: Some(first.size_bytes),
         time,
         busbw_gbytes_per_s: at_mean(&|row| row.busbw_gbytes_per_s),
-        ideal_percent: at_mean(&|row| row.ideal_percent),
+        line_rate_percent: at_mean(&|row| row.line_rate_percent),
+        percent_of_ideal: at_mean(&|row| row.percent_of_ideal),
         fct_p99: judged.iter().filter_map(|row| row.fct_p99).max(),
         frames_delta: Some(judged.iter().map(|row| row.frames_delta()).sum()),
         retransmitted_frames: Some(judged.iter().map(|row| row.retransmitted_frames).sum()),
@@ -253,12 +302,14 @@ fn collective_of_log(
 }
 
 /// The rows as a table for people: a block for each job and operation, the trials of one size one
-/// below the other.
+/// below the other, and a block of the trials as a whole.
 pub fn comparison_table(rows: &[ComparisonRow]) -> String {
     let mut text = String::new();
     let mut rest = rows;
+    let job_of = job_of(rows);
+    let group = |row: &ComparisonRow| (is_whole_trial(row), job_of(row), row.collective.clone());
     while let Some(first) = rest.first() {
-        let same = |row: &&ComparisonRow| row.collective == first.collective;
+        let same = |row: &&ComparisonRow| group(row) == group(first);
         let (block, after) = rest.split_at(rest.iter().take_while(same).count());
         rest = after;
         let job = if first.job_name.is_empty() {
@@ -267,6 +318,10 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
             &first.job_name
         };
         match &first.collective {
+            None if is_whole_trial(first) => {
+                let table = trial_table(block);
+                let _ = write!(text, "\nwhole trial, all jobs together\n{table}");
+            }
             None => {
                 let _ = write!(text, "\n{job}: job completion time\n{}", job_table(block));
             }
@@ -281,12 +336,27 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
 
 fn job_table(rows: &[ComparisonRow]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
-    let pauses = self::unit(rows.iter().map(|row| row.paused));
-    let power = rows.iter().any(|row| row.static_per_gbps.is_some());
-    let mut columns = vec![
+    let columns = vec![
         TextColumn::name("trial"),
         TextColumn::number("JCT", unit.0),
         TextColumn::number("diff", "%"),
+    ];
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        table.push(vec![
+            row.trial.clone(),
+            time(row.time, unit),
+            difference(row.time_difference),
+        ]);
+    }
+    table
+}
+
+fn trial_table(rows: &[ComparisonRow]) -> TextTable {
+    let pauses = unit(rows.iter().map(|row| row.paused));
+    let power = rows.iter().any(|row| row.static_per_gbps.is_some());
+    let mut columns = vec![
+        TextColumn::name("trial"),
         TextColumn::number("dropped", "frames"),
         TextColumn::number("XOFF", "frames"),
         TextColumn::number("paused", pauses.0),
@@ -299,8 +369,6 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
     for row in rows {
         let mut cells = vec![
             row.trial.clone(),
-            time(row.time, unit),
-            difference(row.time_difference),
             count(row.dropped_frames.map(u64::cast_signed)),
             count(row.xoff_frames.map(u64::cast_signed)),
             time(row.paused, pauses),
@@ -325,6 +393,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::number("diff", "%"),
         TextColumn::number("busbw", "GB/s"),
         TextColumn::number("diff", "%"),
+        TextColumn::number("line rate", "%"),
         TextColumn::number("ideal", "%"),
         TextColumn::number("FCT P99", flow.0),
         TextColumn::number("diff", "%"),
@@ -343,7 +412,8 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
             difference(row.time_difference),
             float(row.busbw_gbytes_per_s),
             difference(row.busbw_difference),
-            float(row.ideal_percent),
+            float(row.line_rate_percent),
+            float(row.percent_of_ideal),
             time(row.fct_p99, flow),
             difference(row.fct_p99_difference),
             count(row.frames_delta),
@@ -453,7 +523,11 @@ mod tests {
         // Single jobs belong together whatever they are called.
         let rows = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
         let names: Vec<&str> = rows.iter().map(|row| row.trial.as_str()).collect();
-        assert_eq!(names, ["a", "b", "a", "b"]);
+        assert_eq!(names, ["a", "b", "a", "b", "a", "b"]);
+        // What was counted in a whole trial stands there once.
+        let counted = |row: &&ComparisonRow| row.xoff_frames.is_some();
+        assert_eq!(rows.iter().filter(counted).count(), 2);
+        assert!(rows[4..].iter().all(is_whole_trial));
         assert_eq!(rows[0].time_difference, None);
         // 15,000 against 10,000 ns.
         assert_eq!(rows[1].time_difference, Some(50.0));
@@ -465,6 +539,34 @@ mod tests {
         assert_eq!(rows[2].frames_delta, Some(2));
         let busbw = rows[3].busbw_difference.expect("both have one");
         assert!((busbw + 100.0 / 3.0).abs() < 1e-9, "{busbw}");
+    }
+
+    #[test]
+    fn a_job_of_one_collective_has_one_row_in_a_block_of_its_own() {
+        let one = |name: &str, ns| {
+            let mut trial = trial(name, "x", ns);
+            let mut job = trial.summary.jobs.remove(0);
+            job.collectives.truncate(2);
+            job.collectives.remove(0);
+            job.job.jct = job.collectives[0].completion_time;
+            for name in ["x", "y"] {
+                job.job.name = name.to_owned();
+                trial.summary.jobs.push(job.clone());
+            }
+            trial
+        };
+        let rows = comparison_rows(&[one("a", 1_000), one("b", 1_500)]);
+        let jobs: Vec<&str> = rows.iter().map(|row| row.job_name.as_str()).collect();
+        assert_eq!(jobs, ["x", "x", "y", "y", "", ""]);
+        let text = comparison_table(&rows);
+        for head in [
+            "\nx: all-reduce\n",
+            "\ny: all-reduce\n",
+            "\nwhole trial, all jobs",
+        ] {
+            assert!(text.contains(head), "{head}{text}");
+        }
+        assert!(!text.contains("job completion time"), "{text}");
     }
 
     #[test]
@@ -496,7 +598,7 @@ mod tests {
         };
         let mut rows = comparison_rows(&[trial("a", "x", 1_000)]);
         add_log(&mut rows, &log, "run.log", None).expect("the only collective");
-        assert_eq!(rows.len(), 3);
+        assert_eq!(rows.len(), 4);
         // 2.5 µs against 2 µs, 400 against 500 GB/s.
         assert_eq!(rows[2].time_difference, Some(25.0));
         let busbw = rows[2].busbw_difference.expect("both have one");

@@ -25,6 +25,7 @@ pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
 fn push_cell(text: &mut String, cell: Cell<'_>) {
     let _ = match cell {
         Cell::Integer(value) => write!(text, "{value}"),
+        Cell::Unsigned(value) => write!(text, "{value}"),
         Cell::Float(value) => write!(text, "{value}"),
         Cell::Flag(value) => write!(text, "{value}"),
         Cell::Missing => Ok(()),

@@ -129,7 +129,9 @@ fn properties<R: Row>() -> WriterProperties {
     for column in R::COLUMNS {
         let path = ColumnPath::from(column.name);
         builder = match column.kind {
-            Kind::Integer => builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+            Kind::Integer | Kind::Unsigned => {
+                builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
             Kind::Float => builder.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
             Kind::Text => builder.set_column_dictionary_enabled(path, true),
             Kind::Flag => builder,
@@ -142,6 +144,7 @@ fn schema<R: Row>() -> Result<TypePtr, ParquetError> {
     let fields = R::COLUMNS.iter().map(|column| {
         let (physical, logical) = match column.kind {
             Kind::Integer => (PhysicalType::INT64, None),
+            Kind::Unsigned => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
             Kind::Float => (PhysicalType::DOUBLE, None),
             Kind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Flag => (PhysicalType::BOOLEAN, None),
@@ -192,6 +195,12 @@ fn write_column<R: Row>(
     let cells = rows.iter().map(|row| (column.cell)(row, names));
     match column.kind {
         Kind::Integer => put::<Int64Type>(target, optional, cells.map(Cell::integer)),
+        // The same 64 bits: the column's logical type says how to read them.
+        Kind::Unsigned => put::<Int64Type>(
+            target,
+            optional,
+            cells.map(|c| c.unsigned().map(u64::cast_signed)),
+        ),
         Kind::Float => put::<DoubleType>(target, optional, cells.map(Cell::float)),
         Kind::Text => put::<ByteArrayType>(
             target,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use tenter_record::{CollectiveRow, JobSummary, Names, SeedRow, Summary};
+use tenter_record::{CollectiveRow, JobSummary, Names, Seed, SeedRow, Summary};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for};
@@ -102,9 +102,9 @@ fn row(
         mean: spread.mean,
         ci95: spread.ci95,
         worst: spread.greatest.0,
-        worst_seed: spread.greatest.1,
+        worst_seed: Seed(spread.greatest.1),
         best: spread.least.0,
-        best_seed: spread.least.1,
+        best_seed: Seed(spread.least.1),
         ..blank
     })
 }
@@ -186,9 +186,9 @@ fn times(rows: &[&SeedRow], of_sizes: bool) -> TextTable {
             ms(row.mean),
             row.ci95.map_or_else(|| "-".to_owned(), ms),
             ms(row.worst),
-            row.worst_seed.to_string(),
+            row.worst_seed.0.to_string(),
             ms(row.best),
-            row.best_seed.to_string(),
+            row.best_seed.0.to_string(),
         ];
         if let Some(busbw) = row.busbw_gbytes_per_s {
             cells.push(format!("{busbw:.2}"));
@@ -246,7 +246,10 @@ mod tests {
         // error is 5 us.
         assert!((collective.mean - 25_000.0).abs() < 1e-6);
         assert!((collective.ci95.expect("two seeds") - 63_531.0).abs() < 1.0);
-        assert_eq!((collective.worst_seed, collective.best_seed), (6, 5));
+        assert_eq!(
+            (collective.worst_seed, collective.best_seed),
+            (Seed(6), Seed(5))
+        );
         // 100/us at 25 us.
         assert!((collective.busbw_gbytes_per_s.expect("a time") - 4.0).abs() < 1e-9);
         let text = seed_table(&rows);
@@ -268,7 +271,7 @@ mod tests {
         let rows = seed_rows(&trials);
         assert_eq!(rows.len(), 2);
         assert!(rows.iter().all(|row| row.seeds == 1 && row.ci95.is_none()));
-        assert!(rows.iter().all(|row| row.worst_seed == 2));
+        assert!(rows.iter().all(|row| row.worst_seed == Seed(2)));
         assert!(seed_rows(&[]).is_empty());
     }
 }

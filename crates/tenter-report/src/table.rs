@@ -234,6 +234,7 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         TextColumn::number("time", "ms"),
         TextColumn::number("algbw", "GB/s"),
         TextColumn::number("busbw", "GB/s"),
+        TextColumn::number("line rate", "%"),
         TextColumn::number("ideal", "%"),
         TextColumn::number("FCT min", "ms"),
         TextColumn::number("P50", "ms"),
@@ -257,7 +258,8 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         for ratio in [
             row.algbw_gbytes_per_s,
             row.busbw_gbytes_per_s,
-            row.ideal_percent,
+            row.line_rate_percent,
+            row.percent_of_ideal,
         ] {
             cells.push(optional(ratio, |value| format!("{value:.2}")));
         }

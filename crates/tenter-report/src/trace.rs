@@ -131,7 +131,8 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
                 "iteration": row.iteration,
                 "warm_up": row.warm_up,
                 "busbw_gbytes_per_s": row.busbw_gbytes_per_s,
-                "ideal_percent": row.ideal_percent,
+                "line_rate_percent": row.line_rate_percent,
+                "percent_of_ideal": row.percent_of_ideal,
             });
             events.slice((JOBS, tid), &name, (start, end.max(start)), &about)?;
         }

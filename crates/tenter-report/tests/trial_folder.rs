@@ -61,9 +61,9 @@ fn flow(n: u32) -> FlowRow {
         retransmitted_frames: 1,
         rx_marked_frames: 3,
         cnp_frames: 1,
-        latency_min: time(5),
-        latency_avg: time(6),
-        latency_max: time(7),
+        latency_min: Some(time(5)),
+        latency_avg: Some(time(6)),
+        latency_max: Some(time(7)),
     }
 }
 

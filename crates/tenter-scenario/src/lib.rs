@@ -51,6 +51,7 @@ mod given;
 mod groups;
 mod host_notices;
 mod hosts;
+pub mod ideal;
 mod impairments;
 mod import;
 mod jobs;

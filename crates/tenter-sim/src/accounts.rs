@@ -1,5 +1,6 @@
 //! The books of a run: flows put together from their two halves, and tallies per collective.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
 
 use crate::build::Context;
 use crate::flow_tally::FlowTally;
+use crate::ideal_ratio;
 use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
 
 /// What is known of one collective.
@@ -18,10 +20,12 @@ pub(crate) struct Tally {
     schedule: Arc<dyn Schedule>,
     /// What the flows would take on a full mesh; without those of single flows once all are booked.
     mesh: Option<FullMesh>,
+    /// Whether a scale-up domain carries some of the transfers.
+    pub(crate) is_carried: bool,
     /// What all of them together would.
     pub(crate) ideal: Time,
-    /// For every flow that carries anything its completion time over the ideal one, in millionths.
-    pub(crate) ideal_ratios: Vec<u32>,
+    /// For every flow that carries anything its completion time over the ideal one.
+    pub(crate) ideal_ratios: Vec<f64>,
     pub(crate) start: u64,
     pub(crate) end: Option<u64>,
     /// Completion time of every flow, in the order in which they were booked.
@@ -30,6 +34,8 @@ pub(crate) struct Tally {
     pub(crate) accepted_frames: u64,
     /// Sum of the latencies of these frames, in units of [`SENT_UNIT_PS`].
     latency_sum: u128,
+    /// Whether no frame was under way for longer than it can tell.
+    latency_is_known: bool,
     pub(crate) retransmitted_frames: u64,
     /// Frame bytes sent and accepted by the flows that are booked.
     pub(crate) sent_bytes: u64,
@@ -45,11 +51,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any.
+    /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any,
+    /// or when that of some of them is not known.
     pub(crate) fn latency_avg(&self) -> Option<Time> {
         let sum = self.latency_sum * u128::from(SENT_UNIT_PS);
         let mean = sum.checked_div(u128::from(self.accepted_frames))?;
-        Some(Time::from_ps(mean as u64))
+        self.latency_is_known.then(|| Time::from_ps(mean as u64))
     }
 }
 
@@ -133,10 +140,15 @@ impl Accounts {
         let flow_work = schedule.flow_workload();
         let flow_work = flow_work.map(|flows| Box::new(FlowTally::new(&flows.workload().sizes)));
         let queue_pairs = usize::from(context.jobs[job].job.queue_pairs);
+        let carried = Cell::new(false);
         let (mesh, flows) = if flow_work.is_some() {
             (None, 0)
         } else {
-            let is_carried = |transfer: &Transfer| context.is_carried(job, transfer);
+            let is_carried = |transfer: &Transfer| {
+                let is_carried = context.is_carried(job, transfer);
+                carried.set(carried.get() || is_carried);
+                is_carried
+            };
             let mesh = FullMesh::new(&*schedule, &context.nics_of(job), is_carried);
             let flows = schedule.transfer_count() as usize * queue_pairs;
             (Some(mesh), flows)
@@ -146,6 +158,7 @@ impl Accounts {
             flow_work,
             ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
             mesh,
+            is_carried: carried.get(),
             ideal_ratios: Vec::with_capacity(flows),
             start: at,
             end: None,
@@ -153,6 +166,7 @@ impl Accounts {
             sent_frames: 0,
             accepted_frames: 0,
             latency_sum: 0,
+            latency_is_known: true,
             retransmitted_frames: 0,
             sent_bytes: 0,
             accepted_bytes: 0,
@@ -293,6 +307,7 @@ impl Accounts {
         let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);
         let marks = self.marks.remove(&(sent.key, sent.turn));
+        tally.latency_is_known &= !may_wrap(sent, received);
         let row = flow_row(
             context,
             &transfer,
@@ -318,9 +333,8 @@ impl Accounts {
         let mesh = tally.mesh.as_ref();
         let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
         let ideal = mesh.map(|mesh| mesh.of(&transfer));
-        if let Some(ideal) = ideal.filter(|ideal| !ideal.is_zero()) {
-            tally.ideal_ratios.push(millionths(fct, ideal));
-        }
+        let ratio = ideal.and_then(|ideal| ideal_ratio::ratio(fct, ideal));
+        tally.ideal_ratios.extend(ratio);
         if tally.completion_times.len() == tally.flows {
             tally.places = Vec::new();
             tally.mesh = None;
@@ -343,10 +357,10 @@ impl Accounts {
     }
 }
 
-/// One time over another, in millionths.
-pub(crate) fn millionths(time: Time, ideal: Time) -> u32 {
-    let ratio = u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps());
-    u32::try_from(ratio).unwrap_or(u32::MAX)
+/// Whether packets of a flow may have been under way for longer than the time that they carry can
+/// tell: nothing then says how long they were.
+fn may_wrap(sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
+    received.at.saturating_sub(sent.first_sent) / SENT_UNIT_PS >= u64::from(u32::MAX)
 }
 
 fn flow_row(
@@ -365,7 +379,8 @@ fn flow_row(
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let ranks = (transfer.src, transfer.dst);
     let frames = u64::from(received.frames);
-    let latency = |units: u64| Time::from_ps(units * SENT_UNIT_PS);
+    let is_known = !may_wrap(sent, received);
+    let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
     FlowRow {
         job: u32::from(job),
         collective: turn.index,
@@ -391,8 +406,8 @@ fn flow_row(
         retransmitted_frames: sent.retransmitted_frames,
         rx_marked_frames: u64::from(marks.frames),
         cnp_frames: u64::from(marks.notifications),
-        latency_min: latency(u64::from(received.latency_min)),
-        latency_avg: Time::from_ps(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
-        latency_max: latency(u64::from(received.latency_max)),
+        latency_min: latency(u64::from(received.latency_min) * SENT_UNIT_PS),
+        latency_avg: latency(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
+        latency_max: latency(u64::from(received.latency_max) * SENT_UNIT_PS),
     }
 }

@@ -7,7 +7,7 @@ use tenter_record::{FlowSizeRow, Histogram};
 use tenter_units::Time;
 use tenter_workload::flow_workload::SizeLaw;
 
-use crate::accounts::millionths;
+use crate::ideal_ratio::millionths;
 use crate::unloaded::Remembered;
 
 /// The tally of one job's flows.
@@ -65,9 +65,9 @@ impl FlowTally {
         let index = self.buckets.partition_point(|bucket| bucket.to < payload);
         if let Some(bucket) = self.buckets.get_mut(index) {
             bucket.payload += payload;
-            bucket.times.add(fct.ps());
+            bucket.times.add(u128::from(fct.ps()));
             if let Some(alone) = alone.filter(|alone| !alone.is_zero()) {
-                bucket.slowdowns.add(u64::from(millionths(fct, alone)));
+                bucket.slowdowns.add(millionths(fct, alone));
             }
         }
     }
@@ -110,9 +110,10 @@ impl FlowTally {
             slowdowns: self.slowdowns(),
         };
         let row = |bucket: &Bucket, number: Option<u32>| {
-            let slowdown = |millionths: Option<u64>| millionths.map(|of| of as f64 / 1e6);
+            let time = |ps: u128| Time::from_ps(ps as u64);
+            let slowdown = |millionths: Option<u128>| millionths.map(|of| of as f64 / 1e6);
             let slow = |per_myriad| slowdown(bucket.slowdowns.at(per_myriad));
-            let at = |per_myriad| bucket.times.at(per_myriad).map(Time::from_ps);
+            let at = |per_myriad| bucket.times.at(per_myriad).map(time);
             FlowSizeRow {
                 job,
                 job_name: name.to_owned(),
@@ -126,7 +127,7 @@ impl FlowTally {
                 fct_p99: at(9_900),
                 fct_p999: at(9_990),
                 fct_p9999: at(9_999),
-                fct_max: bucket.times.greatest().map(Time::from_ps),
+                fct_max: bucket.times.greatest().map(time),
                 slowdown_mean: bucket.slowdowns.mean().map(|mean| mean / 1e6),
                 slowdown_p50: slow(5_000),
                 slowdown_p99: slow(9_900),

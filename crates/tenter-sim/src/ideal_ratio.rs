@@ -6,28 +6,28 @@ use tenter_units::Time;
 use crate::accounts::Tally;
 use crate::jobs::JobPlan;
 
-/// The ideal time of a collective of which such a share has arrived: that of its transfers, and
-/// what passes within hosts before and after them.
+/// The time on the full mesh of a collective of which such a share has arrived: that of its
+/// transfers, and what passes within hosts before and after them.
 pub(crate) fn of_collective(plan: &JobPlan, number: u32, tally: &Tally, arrived: f64) -> Time {
     let mesh = Time::from_ps((tally.ideal.ps() as f64 * arrived) as u64);
     let within = Time::from_ps(plan.within_hosts(number));
     within.saturating_add(within).saturating_add(mesh)
 }
 
-/// The ideal ratios of the flows of a collective, ascending, in millionths.
-pub(crate) fn of_flows(tally: &Tally) -> Vec<u32> {
+/// The ideal ratios of the flows of a collective, ascending.
+pub(crate) fn of_flows(tally: &Tally) -> Vec<f64> {
     let mut ratios = tally.ideal_ratios.clone();
-    ratios.sort_unstable();
+    ratios.sort_unstable_by(f64::total_cmp);
     ratios
 }
 
-/// That of a job: what its judged collectives took together over their ideal times.
+/// That of a job: what its judged collectives took together over their times on the full mesh.
 pub(crate) fn of_job(collectives: &[CollectiveRow]) -> Option<f64> {
     let judged = collectives.iter().filter(|row| !row.warm_up);
     let zero = (Time::ZERO, Time::ZERO);
     let (taken, ideal) = judged.fold(zero, |(taken, ideal), row| {
         let time = row.completion_time.unwrap_or_default();
-        let ideal = ideal.saturating_add(row.ideal_time);
+        let ideal = ideal.saturating_add(row.full_mesh_time);
         (taken.saturating_add(time), ideal)
     });
     ratio(taken, ideal)
@@ -38,15 +38,21 @@ pub(crate) fn ratio(time: Time, ideal: Time) -> Option<f64> {
     (!ideal.is_zero()).then(|| time.as_ns() / ideal.as_ns())
 }
 
-/// The mean of ratios in millionths.
-pub(crate) fn mean(ratios: &[u32]) -> Option<f64> {
-    let sum: u64 = ratios.iter().map(|&ratio| u64::from(ratio)).sum();
-    (!ratios.is_empty()).then(|| sum as f64 / ratios.len() as f64 / 1e6)
+/// One time over another, in millionths, which 128 bits hold whatever the times are.
+pub(crate) fn millionths(time: Time, ideal: Time) -> u128 {
+    u128::from(time.ps()) * 1_000_000 / u128::from(ideal.ps())
+}
+
+/// The mean of ascending ratios: adding the small ones first makes the sum independent of the order
+/// in which flows ended.
+pub(crate) fn mean(ratios: &[f64]) -> Option<f64> {
+    let sum: f64 = ratios.iter().sum();
+    (!ratios.is_empty()).then(|| sum / ratios.len() as f64)
 }
 
 /// The ratio at a rank of ascending ones.
-pub(crate) fn at(ratios: &[u32], per_mille: u32) -> Option<f64> {
-    nearest_rank(ratios, per_mille).map(|ratio| f64::from(ratio) / 1e6)
+pub(crate) fn at(ratios: &[f64], per_mille: u32) -> Option<f64> {
+    nearest_rank(ratios, per_mille)
 }
 
 #[cfg(test)]
@@ -58,7 +64,7 @@ mod tests {
         let row = |warm_up: bool, taken: u64, ideal: u64| CollectiveRow {
             warm_up,
             completion_time: Some(Time::from_us(taken)),
-            ideal_time: Time::from_us(ideal),
+            full_mesh_time: Time::from_us(ideal),
             ..CollectiveRow::default()
         };
         // (12 + 18) / (10 + 10), without the warm-up.
@@ -69,7 +75,7 @@ mod tests {
 
     #[test]
     fn ratios_of_flows_by_hand() {
-        let ratios = [1_000_000, 1_250_000, 3_000_000];
+        let ratios = [1.0, 1.25, 3.0];
         assert_eq!(mean(&ratios), Some(1.75));
         assert_eq!(
             (at(&ratios, 500), at(&ratios, 999)),

@@ -29,6 +29,7 @@ mod followers;
 mod hash_paths;
 mod host;
 mod ideal_ratio;
+mod ideals;
 mod interference;
 mod jobs;
 mod ledger;

@@ -21,6 +21,7 @@ use crate::fabric::NodeModel;
 use crate::faults::Faults;
 use crate::followers::Followers;
 use crate::hash_paths::HashPath;
+use crate::ideals::Ideals;
 use crate::jobs::JobPlan;
 use crate::queue_log::{self, QueueLog};
 use crate::routes::Routes;
@@ -96,6 +97,7 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Simulation<D: Driver> {
     driver: D,
+    ideals: Ideals,
     name: String,
     threads: u16,
     sample_interval: Option<u64>,
@@ -188,8 +190,10 @@ struct JobState {
 impl<D: Driver> Simulation<D> {
     /// A simulation over a driver of the caller's, built from the same plan.
     pub fn with_driver(driver: D, plan: &Plan, threads: u16) -> Simulation<D> {
+        let ideals = Ideals::new(plan, driver.fabric(0).context());
         Simulation {
             driver,
+            ideals,
             name: plan.name.clone(),
             threads,
             sample_interval: plan.sample_interval.map(Time::ps),
@@ -243,6 +247,7 @@ impl<D: Driver> Simulation<D> {
             name: &self.name,
             threads: self.threads,
             ended: now,
+            ideals: &self.ideals,
             stalls: stall::explain(&self.driver, &faults, stopped.as_deref()),
             stopped,
         };

@@ -19,6 +19,7 @@ use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::flow_tally::FlowTally;
 use crate::ideal_ratio;
+use crate::ideals::Ideals;
 use crate::jobs::JobPlan;
 use crate::notices;
 use crate::run::Outcome;
@@ -30,6 +31,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) threads: u16,
     pub(crate) stopped: Option<String>,
     pub(crate) ended: u64,
+    pub(crate) ideals: &'a Ideals,
     /// For each job why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
@@ -118,7 +120,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
     for index in 0..context.jobs.len() {
-        let rows = collective_rows(context, index, &accounts.tallies[index], &mut digest);
+        let tallies = &accounts.tallies[index];
+        let rows = collective_rows((context, trial.ideals), index, tallies, &mut digest);
         let job = job_row(driver, accounts, (index, &rows), &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
@@ -263,13 +266,13 @@ fn add_pauses(switch: &Switch, node: u64, ended: u64, digest: &mut Digest) {
 }
 
 fn collective_rows(
-    context: &Context,
+    of: (&Context, &Ideals),
     job: usize,
     tallies: &[Tally],
     digest: &mut Digest,
 ) -> Vec<CollectiveRow> {
     let rows = (0..).zip(tallies).map(|(number, tally)| {
-        let row = collective_row(context, (job, number), tally);
+        let row = collective_row(of, (job, number), tally);
         let end = row.end.map_or(u64::MAX, Time::ps);
         let turn = [job as u64, u64::from(row.index), u64::from(row.iteration)];
         digest.add(&[COLLECTIVE, turn[0], turn[1], turn[2], row.start.ps(), end]);
@@ -278,7 +281,11 @@ fn collective_rows(
     rows.collect()
 }
 
-fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally) -> CollectiveRow {
+fn collective_row(
+    (context, ideals): (&Context, &Ideals),
+    (job, number): (usize, u32),
+    tally: &Tally,
+) -> CollectiveRow {
     let plan = &context.jobs[job];
     let turn = plan.turn(number);
     let start = Time::from_ps(tally.start);
@@ -287,14 +294,18 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
     let (kind, ranks) = (&plan.run(number).kind, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
     let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
-    let arrived = size as f64 * arrived_share(context, tally);
+    let share = arrived_share(context, tally);
+    let arrived = size as f64 * share;
     // A workload may be over before its first flow arrives.
     let some_time = time.filter(|time| !time.is_zero());
     let algbw = some_time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
     // All ports of a workload of flows together have no one line rate to be compared with.
     let of_collective = algbw.filter(|_| flow_work.is_none());
     let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
-    let ideal = ideal_ratio::of_collective(plan, number, tally, arrived_share(context, tally));
+    let mesh = ideal_ratio::of_collective(plan, number, tally, share);
+    let ideal = ideals.of(job, turn.index, size);
+    // Part of what is sent within hosts is no part of the line rate of a NIC.
+    let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
     let fct = match flow_work {
         Some(flows) => distribution(&flows.times()),
@@ -316,9 +327,15 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
         completion_time: time,
         algbw_gbytes_per_s: algbw,
         busbw_gbytes_per_s: busbw,
-        ideal_percent: busbw.map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
-        ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, ideal)),
-        ideal_time: ideal,
+        line_rate_percent: busbw
+            .filter(|_| on_lines)
+            .map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
+        ideal,
+        percent_of_ideal: ideal
+            .zip(some_time.filter(|_| share >= 1.0))
+            .map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns()),
+        ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, mesh)),
+        full_mesh_time: mesh,
         flow_ratio_mean: ideal_ratio::mean(&ratios),
         flow_ratio_p50: at(500),
         flow_ratio_p99: at(990),
@@ -342,7 +359,7 @@ fn collective_row(context: &Context, (job, number): (usize, u32), tally: &Tally)
 
 /// The statistics of completion times of which only a histogram is kept.
 fn distribution(times: &Histogram) -> Option<Distribution> {
-    let at = |per_myriad| times.at(per_myriad).map(Time::from_ps);
+    let at = |per_myriad| times.at(per_myriad).map(|ps| Time::from_ps(ps as u64));
     Some(Distribution {
         min: at(0)?,
         p50: at(5_000)?,

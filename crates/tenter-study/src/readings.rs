@@ -258,7 +258,7 @@ impl ReadingRow {
     fn line_rate_percent(&self, trial: &Trial) -> Option<f64> {
         let mut jobs = trial.summary.jobs.iter();
         let job = jobs.find(|job| Some(&job.job.name) == self.job.as_ref())?;
-        job.collectives.first()?.ideal_percent
+        job.collectives.first()?.line_rate_percent
     }
 
     fn ideal_ratio(&self, trial: &Trial) -> Option<f64> {
@@ -353,7 +353,7 @@ fn milliseconds(time: Time) -> f64 {
 /// For each job under test its time over the ideal; `None` where one did not end.
 fn over_ideal(trial: &Trial) -> Option<Vec<f64>> {
     let jobs = trial.summary.jobs.iter().filter(|job| !job.job.background);
-    let ratios = jobs.map(|job| Some(100.0 / job.collectives.first()?.ideal_percent?));
+    let ratios = jobs.map(|job| Some(100.0 / job.collectives.first()?.line_rate_percent?));
     ratios.collect()
 }
 
@@ -384,7 +384,7 @@ fn slow_down_ms(trial: &Trial) -> Option<f64> {
     let beyond = jobs.map(|job| {
         let row = job.collectives.first()?;
         let time = milliseconds(row.completion_time?);
-        Some(time * (1.0 - row.ideal_percent? / 100.0))
+        Some(time * (1.0 - row.line_rate_percent? / 100.0))
     });
     let beyond: Option<Vec<f64>> = beyond.collect();
     beyond?.into_iter().max_by(f64::total_cmp)
@@ -477,7 +477,10 @@ fn frames_delta(leaf: &Leaf, trial: &Trial) -> f64 {
 fn completes(trial: &Trial) -> bool {
     let collectives = trial.summary.jobs.iter().flat_map(|job| &job.collectives);
     let fast = |percent: Option<f64>| percent.is_some_and(|percent| percent >= SLOWEST_PERCENT);
-    trial.summary.complete && collectives.into_iter().all(|row| fast(row.ideal_percent))
+    trial.summary.complete
+        && collectives
+            .into_iter()
+            .all(|row| fast(row.line_rate_percent))
 }
 
 #[cfg(test)]
@@ -518,7 +521,7 @@ mod tests {
         trial.summary.complete = true;
         trial.summary.jobs = vec![JobSummary {
             collectives: vec![CollectiveRow {
-                ideal_percent: Some(40.0),
+                line_rate_percent: Some(40.0),
                 ..CollectiveRow::default()
             }],
             ..JobSummary::default()
@@ -581,7 +584,7 @@ mod tests {
     fn a_third_of_the_ideal_completes_and_less_does_not() {
         let completes = |percent: Option<f64>| {
             let mut trial = trial();
-            trial.summary.jobs[0].collectives[0].ideal_percent = percent;
+            trial.summary.jobs[0].collectives[0].line_rate_percent = percent;
             read(Reading::Completes, &trial)
         };
         assert_eq!(completes(Some(33.4)), Some(Value::Number(1.0)));

@@ -42,7 +42,13 @@ impl Metric {
             found.next()
         };
         let in_ns = || column(&format!("{}_ns", name.strip_suffix("_ms")?));
-        let same = column(name);
+        // The methodology's "ideal %" is what this project calls per cent of the line rate.
+        let own = if name == "ideal_percent" {
+            "line_rate_percent"
+        } else {
+            name
+        };
+        let same = column(own);
         let from_ns = same.is_none();
         let column = same.or_else(in_ns)?;
         Some(Metric {

@@ -99,7 +99,7 @@ fn the_pure_all_to_all_is_near_the_ideal() {
     let largest = plan.jobs[0].sequence.pop().expect("sizes");
     assert_eq!(largest.size_bytes, 8 << 30);
     plan.jobs[0].sequence = vec![largest];
-    let percent = run(plan).summary.jobs[0].collectives[0].ideal_percent;
+    let percent = run(plan).summary.jobs[0].collectives[0].line_rate_percent;
     let percent = percent.expect("it has ended");
     assert!((98.7..=100.0).contains(&percent), "{percent}");
 }

@@ -60,7 +60,7 @@ fn steps_of_training_are_the_same_on_two_threads() {
     // 24 blocks of 256 KiB leave a host; the ring of four moves 2 · 3/4 of 16 MiB.
     let ideal: Vec<u64> = job.collectives[1..3]
         .iter()
-        .map(|row| row.ideal_time.ps())
+        .map(|row| row.full_mesh_time.ps())
         .collect();
     assert_eq!(ideal, [24 * (256 << 10) * 20, 6 * (4 << 20) * 20]);
     let again = workplace.words("run out-1/config.yaml -o again").expect(0);

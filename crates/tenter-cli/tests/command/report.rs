@@ -67,6 +67,7 @@ fn a_comparison_is_against_the_first_trial() {
     for part in [
         "gather: job completion time",
         "gather: incast",
+        "whole trial, all jobs together",
         "busbw",
         "two",
     ] {
@@ -75,8 +76,14 @@ fn a_comparison_is_against_the_first_trial() {
     let json = workplace.words("compare one two --format json").expect(0);
     let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
     let rows = json["comparison"].as_array().expect("rows");
-    // The job and two sizes, of two trials each.
-    assert_eq!(rows.len(), 6);
+    // The job and two sizes, of two trials each, and the two trials.
+    assert_eq!(rows.len(), 8);
+    assert!(rows[..6].iter().all(|row| row["xoff_frames"].is_null()));
+    assert!(
+        rows[6..]
+            .iter()
+            .all(|row| row["xoff_frames"].is_u64() && row["job_name"] == "")
+    );
     let slower = rows[5]["time_difference_percent"].as_f64();
     // Half the rate takes twice as long, but for latencies.
     let slower = slower.expect("a difference");
@@ -84,7 +91,7 @@ fn a_comparison_is_against_the_first_trial() {
     assert_eq!(rows[4]["time_difference_percent"], Value::Null);
     assert_eq!(json["trials"][1]["trial"], "two");
     let csv = workplace.words("compare one two --format csv").expect(0);
-    assert_eq!(csv.stdout.lines().count(), 7);
+    assert_eq!(csv.stdout.lines().count(), 9);
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn json_is_the_summary_file() {
             "completion_time_ns",
             "algbw_gbytes_per_s",
             "busbw_gbytes_per_s",
-            "ideal_percent",
+            "line_rate_percent",
+            "percent_of_ideal",
         ] {
             assert!(
                 row[key].as_f64().is_some_and(|value| value > 0.0),

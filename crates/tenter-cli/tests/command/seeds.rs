@@ -68,7 +68,7 @@ fn each_seed_is_a_trial_and_the_table_sums_them_up() {
         .max_by(|a, b| a.1.total_cmp(b.1))
         .expect("four seeds");
     assert!((row.worst - time).abs() < 1e-6);
-    assert_eq!(row.worst_seed, 11 + worst as u64);
+    assert_eq!(row.worst_seed.0, 11 + worst as u64);
     // A trial is the one that a run with its seed leaves.
     let single = workplace
         .words("run hashed.yaml --seed 13 -o single --format json")

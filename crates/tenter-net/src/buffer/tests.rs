@@ -98,3 +98,20 @@ fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_fo
         "{counts:?}"
     );
 }
+
+#[test]
+fn pause_frames_are_counted_beyond_32_bits() {
+    let mut buffer = buffer();
+    let group = buffer.group(1, LOSSLESS);
+    buffer.groups[group].xoff_frames = u32::MAX - 1;
+    buffer.groups[group].xon_frames = u32::MAX;
+    for at in 1..=3 {
+        buffer.pause(group as u32, at);
+        buffer.resume(group as u32, at);
+    }
+    let record = buffer.ingress(1, LOSSLESS, 9_000);
+    assert_eq!(record.xoff_frames, (1 << 32) + 1);
+    assert_eq!(record.xon_frames, (1 << 32) + 2);
+    assert_eq!(buffer.xoffs(1), (1 << 32) + 1);
+    assert_eq!(buffer.xoffs(0), 0);
+}

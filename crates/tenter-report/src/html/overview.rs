@@ -66,8 +66,8 @@ fn tiles(summary: &Summary, page: &mut String) {
         None => tile("Job completion time", "–", "no job was completed", page),
     }
     let rows = || judged.iter().flat_map(|job| &job.collectives);
-    let rated = |row: &&CollectiveRow| row.ideal_percent.is_some() && !row.warm_up;
-    let ideal = |row: &CollectiveRow| row.ideal_percent.unwrap_or(0.0);
+    let rated = |row: &&CollectiveRow| row.percent_of_ideal.is_some() && !row.warm_up;
+    let ideal = |row: &CollectiveRow| row.percent_of_ideal.unwrap_or(0.0);
     let least = rows()
         .filter(rated)
         .min_by(|a, b| ideal(a).total_cmp(&ideal(b)));
@@ -224,7 +224,7 @@ fn job_table(job: &JobSummary, page: &mut String) {
     add(
         page,
         format_args!(
-            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames<br>delta</th><th class=\"n\">sent<br>again</th></tr></thead><tbody>",
+            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames<br>delta</th><th class=\"n\">sent<br>again</th></tr></thead><tbody>",
             whole.name, flow.name
         ),
     );
@@ -264,7 +264,8 @@ fn collective_row(
         span(row.completion_time, whole),
         float(row.algbw_gbytes_per_s),
         float(row.busbw_gbytes_per_s),
-        float(row.ideal_percent),
+        float(row.line_rate_percent),
+        float(row.percent_of_ideal),
         span(row.fct_min, flow),
         span(row.fct_p50, flow),
         span(row.fct_p99, flow),

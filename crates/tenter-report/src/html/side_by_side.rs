@@ -5,7 +5,7 @@ use tenter_units::Time;
 
 use super::text::{Unit, add, escape, fixed};
 use super::{circuits, together};
-use crate::compare::{NamedSummary, comparison_rows};
+use crate::compare::{NamedSummary, comparison_rows, is_whole_trial, job_of};
 use crate::numbers::{binary_size, grouped};
 use crate::trial_data::TrialData;
 
@@ -28,17 +28,25 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     add(
         page,
         format_args!(
-            "<table><thead><tr><th>what</th><th class=\"n\">size</th><th>trial</th><th class=\"n\">time<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">diff<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT P99<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">frames<br>delta</th><th class=\"n\">frames<br>dropped</th><th class=\"n\">paused</th></tr></thead><tbody>",
+            "<table><thead><tr><th>what</th><th class=\"n\">size</th><th>trial</th><th class=\"n\">time<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">diff<br>%</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT P99<br>{}</th><th class=\"n\">diff<br>%</th><th class=\"n\">frames<br>delta</th><th class=\"n\">frames<br>dropped</th><th class=\"n\">paused</th></tr></thead><tbody>",
             whole.name, flow.name
         ),
     );
-    let mut before: Option<(Option<&str>, Option<u64>)> = None;
+    let job_of = job_of(&rows);
+    let mut before = None;
     for row in &rows {
-        let group = (row.collective.as_deref(), row.size_bytes);
-        let is_first = before != Some(group);
+        let whole_trial = is_whole_trial(row);
+        let group = (
+            whole_trial,
+            job_of(row),
+            row.collective.as_deref(),
+            row.size_bytes,
+        );
+        let is_first = before.as_ref() != Some(&group);
         before = Some(group);
         let what = match (&row.collective, is_first) {
             (Some(collective), true) => format!("{}: {collective}", row.job_name),
+            (None, true) if whole_trial => "whole trial".to_owned(),
             (None, true) => format!("{}: whole job", row.job_name),
             (_, false) => String::new(),
         };
@@ -78,7 +86,8 @@ fn cells(row: &ComparisonRow, (whole, flow): (Unit, Unit), page: &mut String) {
         difference(row.time_difference),
         float(row.busbw_gbytes_per_s),
         difference(row.busbw_difference),
-        float(row.ideal_percent),
+        float(row.line_rate_percent),
+        float(row.percent_of_ideal),
         time(row.fct_p99, flow),
         difference(row.fct_p99_difference),
         count(row.frames_delta),

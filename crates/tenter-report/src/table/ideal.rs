@@ -21,7 +21,7 @@ pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Resu
         TextColumn::name("job"),
         TextColumn::name("collective"),
         TextColumn::number("size", ""),
-        TextColumn::number("ideal time", "ms"),
+        TextColumn::number("full mesh", "ms"),
         TextColumn::number("ratio", ""),
         TextColumn::number("flows: mean", ""),
         TextColumn::number("P50", ""),
@@ -29,7 +29,7 @@ pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Resu
         TextColumn::number("P99.9", ""),
         TextColumn::number("P100", ""),
     ];
-    let ideals = judged().flat_map(&rows).map(|row| Some(row.ideal_time));
+    let ideals = judged().flat_map(&rows).map(|row| Some(row.full_mesh_time));
     let decimals = decimals(ideals);
     let ratio = |ratio: Option<f64>| optional(ratio, |ratio| format!("{ratio:.4}"));
     let mut table = TextTable::new(columns);
@@ -43,7 +43,7 @@ pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Resu
                 String::new(),
                 format!("{}, {}", row.collective, row.algorithm),
                 binary_size(row.size_bytes),
-                milliseconds(row.ideal_time, decimals),
+                milliseconds(row.full_mesh_time, decimals),
             ];
             let ratios = [
                 row.ideal_ratio,

@@ -19,7 +19,7 @@ fn done(mut row: CollectiveRow, time_us: u64, busbw: f64) -> CollectiveRow {
     row.completion_time = us(100);
     row.busbw_gbytes_per_s = Some(busbw);
     row.algbw_gbytes_per_s = Some(busbw * 8.0 / 7.0);
-    row.ideal_percent = Some(busbw / 49.0187 * 100.0);
+    row.line_rate_percent = Some(busbw / 49.0187 * 100.0);
     [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max] = [us(80), us(90), us(99), us(100)];
     (row.tx_frames, row.rx_frames) = (28_672, 28_670);
     row.retransmitted_frames = 2;
@@ -91,15 +91,15 @@ quickstart, seed 1
 training: 8 ranks, JCT 154.123 ms
 
   all-to-all, parallel
-    size     time  algbw  busbw  ideal  FCT min      P50      P95      max  frames  delta  retx
-               ms   GB/s   GB/s      %       ms       ms       ms       ms    sent
-  16 MiB    0.312  53.60  46.90  95.68    0.250    0.281    0.309    0.312  28,672      2     2
-   8 GiB  153.560  55.94  48.95  99.85  122.848  138.204  152.024  153.560  28,672      2     2
+    size     time  algbw  busbw  line rate  ideal  FCT min      P50      P95      max  frames  delta  retx
+               ms   GB/s   GB/s          %      %       ms       ms       ms       ms    sent
+  16 MiB    0.312  53.60  46.90      95.68      -    0.250    0.281    0.309    0.312  28,672      2     2
+   8 GiB  153.560  55.94  48.95      99.85      -  122.848  138.204  152.024  153.560  28,672      2     2
 
   all-reduce, ring
-    size  time  algbw  busbw  ideal  FCT min  P50  P95  max  frames  delta  retx
-            ms   GB/s   GB/s      %       ms   ms   ms   ms    sent
-  16 MiB     -      -      -      -        -    -    -    -       0      0     0
+    size  time  algbw  busbw  line rate  ideal  FCT min  P50  P95  max  frames  delta  retx
+            ms   GB/s   GB/s          %      %       ms   ms   ms   ms    sent
+  16 MiB     -      -      -          -      -        -    -    -    -       0      0     0
 
 total    112 flows, 57,344 data frames sent, 0 dropped, 0 retransmitted, 0 NAKs, 1 timeout
 warning  the warm-up is short
@@ -292,7 +292,7 @@ fn ideal_ratios_have_a_table_of_their_own() {
     job.job.ideal_ratio = Some(1.038_04);
     job.collectives.truncate(1);
     let row = &mut job.collectives[0];
-    row.ideal_time = Time::from_us(300);
+    row.full_mesh_time = Time::from_us(300);
     row.ideal_ratio = Some(1.038_04);
     row.flow_ratio_mean = Some(0.9);
     row.flow_ratio_max = Some(1.038);
@@ -305,10 +305,10 @@ fn ideal_ratios_have_a_table_of_their_own() {
     .render(Format::Table);
     let expected = "
 ideal ratio: time over that of the same transfers on a full mesh of links at port speed
-  job       collective              size  ideal time   ratio  flows: mean  P50  P99  P99.9    P100
-                                                  ms
-  training  all                                       1.0380
-            all-to-all, parallel  16 MiB       0.300  1.0380       0.9000    -    -      -  1.0380
+  job       collective              size  full mesh   ratio  flows: mean  P50  P99  P99.9    P100
+                                                 ms
+  training  all                                      1.0380
+            all-to-all, parallel  16 MiB      0.300  1.0380       0.9000    -    -      -  1.0380
 ";
     assert!(text.contains(expected), "{text}");
 }

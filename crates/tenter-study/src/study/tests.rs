@@ -39,7 +39,7 @@ fn trial(times_us: &[(u64, u64)], digest: &str) -> Vec<Trial> {
     let row = |&(mib, us): &(u64, u64)| CollectiveRow {
         size_bytes: mib << 20,
         completion_time: Some(Time::from_us(us)),
-        ideal_percent: Some(91.5),
+        line_rate_percent: Some(91.5),
         complete: true,
         ..CollectiveRow::default()
     };
@@ -248,7 +248,7 @@ fn shares(percents: [f64; 2]) -> Vec<Trial> {
     let trial = |(seed, percent)| {
         let mut trial = trial(&[(1, 1_000)], "aa").remove(0);
         trial.seed = seed;
-        trial.summary.jobs[0].collectives[0].ideal_percent = Some(percent);
+        trial.summary.jobs[0].collectives[0].line_rate_percent = Some(percent);
         trial
     };
     [1, 2].into_iter().zip(percents).map(trial).collect()

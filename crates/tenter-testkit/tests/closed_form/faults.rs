@@ -120,6 +120,27 @@ fn a_network_that_stands_still_waits_for_its_link() {
         &["faults.events=[{link: host1-leaf0, down: 0us, up: 700ms}]"],
     );
     assert_eq!(trial.completion(0), 700_000 * US + 2_048 * SLOT + 2 * HALF);
+    // On a full mesh 8 MiB would take 8 Mi · 20 ps = 167.8 us: the ratio is beyond 4,000.
+    let row = &trial.collective(0);
+    let ratio = row.ideal_ratio.expect("it has ended");
+    assert!((ratio - trial.completion(0) as f64 / (8 << 20) as f64 / 20.0).abs() < 1e-6);
+    assert_eq!(row.flow_ratio_max, Some(ratio));
+    // Frames were under way for a microsecond.
+    assert!(trial.flow().latency_max.is_some_and(|max| max.ps() < US));
+}
+
+#[test]
+fn a_flow_that_takes_longer_than_frames_can_tell_has_no_latency() {
+    // The cable to the receiver is down for 600 ms, after the first frames have gone through the
+    // sender's; frames carry the time modulo 549.8 ms.
+    let events = "faults.events=[{link: host0-leaf0, down: 50us, up: 600ms}]";
+    let long = "endpoint.nic.retransmission_timeout=100ms";
+    let trial = Trial::run(ONE, &[events, long]);
+    assert!(trial.completion(0) > 600_000 * US);
+    let flow = trial.flow();
+    let latencies = [flow.latency_min, flow.latency_avg, flow.latency_max];
+    assert_eq!(latencies, [None; 3]);
+    assert_eq!(trial.collective(0).latency_avg, None);
 }
 
 #[test]

@@ -269,3 +269,21 @@ fn a_flow_alone_has_a_slow_down_of_one() {
         assert_eq!(found, [Some(1.0); 3]);
     }
 }
+
+#[test]
+fn slow_downs_have_no_greatest_value() {
+    // The link is down for 700 ms before each of the flows can start: the first takes these and what
+    // it takes alone, the second is alone. The pipeline of 601 ns divides into halves of 301 and 300
+    // ns, and nothing is on a link that goes down before anything is sent.
+    let event = "faults.events=[{link: host1-leaf0, down: 0us, up: 700003us}]";
+    let two = "jobs[0].workload.flows=2";
+    let trial = Trial::run(PAIR, &[event, two]);
+    let alone = cut_through(&wire(100_000, 4_096, 40_960), BYTE, BYTE) + LATENCY;
+    let all = &trial.outcome.summary.flow_sizes[0];
+    let longest = (700_000_000_000 + alone) as f64 / alone as f64;
+    assert!(longest > 200_000.0, "{longest}");
+    let max = all.slowdown_max.expect("flows have ended");
+    assert!((max - longest).abs() < 1e-6, "{max} is not {longest}");
+    let mean = all.slowdown_mean.expect("flows have ended");
+    assert!((mean - (longest + 1.0) / 2.0).abs() < 1e-6, "{mean}");
+}

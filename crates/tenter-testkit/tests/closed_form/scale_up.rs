@@ -18,6 +18,13 @@ fn a_ring_within_a_host_takes_no_network() {
     assert_eq!(trial.completion(0), 6 * 4_000_000);
     let totals = &trial.outcome.summary.totals;
     assert_eq!((totals.tx_frames, totals.flows), (0, 24));
+    // The closed form knows the domain; per cent of the line rate of a NIC there is none.
+    assert_eq!(
+        trial.collective(0).ideal.map(|ideal| ideal.ps()),
+        Some(24_000_000)
+    );
+    assert_eq!(trial.collective(0).percent_of_ideal, Some(100.0));
+    assert_eq!(trial.collective(0).line_rate_percent, None);
     // Nothing passes a port, so there is nothing to compare with.
     assert_eq!(trial.collective(0).ideal_ratio, None);
     assert_eq!(trial.collective(0).flow_ratio_p50, None);
@@ -32,6 +39,7 @@ fn an_npu_sends_one_transfer_after_the_other() {
     let all_to_all = "jobs[0].collectives=[{collective: all-to-all, size: 4000B}]";
     let trial = Trial::run(HOSTS, &[all_to_all]);
     assert_eq!(trial.completion(0), 3 * 1_000_000 + 3_000_000);
+    assert_eq!(trial.collective(0).percent_of_ideal, Some(100.0));
     let mut times: Vec<u64> = trial.flows.iter().map(|flow| flow.fct().ps()).collect();
     times.sort_unstable();
     let each = [4_000_000; 4].into_iter();
@@ -46,12 +54,28 @@ fn what_crosses_hosts_is_all_that_the_network_carries() {
     let fast = "endpoint.host.scale_up.rate=3600Gbps";
     let trial = Trial::run(HOSTS, &[size, fast]);
     let row = trial.collective(0);
-    assert_eq!(row.ideal_time.ps(), 12 * (1 << 20) * 20);
+    assert_eq!(row.full_mesh_time.ps(), 12 * (1 << 20) * 20);
     // 256 packets of 4,178 bytes for each block, and a few more for the first of a message.
     let frames = trial.outcome.summary.totals.tx_frames;
     assert_eq!(frames, 16 * 12 * 256);
     let ratio = row.ideal_ratio.expect("it has ended");
     assert!((1.0201..1.03).contains(&ratio), "{ratio}");
+    // The port is busy for 12 blocks, and a switch is on the way; most blocks leave the host.
+    let percent = row.percent_of_ideal.expect("it has ended");
+    assert!((99.0..=100.0).contains(&percent), "{percent}");
+    assert_eq!(row.line_rate_percent, None);
+}
+
+#[test]
+fn a_ring_over_hosts_knows_both_ways() {
+    // Four hosts of four NPUs: 30 steps of 1,000 bytes, each as slow as the slowest of its links,
+    // the domain's: 1 us and 3 us, against 20 ns and a few hundred on the network.
+    let ring = "jobs=[{collectives: [{collective: all-reduce, algorithm: ring, size: 16000B}]}]";
+    let trial = Trial::run(HOSTS, &[ring]);
+    let percent = trial.collective(0).percent_of_ideal.expect("it has ended");
+    // A chunk goes round twice but for a step: of 30 hops 22 or 23 are within hosts. Packets of one
+    // chunk wait for nobody.
+    assert!((99.9..=100.0).contains(&percent), "{percent}");
 }
 
 #[test]
@@ -83,7 +107,7 @@ fn ranks_of_a_nic_share_its_line() {
     ]);
     let trial = Trial::run(HOSTS, &set);
     let row = trial.collective(0);
-    assert_eq!(row.ideal_time.ps(), 4 * 12 * (1 << 20) * 20);
+    assert_eq!(row.full_mesh_time.ps(), 4 * 12 * (1 << 20) * 20);
     assert_eq!(trial.outcome.summary.totals.tx_frames, 16 * 12 * 256);
     let ratio = row.ideal_ratio.expect("it has ended");
     assert!((1.0201..1.03).contains(&ratio), "{ratio}");
@@ -103,6 +127,7 @@ fn a_shared_line_is_busy_to_the_picosecond() {
     let block = wire(64 << 10, 4_096, 128_000).iter().sum::<u64>();
     assert_eq!(block, 16 * (4_096 + 62 + 20) + 16);
     assert_eq!(trial.completion(0), 4 * block * 20 + 651_000);
+    assert_eq!(trial.collective(0).percent_of_ideal, Some(100.0));
     assert_eq!(trial.outcome.summary.totals.tx_frames, 4 * 16);
     // With a NIC for each NPU, seven lines to one.
     set.extend(["endpoint.host.npus_per_nic=1", "fabric.hosts=8"]);

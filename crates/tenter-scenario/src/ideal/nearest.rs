@@ -1,23 +1,60 @@
 //! The least time in which a frame gets from one rank of a job to another, over all paths that
 //! switches may choose.
 
+use std::collections::BTreeMap;
+
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_scenario::Plan;
-use tenter_scenario::unloaded::{Link, link};
 use tenter_topology::{CableEnd, Routing};
+use tenter_units::{Rate, Time};
 use tenter_workload::Job;
 
-use crate::paths::{HostKind, host_kinds};
+use crate::plan::Plan;
+use crate::unloaded::{Link, link};
 
 /// Among more kinds of hosts a bound takes the place of the paths between switches.
 const ALL_PAIRS_MAX: usize = 256;
+
+/// Hosts on one switch by equal cables.
+#[derive(Debug)]
+pub struct HostKind {
+    /// The first of them, and the second if there is one.
+    pub hosts: (u32, Option<u32>),
+    /// How many there are; a host counts as often as it is named.
+    pub count: u64,
+}
+
+/// The hosts by switch, rate and delay of their cable, in their order.
+pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = u32>) -> Vec<HostKind> {
+    let mut numbers: BTreeMap<(u32, Rate, Time), usize> = BTreeMap::new();
+    let mut kinds: Vec<HostKind> = Vec::new();
+    for host in hosts {
+        let cable = plan.topology.cable(host, 0);
+        let switch = plan.topology.neighbour(host, 0).node;
+        let number = *numbers
+            .entry((switch, cable.rate, cable.delay))
+            .or_insert(kinds.len());
+        match kinds.get_mut(number) {
+            Some(kind) => {
+                // Several ranks may have the same NIC.
+                let other = (host != kind.hosts.0).then_some(host);
+                kind.hosts.1 = kind.hosts.1.or(other);
+                kind.count += 1;
+            }
+            None => kinds.push(HostKind {
+                hosts: (host, None),
+                count: 1,
+            }),
+        }
+    }
+    kinds
+}
 
 /// From the end of a frame at its sender to its end at the receiver, or from its start at the one
 /// to its start at the other: the lesser of the two, in ps, for the nearest two ranks of a job.
 ///
 /// A frame that is alone takes the latency of each link, and its duration on each link whose other
 /// end takes it whole, so that the best path follows from the best paths of the switches behind.
-pub(crate) fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32) -> u64 {
+pub fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32) -> u64 {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
     let search = Search {
         plan,

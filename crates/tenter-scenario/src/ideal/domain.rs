@@ -1,0 +1,128 @@
+//! Ideal times where some transfers pass a scale-up domain and others the network.
+
+use std::collections::BTreeSet;
+
+use tenter_units::Time;
+use tenter_workload::closed_form::ideal_completion;
+use tenter_workload::collective::ScaleUp;
+use tenter_workload::{CollectiveRun, Schedule};
+
+use super::{Ideal, rate};
+
+/// The transfers of collectives with at most so many are followed one by one: an all-to-all of
+/// 1,024 ranks.
+const TRANSFERS_MAX: u32 = 1 << 20;
+
+/// What is busy how long, and how long it takes until the last transfer has arrived if nothing but
+/// the transfers it waits for holds one up.
+struct Walk {
+    /// The port with most to send or to receive.
+    port: Time,
+    /// The NPU with most to send into its domain.
+    npu: Time,
+    /// The longest way from a transfer to one that waits for it.
+    chain: Time,
+}
+
+impl Ideal<'_> {
+    /// How long a collective takes whose ranks share scale-up domains; none where no two of them
+    /// share one.
+    pub(super) fn through_domain(&self, run: &CollectiveRun) -> Option<Time> {
+        let domain = self.plan.scale_up?;
+        let number = |&host: &u32| {
+            u64::from(host) * u64::from(self.plan.npus_per_nic) / u64::from(domain.npus_per_host)
+        };
+        let domains: BTreeSet<u64> = self.job.hosts.iter().map(number).collect();
+        if domains.len() == self.job.hosts.len() {
+            return None;
+        }
+        let schedule = run.kind.schedule(self.job.ranks(), run.size_bytes).ok()?;
+        if schedule.transfer_count() > TRANSFERS_MAX {
+            return Some(self.over_both(run, domain));
+        }
+        let latencies = (self.latency(run), self.domain_latency(domain));
+        let walk = self.walk(&*schedule, domain, latencies);
+        let end = |busy: Time, latency| match busy {
+            Time::ZERO => Time::ZERO,
+            busy => busy.saturating_add(latency),
+        };
+        let ports = end(walk.port, latencies.0).max(end(walk.npu, latencies.1));
+        let within = run.kind.within_hosts(run.size_bytes);
+        let time = ports.max(walk.chain);
+        Some(time.saturating_add(within).saturating_add(within))
+    }
+
+    /// From the end of a transfer at its NPU to the start of the next that it releases.
+    fn domain_latency(&self, domain: ScaleUp) -> Time {
+        if self.latencies.is_empty() {
+            Time::ZERO
+        } else {
+            domain.latency.saturating_add(self.plan.nic.step_delay)
+        }
+    }
+
+    /// As if all ranks had a port as fast as that of their NIC and that into their domain together,
+    /// and the shorter of both ways: less than it takes, but not much less than nothing.
+    fn over_both(&self, run: &CollectiveRun, domain: ScaleUp) -> Time {
+        let port_time = |bytes| {
+            let [a, b] = [self.port_time(bytes, self.rates.1), domain.time_of(bytes)]
+                .map(|time| u128::from(time.ps()));
+            Time::from_ps((a * b / (a + b).max(1)) as u64)
+        };
+        let latency = self.latency(run).min(self.domain_latency(domain));
+        let ranks = self.job.ranks();
+        ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency)
+    }
+
+    fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: (Time, Time)) -> Walk {
+        let count = schedule.transfer_count();
+        let mut ports = vec![[Time::ZERO; 2]; self.plan.topology.hosts];
+        let mut npus = vec![Time::ZERO; self.job.hosts.len()];
+        // Of each transfer how many arrivals it waits for, and when the last of them so far was.
+        let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
+        let mut ready = vec![Time::ZERO; count as usize];
+        let mut next: Vec<u32> = (0..count).filter(|&id| missing[id as usize] == 0).collect();
+        let mut chain = Time::ZERO;
+        let mut released = Vec::new();
+        while let Some(id) = next.pop() {
+            let transfer = schedule.transfer(id);
+            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            let (time, latency) = if self.plan.is_within_domain(from, to) {
+                let time = domain.time_of(transfer.bytes);
+                let npu = &mut npus[transfer.src as usize];
+                *npu = npu.saturating_add(time);
+                (time, latencies.1)
+            } else {
+                let times = [from, to].map(|host| {
+                    let rate = rate(self.plan, host);
+                    (host, self.port_time(transfer.bytes, rate))
+                });
+                for (way, (host, time)) in times.into_iter().enumerate() {
+                    let port = &mut ports[host as usize][way];
+                    *port = port.saturating_add(time);
+                }
+                (times[0].1, latencies.0)
+            };
+            let arrived = ready[id as usize]
+                .saturating_add(time)
+                .saturating_add(latency);
+            chain = chain.max(arrived);
+            released.clear();
+            schedule.released_by(id, &mut released);
+            for &after in &released {
+                let ready = &mut ready[after as usize];
+                *ready = (*ready).max(arrived);
+                let missing = &mut missing[after as usize];
+                *missing = missing.saturating_sub(1);
+                if *missing == 0 {
+                    next.push(after);
+                }
+            }
+        }
+        Walk {
+            port: ports.into_iter().flatten().max().unwrap_or_default(),
+            npu: npus.into_iter().max().unwrap_or_default(),
+            chain,
+        }
+    }
+}
