@@ -700,11 +700,8 @@ impl SharedBuffer {
 
     /// As [`SharedBuffer::release`], for where that is seldom.
     #[inline(never)]
-mod egress;
-mod limits;
-mod pauses;
-
-use std::collections::{BTreeMap, VecDeque};
+    pub(crate) fn release_seldom(&mut self, place: Place, bytes: (u64, u64), now: u64) {
+        self.release(place, bytes, now);
     }
 
     /// What a port's group has been through up to `now`.

@@ -210,7 +210,10 @@ impl SharedBuffer {
         let refresh_at = now + (lasts * percent / 100).max(1);
         let group = &mut self.groups[index as usize];
         group.refresh_at = refresh_at;
-        group.xoff_frames = group.xoff_frames.saturating_add(1);
+        group.xoff_frames = group.xoff_frames.wrapping_add(1);
+        if group.xoff_frames == 0 {
+            self.wraps.entry(index).or_default()[0] += 1;
+        }
         self.next_refresh = self.next_refresh.min(refresh_at);
         self.due.push_back(Due {
             port,
@@ -225,7 +228,10 @@ impl SharedBuffer {
         group.paused_since = NEVER;
         let was_next = group.refresh_at == self.next_refresh;
         group.refresh_at = NEVER;
-        group.xon_frames = group.xon_frames.saturating_add(1);
+        group.xon_frames = group.xon_frames.wrapping_add(1);
+        if group.xon_frames == 0 {
+            self.wraps.entry(index).or_default()[1] += 1;
+        }
         self.paused.retain(|&other| other != index);
         if was_next {
             self.find_next_refresh();

@@ -52,9 +52,9 @@ fn a_flow_begins_with_what_the_line_carries_in_a_round_trip() {
     assert_eq!(hpcc().rate(&mut flow, 0), u64::MAX);
     // 4,200 + 20 bytes a packet: a thirtieth one may be begun.
     hpcc().sent(&mut flow, 4_200);
-    assert_eq!(hpcc().window(&flow), 30);
+    assert_eq!(hpcc().window(&flow, 4_096), 30);
     flow.window = 1_000 * BYTE;
-    assert_eq!(hpcc().window(&flow), 1);
+    assert_eq!(hpcc().window(&flow, 4_096), 1);
     // 8,000 bits in 10 us.
     assert_eq!(hpcc().rate(&mut flow, 0), 800_000_000);
 }
