@@ -222,7 +222,7 @@ impl SharedBuffer {
         });
     }
 
-    fn resume(&mut self, index: u32, now: u64) {
+    pub(super) fn resume(&mut self, index: u32, now: u64) {
         let group = &mut self.groups[index as usize];
         group.paused += now - group.paused_since;
         group.paused_since = NEVER;
