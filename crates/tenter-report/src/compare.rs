@@ -510,7 +510,8 @@ mod tests {
                 of("a", collective, [100, 300]),
                 of("b", collective, [200, 300]),
             ];
-            let rows = comparison_rows(&trials).into_iter().skip(2);
+            // Before them are a row of each whole trial and one of each job.
+            let rows = comparison_rows(&trials).into_iter().skip(4);
             rows.map(|row| row.trial).collect::<Vec<_>>()
         };
         assert_eq!(names("flows"), ["a", "b", "a", "b"]);

@@ -66,6 +66,7 @@ fn json_value(field: Field) -> Value {
     match field {
         Field::Bool(value) => value.into(),
         Field::Long(value) => value.into(),
+        Field::ULong(value) => value.into(),
         Field::Double(value) => value.into(),
         Field::Str(value) => value.into(),
         _ => Value::Null,

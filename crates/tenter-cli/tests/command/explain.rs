@@ -148,7 +148,7 @@ fn a_run_that_does_not_fit_into_memory_is_refused() {
         &["run", "endless.yaml", "-o", "a/b"],
     ] {
         let answer = workplace.tenter(arguments);
-        answer.expect_refusal(&["60.02 TiB of memory", "are available", "--force"]);
+        answer.expect_refusal(&["80.01 TiB of memory", "are available", "--force"]);
     }
     assert_eq!(workplace.entries(), ["endless.yaml"]);
     // What fits is run with and without.

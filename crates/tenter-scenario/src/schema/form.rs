@@ -72,7 +72,7 @@ fn alternative(part: &str, least: &str, inner: Option<&Value>) -> Option<Vec<Val
         "text" => json!({"type": ["string", "number", "boolean"]}),
         "a word" | "name" => json!({"type": "string"}),
         "whole number" => integer(least.parse().unwrap_or(0)),
-        "count" | "a count" | "packets" | "bits" => integer(1),
+        "count" | "a count" | "packets" | "messages" | "bits" => integer(1),
         "number" | "rank" | "may be 0" => integer(0),
         "bytes" | "percent" | "parts per million" | "up to six decimals" | "in 1024ths" => {
             return Some(Vec::new());

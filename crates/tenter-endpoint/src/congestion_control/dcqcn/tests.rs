@@ -168,7 +168,8 @@ fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
             ..Feedback::default()
         };
         control.acknowledged(&mut flow, &feedback);
-        assert_eq!(flow.rate, 50 * GBPS);
+        // Alpha has fallen a little from 1 by then.
+        assert!((50 * GBPS..51 * GBPS).contains(&flow.rate), "{}", flow.rate);
         assert_eq!(control.window(&flow, 4096), packets);
         flow.rate = 1;
         assert_eq!(control.window(&flow, 4096), if scaled { 1 } else { 25 });
