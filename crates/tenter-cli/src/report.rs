@@ -14,12 +14,11 @@ use crate::arguments::Report;
 use crate::failure::{Failure, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
-    let page = match answers(&arguments.folders)? {
-        Some((answers, drawings)) => html_study_report(&answers, &drawings),
-        None => {
-            check_memory(arguments)?;
-            html_report(&read(&arguments.folders)?)
-        }
+    let page = if let Some((answers, drawings)) = answers(&arguments.folders)? {
+        html_study_report(&answers, &drawings)
+    } else {
+        check_memory(arguments)?;
+        html_report(&read(&arguments.folders)?)
     };
     write(&arguments.output, &page)?;
     say(&format!(

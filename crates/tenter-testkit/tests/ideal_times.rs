@@ -5,6 +5,7 @@ use tenter_explain::explain;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_sim::{Options, run};
 use tenter_testkit::random_scenario;
+use tenter_units::Time;
 
 /// Keeps nothing.
 struct Nothing;
@@ -46,7 +47,7 @@ fn no_run_is_faster_than_its_ideal_time() {
             }
             let ideal = &explanation.jobs[row.job as usize].collectives[row.index as usize];
             // Rows have the ideal of the explanation, and are compared with it.
-            assert_eq!(row.ideal.map(|ideal| ideal.as_ns()), Some(ideal.ideal_ns));
+            assert_eq!(row.ideal.map(Time::as_ns), Some(ideal.ideal_ns));
             assert!(ideal.ideal_ns > 0.0 && ideal.ideal_busbw_gbytes_per_s.is_finite());
             let percent = row.percent_of_ideal.expect("it has ended");
             let expected = 100.0 * ideal.ideal_ns / took.as_ns();

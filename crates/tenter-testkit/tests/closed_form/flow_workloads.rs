@@ -285,5 +285,5 @@ fn slow_downs_have_no_greatest_value() {
     let max = all.slowdown_max.expect("flows have ended");
     assert!((max - longest).abs() < 1e-6, "{max} is not {longest}");
     let mean = all.slowdown_mean.expect("flows have ended");
-    assert!((mean - (longest + 1.0) / 2.0).abs() < 1e-6, "{mean}");
+    assert!((mean - f64::midpoint(longest, 1.0)).abs() < 1e-6, "{mean}");
 }
