@@ -617,9 +617,8 @@ impl Nic {
         let sent = self.answer_to(packet);
         let queue_pair = &self.receive[packet.queue_pair as usize];
         let answer = (queue_pair.expected, sent);
-        let frame_bytes = Nic::ack_frame_bytes(spec);
         let kind = (PacketKind::Ack, self.marks.take_echo(packet.queue_pair));
-        self.reply(queue_pair.reply, kind, frame_bytes, answer);
+        self.reply(queue_pair.reply, kind, Nic::ack_frame_bytes(spec), answer);
     }
 
     /// Takes out the marks that came on a receive slot since this was last asked.

@@ -134,7 +134,8 @@ pub(crate) struct SharedBuffer {
     pools: Vec<Pool>,
     /// By port, then queue; empty when no class is lossless.
     groups: Vec<IngressGroup>,
-    /// For groups with more pause frames than 32 bits count, how often the counts of those that told
+    /// For groups with more pause frames than 32 bits count, how often the counts of those that
+    /// told
     /// to pause and to go on have wrapped.
     wraps: BTreeMap<u32, [u64; 2]>,
     /// The groups whose senders are paused, in the order in which they were.

@@ -36,7 +36,8 @@ pub const FLOW_CONTROL_BYTES: u16 = 8;
 /// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
 /// smallest frame there is. It occupies no wire of the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
-/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet may wait longer,
+/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet may wait
+/// longer,
 /// in queues of hundreds of megabytes at 10G, so nobody reports a latency taken from it for a flow
 /// that took as long as that.
 pub const SENT_UNIT_PS: u64 = 128;

@@ -5,7 +5,8 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// One job of one trial, or one collective and size of it, beside the same of the first trial; and
+    /// One job of one trial, or one collective and size of it, beside the same of the first trial;
+    /// and
     /// a row of each trial as a whole. A job that is one collective has the row of that alone.
     pub struct ComparisonRow in "comparison" {
         /// Name of the trial's folder, or of the log.
@@ -28,10 +29,12 @@ rows! {
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
         /// How much more that is than in the first trial.
         busbw_difference: Option<f64> => "busbw_difference_percent", "%";
-        /// Bus bandwidth over what headers leave of the line rate of the slowest NIC; missing in the
+        /// Bus bandwidth over what headers leave of the line rate of the slowest NIC; missing in
+        /// the
         /// row of a job, for a log, and where a scale-up domain carried some of it.
         line_rate_percent: Option<f64> => "line_rate_percent", "%";
-        /// The ideal time, as `tenter explain` foretells it, over that time; missing in the row of a
+        /// The ideal time, as `tenter explain` foretells it, over that time; missing in the row of
+        /// a
         /// job, for a log, and where not all bytes arrived.
         percent_of_ideal: Option<f64> => "percent_of_ideal", "%";
         /// The 99th percentile of the flow completion times, in the iteration where it was

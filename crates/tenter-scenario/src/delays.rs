@@ -1,6 +1,7 @@
 //! Delays of congestion controls that are those of their papers, on lines of other rates.
 //!
-//! Rates follow the line by themselves; delays cannot, for part of each is time on the wire and part
+//! Rates follow the line by themselves; delays cannot, for part of each is time on the wire and
+//! part
 //! is what the operator of a network wants or its cables ask for.
 
 use tenter_endpoint::congestion_control::CongestionControl;

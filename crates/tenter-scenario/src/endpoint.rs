@@ -386,9 +386,8 @@ fn read_nic(section: &mut Section<'_>) -> Option<NicSpec> {
     let window_packets = window_field
         .as_ref()
         .and_then(|field| field.or_none(|field| field.integer(1..=u64::from(u32::MAX))));
-    let outstanding_messages = section.take("outstanding_messages");
-    let outstanding_messages =
-        outstanding_messages.and_then(|field| field.or_none(|field| field.integer(1..=1 << 20)));
+    let outstanding = section.take("outstanding_messages");
+    let outstanding_messages = outstanding.and_then(|of| of.or_none(|of| of.integer(1..=1 << 20)));
     let retransmission_timeout =
         section.time("retransmission_timeout", Time::from_us(1)..=SECOND * 10);
     let retry_count = section.integer("retry_count", 0..=255);

@@ -160,7 +160,8 @@ impl<'a> Ideal<'a> {
         busy.into_iter().flatten().max().unwrap_or_default()
     }
 
-    /// From the end of a transfer at its sender to the start of the next that it releases: the path,
+    /// From the end of a transfer at its sender to the start of the next that it releases: the
+    /// path,
     /// and the delay before a step.
     fn latency(&self, run: &CollectiveRun) -> Time {
         if self.latencies.is_empty() {

@@ -307,10 +307,7 @@ fn collective_row(
     // Part of what is sent within hosts is no part of the line rate of a NIC.
     let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
-    let fct = match flow_work {
-        Some(flows) => distribution(&flows.times()),
-        None => Distribution::of(&mut tally.completion_times.clone()),
-    };
+    let fct = completion_times(tally);
     let ratios = ideal_ratio::of_flows(tally);
     let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
     CollectiveRow {
@@ -331,9 +328,7 @@ fn collective_row(
             .filter(|_| on_lines)
             .map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
         ideal,
-        percent_of_ideal: ideal
-            .zip(some_time.filter(|_| share >= 1.0))
-            .map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns()),
+        percent_of_ideal: percent_of(ideal, some_time.filter(|_| share >= 1.0)),
         ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, mesh)),
         full_mesh_time: mesh,
         flow_ratio_mean: ideal_ratio::mean(&ratios),
@@ -354,6 +349,20 @@ fn collective_row(
         latency_avg: tally.latency_avg(),
         rx_payload_bytes: received_payload(context, tally),
         complete: tally.end.is_some(),
+    }
+}
+
+/// An ideal time in percent of the time that was taken.
+fn percent_of(ideal: Option<Time>, time: Option<Time>) -> Option<f64> {
+    let both = ideal.zip(time);
+    both.map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns())
+}
+
+/// The statistics of the completion times of flows.
+fn completion_times(tally: &Tally) -> Option<Distribution> {
+    match &tally.flow_work {
+        Some(flows) => distribution(&flows.times()),
+        None => Distribution::of(&mut tally.completion_times.clone()),
     }
 }
 

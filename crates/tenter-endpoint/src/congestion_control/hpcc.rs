@@ -37,7 +37,8 @@ pub struct Hpcc {
 }
 
 impl Default for Hpcc {
-    /// The paper's: eta 0.95, five stages, 80 bytes on lines of 100G, a round trip of 13 us in its simulations, and
+    /// The paper's: eta 0.95, five stages, 80 bytes on lines of 100G, a round trip of 13 us in its
+    /// simulations, and
     /// 42 bytes of telemetry for five hops.
     fn default() -> Hpcc {
         Hpcc {

@@ -287,7 +287,8 @@ fn timely_keeps_the_line_busy_and_round_trips_below_its_threshold() {
 #[test]
 fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
     // W = W eta/U + W_AI has its fixed point where U is eta and what n flows add in a round trip:
-    // n W_AI over what the line carries in it, 65,000 bytes in 13 us, where W_AI is 80 bytes at 100G
+    // n W_AI over what the line carries in it, 65,000 bytes in 13 us, where W_AI is 80 bytes at
+    // 100G
     // and 32 here. Packets have 42 bytes of
     // telemetry. Of eight flows each sends seven packets in 13 us: what the link sent between two
     // of them is uneven, and windows fall at once and rise in steps.
@@ -316,7 +317,8 @@ fn hpcc_keeps_the_link_at_its_target_with_hardly_a_queue_and_shares_fair() {
 #[test]
 fn two_flows_under_hpcc_come_to_the_same_share_whoever_starts_first() {
     // With 80 bytes on this line too, each round trip both windows shrink by the share that both
-    // additions are of the line, 160 of 61,750 bytes, so what they differ by falls by e in 386 round trips, 5 ms.
+    // additions are of the line, 160 of 61,750 bytes, so what they differ by falls by e in 386
+    // round trips, 5 ms.
     let two = "jobs=[{ranks: [host0, host1], collectives: [{collective: incast, size: 8GiB}]}, \
                 {ranks: [host0, host2], start: 20ms, collectives: [{collective: incast, size: 8GiB}]}]";
     let set = [

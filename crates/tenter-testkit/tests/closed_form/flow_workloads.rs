@@ -272,8 +272,10 @@ fn a_flow_alone_has_a_slow_down_of_one() {
 
 #[test]
 fn slow_downs_have_no_greatest_value() {
-    // The link is down for 700 ms before each of the flows can start: the first takes these and what
-    // it takes alone, the second is alone. The pipeline of 601 ns divides into halves of 301 and 300
+    // The link is down for 700 ms before each of the flows can start: the first takes these and
+    // what
+    // it takes alone, the second is alone. The pipeline of 601 ns divides into halves of 301 and
+    // 300
     // ns, and nothing is on a link that goes down before anything is sent.
     let event = "faults.events=[{link: host1-leaf0, down: 0us, up: 700003us}]";
     let two = "jobs[0].workload.flows=2";
