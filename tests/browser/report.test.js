@@ -229,8 +229,8 @@ observe: {sample_interval: 10us}
     for (const one of await drawings(page)) {
       assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
     }
-    // The job and two collectives, of two trials each.
-    assert.equal(await page.locator("#comparison tbody tr").count(), 6);
+    // The job, two collectives and the trial as a whole, of two trials each.
+    assert.equal(await page.locator("#comparison tbody tr").count(), 8);
     const first = await page.locator("#panel0-0").isVisible();
     await page.selectOption("#pick0", first ? "1" : "0");
     assert.equal(await page.locator("#panel0-0").isVisible(), !first);
