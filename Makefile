@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism browser supply-chain notices bench bench-estimates bench-instructions clean
+.PHONY: help build demo test format lint unit studies determinism record browser supply-chain notices bench bench-estimates bench-instructions clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ unit: build ## Run the unit, property, differential, tidy and documentation test
 studies: build ## Run the published studies in their quick form
 	rm -rf trials/studies
 	$(TENTER) study run --quick all -o trials/studies
+
+# ANSWERS is what `tenter study run … -o` has left: a folder, or its studies.json.
+record: ## Record full answers of studies (ANSWERS=FOLDER) and write docs/sources.md from them
+	@test -n "$(ANSWERS)" || { echo "name the folder that tenter study run -o has left: make record ANSWERS=FOLDER" >&2; exit 1; }
+	TENTER_ANSWERS="$(abspath $(ANSWERS))" $(CARGO) test --workspace --test sources
 
 determinism: build ## Run the quick start on one thread and on two; the digests must be equal
 	rm -rf trials/one-thread trials/two-threads

@@ -1,0 +1,122 @@
+//! `studies/claims.toml`: what the sources claim, in our words, and which rows hold each claim.
+
+use serde::Deserialize;
+use tenter_study::CaseAnswer;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claims {
+    /// Studies that hold nothing of a source, with what they are for.
+    pub(crate) own: Vec<Own>,
+    #[serde(rename = "source")]
+    pub(crate) sources: Vec<Source>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Own {
+    pub(crate) study: String,
+    pub(crate) about: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    /// Public title.
+    pub(crate) title: String,
+    /// Who has published it, and when.
+    pub(crate) by: String,
+    #[serde(rename = "claim")]
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// One claim: covered by rows, or not, and why not.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// Where in the source it stands.
+    pub(crate) place: String,
+    /// What it says, in our words.
+    #[serde(rename = "claim")]
+    pub(crate) says: String,
+    #[serde(default)]
+    pub(crate) rows: Vec<Rows>,
+    /// Why no row holds it.
+    pub(crate) not_covered: Option<String>,
+}
+
+/// Rows of a study: those that have one of the named values, and where nothing is named, all that
+/// are judged.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rows {
+    pub(crate) study: String,
+    #[serde(default)]
+    pub(crate) metric: Vec<String>,
+    #[serde(default)]
+    pub(crate) case: Vec<String>,
+    #[serde(default)]
+    pub(crate) bar: Vec<String>,
+    #[serde(default)]
+    pub(crate) variant: Vec<String>,
+}
+
+impl Claims {
+    /// Reads the file; every claim has rows or a reason why it has none.
+    pub(crate) fn read(text: &str) -> Claims {
+        let claims: Claims = toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        for claim in claims.all() {
+            assert!(
+                claim.rows.is_empty() == claim.not_covered.is_some(),
+                "`{}` must have either `rows` or `not_covered`",
+                claim.says
+            );
+        }
+        claims
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Claim> {
+        self.sources.iter().flat_map(|source| &source.claims)
+    }
+
+    /// Whether the study holds nothing of a source.
+    pub(crate) fn is_our_own(&self, study: &str) -> bool {
+        self.own.iter().any(|own| own.study == study)
+    }
+
+    /// Whether some claim is held by this row of a study.
+    pub(crate) fn names(&self, study: &str, row: &CaseAnswer) -> bool {
+        let mut rows = self.all().flat_map(|claim| &claim.rows);
+        rows.any(|rows| rows.study == study && rows.has(row))
+    }
+}
+
+impl Rows {
+    /// Whether it is one of these rows.
+    pub(crate) fn has(&self, row: &CaseAnswer) -> bool {
+        let bar = row.bar.as_deref().unwrap_or_default();
+        let named = [
+            (&self.metric, row.metric.as_str()),
+            (&self.case, &row.case),
+            (&self.bar, bar),
+            (&self.variant, &row.variant),
+        ];
+        let any = named.iter().any(|(names, _)| !names.is_empty());
+        let fits = named
+            .iter()
+            .all(|(names, value)| names.is_empty() || names.iter().any(|name| name == value));
+        fits && (any || row.band.is_some())
+    }
+
+    /// What is named, for a reader.
+    pub(crate) fn label(&self) -> String {
+        let named = [&self.metric, &self.case, &self.bar, &self.variant];
+        let words = named.into_iter().flatten();
+        let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+        match words.as_slice() {
+            [] => "judged rows".to_owned(),
+            words => words.join(", "),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `docs/sources.md`: each claim of each source, the study and rows that hold it, and what the
+//! last full run of them gave.
+//!
+//! ```text
+//!   studies/claims.toml ─────────────┐
+//!   studies (rows, bands, gates) ────┼─▶ docs/sources.md
+//!   studies/*/*/recorded.csv ────────┘
+//! ```
+//!
+//! With `UPDATE_EXPECTED=1` in the environment the page is written instead of compared. With
+//! `TENTER_ANSWERS` naming a folder that `tenter study run … -o` has left, or its `studies.json`,
+//! the full answers in it are recorded first; `make record` does both.
+
+mod claims;
+mod page;
+mod recorded;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_study::{CaseAnswer, Extent, STUDIES, Study, Value, Verdict};
+
+use crate::claims::Claims;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A study and its rows with what was last recorded of them.
+struct Recorded {
+    study: String,
+    rows: Vec<CaseAnswer>,
+}
+
+/// Every row of a full run; no trial has been run, so none has a measured value.
+fn declared(study: &Study) -> Vec<CaseAnswer> {
+    let none = vec![Vec::new(); study.variants.len()];
+    study.judge(Extent::Full, &none).cases
+}
+
+/// The rows of all studies. Bands and gates are today's, and so are the verdicts.
+fn all_rows() -> Vec<Recorded> {
+    let read = |texts| {
+        let study = Study::embedded(texts).expect("it holds");
+        let recorded = recorded::read(&root(), &study.name);
+        let mut rows = declared(&study);
+        for row in &mut rows {
+            row.measured = recorded::value_of(&recorded, row);
+            let number = row.measured.as_ref().and_then(Value::number);
+            row.verdict = match row.measured {
+                Some(_) => Verdict::of(row.gate, row.band, number),
+                None if recorded::has(&recorded, row) => Verdict::of(row.gate, row.band, None),
+                None => Verdict::NotJudged,
+            };
+        }
+        Recorded {
+            study: study.name,
+            rows,
+        }
+    };
+    STUDIES.iter().map(read).collect()
+}
+
+#[test]
+fn the_page_has_each_claim_with_its_verdict() {
+    if let Some(answers) = std::env::var_os("TENTER_ANSWERS") {
+        recorded::record(&root(), Path::new(&answers));
+    }
+    let text = fs::read_to_string(root().join("studies/claims.toml")).expect("it is there");
+    let claims = Claims::read(&text);
+    let found = page::render(&claims, &all_rows());
+    let path = root().join("docs/sources.md");
+    let asked = ["UPDATE_EXPECTED", "TENTER_ANSWERS"].map(std::env::var_os);
+    if asked.iter().any(Option::is_some) {
+        fs::write(&path, found).expect("the repository can be written");
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    let lines = found.lines().zip(expected.lines());
+    let differs = lines
+        .into_iter()
+        .find(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "docs/sources.md differs, first in {differs:#?}; run with UPDATE_EXPECTED=1 and review"
+    );
+}
+
+/// A judged row that no claim names would be missing from the page.
+#[test]
+fn every_judged_row_is_that_of_a_claim() {
+    let text = fs::read_to_string(root().join("studies/claims.toml")).expect("it is there");
+    let claims = Claims::read(&text);
+    let mut missing = Vec::new();
+    for of in all_rows() {
+        if claims.is_our_own(&of.study) {
+            continue;
+        }
+        let judged = of.rows.iter().filter(|row| row.band.is_some());
+        let unnamed = judged.filter(|row| !claims.names(&of.study, row));
+        missing.extend(unnamed.map(|row| format!("{}: {} {}", of.study, row.metric, row.case)));
+    }
+    assert!(
+        missing.is_empty(),
+        "add to studies/claims.toml: {missing:#?}"
+    );
+}
+
+/// Two rows of the same name could not be told apart once they are recorded.
+#[test]
+fn the_rows_of_a_study_have_names_of_their_own() {
+    for of in all_rows() {
+        let mut names: Vec<_> = of.rows.iter().map(recorded::key).collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None, "{}", of.study);
+    }
+}
