@@ -133,6 +133,8 @@ pub(crate) fn carry_out<D: Driver>(
         }
         Failure::input(error.to_string())
     })?;
+    let kept = folder.keep_beside(&loaded.beside);
+    kept.map_err(|error| Failure::other(error.to_string()))?;
     let interrupted = Arc::clone(&circumstances.interrupted);
     let running = Instant::now();
     let mut watched = Watched::new(&mut folder, &loaded.plan, Arc::clone(&interrupted))

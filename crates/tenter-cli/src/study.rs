@@ -230,9 +230,10 @@ impl Runner<'_> {
         }
         let (names, identity) = (run::names(&loaded.plan), run::identity(&loaded.plan));
         let folder = TrialFolder::create(&path, &loaded.effective, names, identity);
-        folder
-            .map(Some)
-            .map_err(|error| Failure::input(error.to_string()))
+        let folder = folder.map_err(|error| Failure::input(error.to_string()))?;
+        let kept = folder.keep_beside(&loaded.beside);
+        kept.map_err(|error| Failure::other(error.to_string()))?;
+        Ok(Some(folder))
     }
 }
 

@@ -231,9 +231,12 @@ impl Nic {
         self.pauses.record(class, now)
     }
 
-    /// Frame bytes accepted of the transfer that a receive slot takes now.
+    /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that it
+    /// takes now, and what has arrived beyond a missing packet.
     pub fn received_in_part(&self, slot: u32) -> u64 {
-        self.receive[slot as usize].accepted_bytes()
+        let limits = self.limits.as_ref();
+        let stored = limits.map_or(0, |limits| limits.gaps.stored_bytes(slot));
+        self.receive[slot as usize].accepted_bytes() + stored
     }
 
     /// What it has counted.

@@ -225,6 +225,9 @@ pub(crate) struct Signals {
     paused: Vec<u64>,
     /// By port, then class: pause frames sent for it.
     frames: Vec<u64>,
+    /// By port, then class: frames of the switch's own flow control that would have let the class
+    /// go on, and were sent as pauses.
+    held: Vec<u64>,
     pub(crate) record: SignalRecord,
     /// Signals that ended here: as pause frames.
     pub(crate) consumed: u64,
@@ -249,6 +252,7 @@ impl Signals {
             cache: BTreeMap::new(),
             paused: vec![0; ports * CLASSES],
             frames: vec![0; ports * CLASSES],
+            held: vec![0; ports * CLASSES],
             record: SignalRecord::default(),
             consumed: 0,
         }
@@ -273,6 +277,12 @@ impl Signals {
     /// Pause frames that were sent through a port for a class because of signals.
     pub(crate) fn frames(&self, port: u16, class: u8) -> u64 {
         self.frames[place(port, class)]
+    }
+
+    /// Frames of the switch's own flow control that were to let a class go on and were sent as
+    /// pauses, because signals ask for a longer one.
+    pub(crate) fn held(&self, port: u16, class: u8) -> u64 {
+        self.held[place(port, class)]
     }
 
     /// Whom to tell that a packet comes for a queue, and for how many quanta to pause, unless that
@@ -382,13 +392,16 @@ impl Signals {
 
     /// Lets a pause frame of the switch's own flow control ask for no less than what is left of the
     /// pause that signals have asked for.
-    pub(crate) fn extend(&self, due: &mut Due, class: u8, now: u64) {
+    pub(crate) fn extend(&mut self, due: &mut Due, class: u8, now: u64) {
         let (Word::Pause(quanta), Some(host)) = (&mut due.word, self.host(due.port)) else {
             return;
         };
-        let until = self.paused[place(due.port, class)];
+        let place = place(due.port, class);
+        let until = self.paused[place];
         if until > now {
-            *quanta = self.quanta(host, until - now).max(*quanta);
+            let left = self.quanta(host, until - now);
+            self.held[place] += u64::from(*quanta == 0 && left > 0);
+            *quanta = left.max(*quanta);
         }
     }
 

@@ -395,7 +395,7 @@ impl Switch {
             };
             port.advance(now, &mut around, medium);
             let class = self.class_of[usize::from(due.queue)];
-            if let Some(signals) = &self.signals {
+            if let Some(signals) = &mut self.signals {
                 signals.extend(&mut due, class, now);
             }
             port.tell(class, due, now, medium);

@@ -12,7 +12,9 @@ use crate::signals::{ReactionRow, SignalRow};
 use crate::steering::SteeringRow;
 
 rows! {
-    /// One data chunk on one queue pair: the messages posted together and acknowledged together.
+    /// One data chunk on one queue pair: the messages posted together and acknowledged together. It
+    /// has a row once both have happened; what the end of the trial cuts off has none, nor have
+    /// continuous streams.
     pub struct FlowRow in "flows" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
@@ -157,7 +159,9 @@ rows! {
         fct_p999: Option<Time> => "fct_p999_ns", "ns";
         /// Greatest flow completion time.
         fct_max: Option<Time> => "fct_max_ns", "ns";
-        /// Flows (data chunks on queue pairs) completed.
+        /// Flows (data chunks on queue pairs) completed: its rows in `flows`, of which the three counts
+        /// of frames that follow are the sums. What is cut off by the end of the trial is in none of
+        /// them.
         flows: u64 => "flows", "flows";
         /// Data frames sent, retransmitted ones included.
         tx_frames: u64 => "tx_frames", "frames";

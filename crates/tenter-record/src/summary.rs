@@ -61,9 +61,11 @@ pub struct JobSummary {
 rows! {
     /// Sums over the whole fabric.
     pub struct Totals in "totals" {
-        /// Flows (data chunks on queue pairs) completed.
+        /// Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of `flows`.
+        /// Those that were cut off, and continuous streams, are in none of the two.
         flows: u64 => "flows", "flows";
-        /// Data frames the NICs sent, retransmitted ones included.
+        /// Data frames the NICs sent, retransmitted ones included; like the three that follow also
+        /// those of flows without a row.
         tx_frames: u64 => "tx_frames", "frames";
         /// Bytes of those frames.
         tx_bytes: u64 => "tx_bytes", "bytes";

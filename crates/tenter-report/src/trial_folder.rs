@@ -99,6 +99,16 @@ impl TrialFolder {
         })
     }
 
+    /// Writes the files that `config.yaml` names: their names, `sends-0.csv` and so on, and their
+    /// texts.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn keep_beside(&self, files: &[(String, String)]) -> Result<(), TrialError> {
+        let write = |(name, text): &(String, String)| write_whole(&self.path.join(name), text);
+        files.iter().try_for_each(write)
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -300,8 +310,10 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 }
 
 /// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> [PathBuf; 18] {
-    [
+pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
+    let beside = (0_u32..).map(|number| folder.join(format!("sends-{number}.csv")));
+    let mut files: Vec<PathBuf> = beside.take_while(|file| file.exists()).collect();
+    files.extend([
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
         table_file::<JobRow>(folder),
@@ -321,7 +333,8 @@ pub(crate) fn own_files(folder: &Path) -> [PathBuf; 18] {
         folder.join(TRACE_FILE),
         // By which a trial is known.
         folder.join(MANIFEST_FILE),
-    ]
+    ]);
+    files
 }
 
 fn write_table<R: Row + Clone>(

@@ -37,6 +37,58 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
     }
 }
 
+/// Sends of a matrix that take more bytes have a file of their own.
+const SENDS_WRITTEN_OUT: usize = 256 << 10;
+
+/// Puts what would make a scenario too long into files, whose names take its place; gives their
+/// names and texts. The inverse of [`write_out`].
+pub(crate) fn take_out(root: &mut Node) -> Vec<(String, String)> {
+    let mut taken = Vec::new();
+    let Some(Node {
+        value: Value::List(jobs),
+        ..
+    }) = root.entry_mut("jobs")
+    else {
+        return taken;
+    };
+    for job in jobs {
+        if let Some(pattern) = job.entry_mut("pattern") {
+            take_out_sends(pattern, &mut taken);
+        }
+        let workload = job.entry_mut("workload");
+        if let Some(pattern) = workload.and_then(|workload| workload.entry_mut("pattern")) {
+            take_out_sends(pattern, &mut taken);
+        }
+    }
+    taken
+}
+
+fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, String)>) {
+    let Value::Map(entries) = &mut pattern.value else {
+        return;
+    };
+    let Some(entry) = entries.iter_mut().find(|entry| entry.key == "sends") else {
+        return;
+    };
+    let Value::Scalar { text, quoted } = &mut entry.node.value else {
+        return;
+    };
+    if text.len() <= SENDS_WRITTEN_OUT {
+        return;
+    }
+    let name = format!("sends-{}.csv", taken.len());
+    let sends = text.split(';').map(|send| {
+        let words: Vec<&str> = send.split_whitespace().collect();
+        format!("{}\n", words.join(","))
+    });
+    let heading = "source,destination,bytes\n".to_owned();
+    let sends = std::iter::once(heading).chain(sends).collect();
+    text.clone_from(&name);
+    *quoted = false;
+    "file".clone_into(&mut entry.key);
+    taken.push((name, sends));
+}
+
 fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
     let Value::Map(entries) = &mut pattern.value else {
         return;

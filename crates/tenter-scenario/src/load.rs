@@ -42,9 +42,11 @@ impl Format {
 pub struct Loaded {
     /// Everything the simulation needs.
     pub plan: Plan,
-    /// The scenario as YAML with overrides applied and every default filled in; read again, it
-    /// gives the same plan.
+    /// The scenario as YAML with overrides applied and every default filled in; read again beside
+    /// the files of [`beside`](Loaded::beside), it gives the same plan.
     pub effective: String,
+    /// Files that it names, and their texts: lists too long to be written into it.
+    pub beside: Vec<(String, String)>,
     /// The paths of the keys that were written, in the file or as overrides, as overrides write
     /// them (`jobs[0].gap`), in their order. The parts of an explicit fabric are left out.
     pub given: Vec<String>,
@@ -162,13 +164,15 @@ fn load_all(
     }
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
-    let (plan, effective) = scenario::resolve(root, seed, &problems, &warnings);
+    let (plan, mut effective) = scenario::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {
+            let beside = files::take_out(&mut effective);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&effective));
             Ok(Loaded {
                 plan,
                 effective,
+                beside,
                 given,
                 warnings: warnings.into_diagnostics(sources),
             })

@@ -30,6 +30,8 @@ pub(crate) struct Tally {
     pub(crate) end: Option<u64>,
     /// Completion time of every flow, in the order in which they were booked.
     pub(crate) completion_times: Vec<Time>,
+    /// Frames sent and accepted by the flows that are booked, so that their difference is what was
+    /// lost or discarded, and never what is under way.
     pub(crate) sent_frames: u64,
     pub(crate) accepted_frames: u64,
     /// Sum of the latencies of these frames, in units of [`SENT_UNIT_PS`].
@@ -77,8 +79,8 @@ pub(crate) struct Accounts {
     order: Vec<Complete>,
     rows: Vec<FlowRow>,
     pub(crate) digest: Digest,
-    flows_done: u64,
-    /// Of them and of all that there will be, those of jobs under test.
+    flows_booked: u64,
+    /// Flows of jobs under test that have arrived, and all that there will be.
     judged_flows_done: u64,
     flows_total: u64,
     last_event: u64,
@@ -124,7 +126,7 @@ impl Accounts {
             order: Vec::new(),
             rows: Vec::new(),
             digest: Digest::new(),
-            flows_done: 0,
+            flows_booked: 0,
             judged_flows_done: 0,
             flows_total,
             last_event: 0,
@@ -199,8 +201,6 @@ impl Accounts {
         for half in ledger.delivered.drain(..) {
             self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
-            tally.accepted_frames += u64::from(half.frames);
-            tally.latency_sum += u128::from(half.latency_sum);
             self.received_bytes[usize::from(half.key.job)] += half.bytes;
             let judged = !context.jobs[usize::from(half.key.job)].job.background;
             self.judged_flows_done += u64::from(judged);
@@ -216,7 +216,6 @@ impl Accounts {
                 }
                 None => tally.places[context.flow_index(half.key)] = place,
             }
-            self.flows_done += 1;
         }
         let marked = ledger.marked.drain(..);
         self.marks
@@ -315,7 +314,10 @@ impl Accounts {
             marks.unwrap_or_default(),
         );
         let fct = row.fct();
+        self.flows_booked += 1;
         tally.sent_frames += row.tx_frames;
+        tally.accepted_frames += row.rx_frames;
+        tally.latency_sum += u128::from(received.latency_sum);
         tally.sent_bytes += row.tx_bytes;
         tally.accepted_bytes += row.rx_bytes;
         tally.payload_bytes += row.payload_bytes;
@@ -342,8 +344,9 @@ impl Accounts {
         row
     }
 
-    pub(crate) fn flows_done(&self) -> u64 {
-        self.flows_done
+    /// Flows that have a row: both halves of them are known.
+    pub(crate) fn flows_booked(&self) -> u64 {
+        self.flows_booked
     }
 
     /// Of the flows of jobs under test, how many have arrived and how many there are.

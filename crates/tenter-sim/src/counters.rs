@@ -154,6 +154,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
     let queue = |(index, &class): (usize, &u8)| {
         let counters = port.queue_counters(index);
         let ingress = switch.ingress(number, index, ended);
+        let held = switch.held_pauses(number, class);
         QueueRow {
             class: u16::from(class),
             lossless: switch.is_lossless(index) || port.credit(index).is_some(),
@@ -161,8 +162,8 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             dropped_bytes: counters.dropped_bytes,
             marked_frames: counters.marked_frames,
             queue_high_water_bytes: port.queue_high_water_bytes(index),
-            tx_xoff_frames: ingress.xoff_frames + switch.signalled_pauses(number, class),
-            tx_xon_frames: ingress.xon_frames,
+            tx_xoff_frames: ingress.xoff_frames + held + switch.signalled_pauses(number, class),
+            tx_xon_frames: ingress.xon_frames.saturating_sub(held),
             pausing: Time::from_ps(ingress.paused),
             headroom_bytes: ingress.headroom_bytes,
             headroom_high_water_bytes: ingress.headroom_high_water_bytes,

@@ -129,7 +129,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
             collectives: rows,
         });
     }
-    let totals = totals(driver, accounts.flows_done(), &counts);
+    let totals = totals(driver, accounts.flows_booked(), &counts);
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: trial.name.to_owned(),

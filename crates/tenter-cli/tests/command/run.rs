@@ -213,6 +213,35 @@ fn the_effective_configuration_runs_again() {
 }
 
 #[test]
+fn a_long_matrix_lies_beside_the_effective_configuration() {
+    let workplace = Workplace::new("run-long-matrix");
+    // 190·189 sends of some 10 letters are more than what is written out.
+    let row = |src: u32| {
+        let bytes = (0..190).map(|dst| if src == dst { "0" } else { "64" });
+        bytes.collect::<Vec<_>>().join(",") + "\n"
+    };
+    workplace.write("all.csv", &(0..190).map(row).collect::<String>());
+    workplace.write(
+        "long.yaml",
+        "fabric: {kind: single-switch, hosts: 190}\n\
+         jobs: [{pattern: {kind: matrix, file: all.csv, steps: 1}}]\n\
+         observe: {samples: false}\n",
+    );
+    let run = |file: &str, folder: &str| {
+        let answer = workplace.tenter(&["run", file, "-o", folder, "--format", "json"]);
+        answer.expect(0).json()["engine"]["digest"].clone()
+    };
+    let first = run("long.yaml", "trial");
+    let config = fs::read_to_string(workplace.path("trial/config.yaml")).expect("it is there");
+    assert!(config.contains("file: sends-0.csv") && config.len() < 10_000);
+    assert_eq!(run("trial/config.yaml", "again"), first);
+    // A trial without such a file does not keep one.
+    workplace.write("small.yaml", "fabric: {kind: single-switch, hosts: 2}\njobs: [{collectives: [{collective: send-recv, size: 64KiB}]}]\n");
+    run("small.yaml", "again");
+    assert!(!workplace.path("again/sends-0.csv").exists());
+}
+
+#[test]
 fn json_and_toml_scenarios_are_the_same_trial() {
     let workplace = Workplace::new("run-notations");
     workplace.write("a.yaml", "fabric: {kind: single-switch, hosts: 4}\njobs: [{collectives: [{collective: all-to-all, size: 64KiB}]}]\n");

@@ -114,6 +114,13 @@ impl Gap {
 }
 
 impl Gaps {
+    /// Frame bytes of the packets of a queue pair that have arrived beyond the first missing one.
+    pub(crate) fn stored_bytes(&self, slot: u32) -> u64 {
+        let gap = self.0.get(&slot).into_iter();
+        let stored = gap.flat_map(|gap| gap.stored.iter().flatten());
+        stored.map(|packet| u64::from(packet.frame_bytes)).sum()
+    }
+
     /// Places the packet `sequence`, while one before it is missing; hands each run of packets that
     /// now count as lost to `lost`, as its first number and the one after its last.
     pub(crate) fn place(

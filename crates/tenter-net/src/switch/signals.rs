@@ -27,6 +27,13 @@ impl Switch {
         signals.map_or(0, |signals| signals.frames(port, class))
     }
 
+    /// Frames of the switch's own flow control that were to let a class go on, and were sent as
+    /// pauses because signals ask for a longer one.
+    pub fn held_pauses(&self, port: u16, class: u8) -> u64 {
+        let signals = self.signals.as_ref();
+        signals.map_or(0, |signals| signals.held(port, class))
+    }
+
     /// Frames that began here, and those that ended here, with their frame bytes: signals, and
     /// notices to senders.
     pub fn made_and_consumed(&self) -> [(u64, u64); 2] {
