@@ -32,7 +32,10 @@ pub(crate) fn list(studies: &[Study]) -> String {
 /// The page of a study, its variants and its published rows.
 pub(crate) fn show(study: &Study) -> String {
     let rows = match &study.comparison {
-        Comparison::Sizes(sizes) => published_sizes(sizes),
+        Comparison::Sizes(sizes) if sizes.beside.is_empty() => published_sizes(sizes),
+        Comparison::Sizes(sizes) => {
+            published_sizes(sizes) + "\n" + &published_readings(&sizes.beside)
+        }
         Comparison::Readings(rows) => published_readings(rows),
     };
     format!(
@@ -189,6 +192,9 @@ fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) 
     }
     if !others.is_empty() {
         tables.push(side_by_side((study, sizes), answer, extent, &others).to_string());
+    }
+    if !sizes.beside.is_empty() {
+        tables.push(by_readings(study, &sizes.beside, answer).to_string());
     }
     tables.join("\n")
 }

@@ -231,6 +231,11 @@ impl Nic {
         self.pauses.record(class, now)
     }
 
+    /// When the first pause frame came that stopped a class, in ps.
+    pub fn first_xoff(&self) -> Option<u64> {
+        self.pauses.first
+    }
+
     /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that it
     /// takes now, and what has arrived beyond a missing packet.
     pub fn received_in_part(&self, slot: u32) -> u64 {

@@ -9,6 +9,8 @@ use crate::reactions::Reactions;
 pub(crate) struct Pauses {
     until: [u64; CLASSES],
     records: [PauseRecord; CLASSES],
+    /// When the first pause frame came that stopped a class.
+    pub(crate) first: Option<u64>,
     /// How fast it was told of long queues.
     pub(crate) reactions: Reactions,
 }
@@ -23,6 +25,9 @@ impl Pauses {
     /// Obeys a pause of a class from `now` to `until`.
     pub(crate) fn obey(&mut self, class: u8, now: u64, until: u64) {
         let class = usize::from(class);
+        if until > now {
+            self.first.get_or_insert(now);
+        }
         self.records[class].take(now, self.until[class], until);
         self.until[class] = until;
     }

@@ -133,6 +133,8 @@ pub struct Port {
     storms: u64,
     /// The most frame bytes that waited before the high water was last read off.
     earlier_high_water_bytes: u64,
+    /// When the first pause frame came that stopped a class.
+    first_xoff: Option<u64>,
 }
 
 impl Port {
@@ -152,6 +154,7 @@ impl Port {
             barked: (0, 0),
             storms: 0,
             earlier_high_water_bytes: 0,
+            first_xoff: None,
             lanes: None,
         }
     }
@@ -603,6 +606,9 @@ impl Port {
     /// Obeys a pause frame for a queue from `now` on, to which the port has been brought.
     pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: u64) {
         let until = now + self.transmitter.pause_time(quanta);
+        if until > now {
+            self.first_xoff.get_or_insert(now);
+        }
         let paused = &mut self.queues[queue];
         if self.minded & (1 << queue) != 0 {
             paused.pause.take(now, paused.told_until, until);
@@ -738,6 +744,11 @@ impl Port {
         let until = self.paused_until(queue);
         let queue = &self.queues[queue];
         (queue.pause, queue.pause.paused(now, until))
+    }
+
+    /// When the first pause frame came that stopped a class, in ps.
+    pub fn first_xoff(&self) -> Option<u64> {
+        self.first_xoff
     }
 
     /// The most frame bytes that waited since this was last asked, from now on those that wait now.

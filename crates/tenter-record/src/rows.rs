@@ -303,6 +303,9 @@ rows! {
         rx_xoff_frames: u64 => "rx_xoff_frames", "frames";
         /// Pause frames received that let a class of this port go on.
         rx_xon_frames: u64 => "rx_xon_frames", "frames";
+        /// When the first pause frame took effect that stopped a class of this port; missing where
+        /// none did.
+        first_xoff: Option<Time> => "first_xoff_ns", "ns";
         /// How long this port's classes were stopped by the other end, by pauses or for want of
         /// credit, summed over classes.
         paused: Time => "paused_ns", "ns";

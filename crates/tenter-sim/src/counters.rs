@@ -115,6 +115,7 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
         rx_high_water_bytes: buffer.high_water_bytes,
         tx_cnp_frames: counters.np_cnp_sent,
         rx_cnp_frames: counters.rp_cnp_handled,
+        first_xoff: nic.first_xoff().map(Time::from_ps),
         ..PortRow::default()
     };
     let queue = |class: u8| {
@@ -149,6 +150,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
         watchdog_storms: port.storms(),
         watchdog_dropped_frames: counters.watchdog_frames,
         watchdog_dropped_bytes: counters.watchdog_bytes,
+        first_xoff: port.first_xoff().map(Time::from_ps),
         ..PortRow::default()
     };
     let queue = |(index, &class): (usize, &u8)| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::column::ColumnReading;
 use crate::matrix::Matrix;
 
 /// The whole file.
@@ -97,6 +98,8 @@ pub(crate) struct ReadingOfRow {
     /// Which of several things of that case it is, for instance a fabric.
     pub(crate) bar: Option<String>,
     pub(crate) reading: Reading,
+    /// The column that it is read of, where the reading is `column`.
+    pub(crate) column: Option<ColumnReading>,
     /// What becomes of the value beside that of other variants, seed by seed.
     pub(crate) against: Option<Against>,
     /// The leaf that it is read at, where it is read at one.
@@ -118,6 +121,9 @@ pub(crate) struct ReadingOfRow {
     pub(crate) shown: Option<Vec<String>>,
     /// Which of the seeds count; all where it is missing.
     pub(crate) seeds: Option<Condition>,
+    /// The column with the published value, after which the metric is called; that of the study
+    /// where it is missing.
+    pub(crate) value: Option<String>,
     /// Columns with the lower and the upper end of the band.
     #[serde(default = "band_columns")]
     pub(crate) band: [String; 2],
@@ -299,6 +305,8 @@ pub struct DrawnVariant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
+    /// What a table of the trial has in a column.
+    Column,
     /// Queue pairs from hosts of a leaf to hosts elsewhere.
     EgressQpCount,
     /// How many of them each uplink of the leaf has, in the order of its ports.

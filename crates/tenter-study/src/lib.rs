@@ -24,6 +24,7 @@
 //! ```
 
 mod answer;
+mod column;
 mod description;
 mod error;
 mod fct;
@@ -42,6 +43,7 @@ mod throughput;
 mod trial;
 
 pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Value, Verdict};
+pub use column::{ColumnReading, Place, TableName, Take};
 pub use description::{
     Against, Calibration, Chart, Condition, Drawing, DrawnVariant, Judged, PortName, Reading,
     Seeds, Shows, Statistic, Variant,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::column::ColumnReading;
 use crate::description::{
     Against, Description, PortName, Reading, ReadingOfRow, Statistic, Variant,
 };
@@ -71,6 +72,8 @@ struct Metric {
     #[serde(rename = "metric")]
     name: String,
     reading: Reading,
+    /// The column that it is read of, where the reading is `column`.
+    column: Option<ColumnReading>,
     #[serde(default)]
     statistic: Statistic,
     /// The job that it is read of, where it is read of one and that is not the first.
@@ -177,6 +180,7 @@ impl Matrix {
             case: case.label.clone(),
             bar: Some(fabric.label.clone()),
             reading: metric.reading,
+            column: metric.column.clone(),
             against: metric
                 .over
                 .as_ref()
@@ -193,6 +197,7 @@ impl Matrix {
             shown: Some(vec![variant.clone()]),
             variant,
             seeds: None,
+            value: None,
             band: ["band_low", "band_high"].map(str::to_owned),
             quick_judged: true,
         }

@@ -261,6 +261,7 @@ impl Published<'_> {
             case: reading.case.clone(),
             bar: reading.bar.clone(),
             reading: reading.reading,
+            column: reading.column.clone(),
             against: reading.against.clone(),
             metric: self.metric.to_owned(),
             leaf: reading.leaf.clone(),
@@ -420,7 +421,11 @@ impl Row<'_> {
         let column = |name: &str| column(self.header, self.table, name);
         let [low, high] = &reading.band;
         let gate = self.gate(column("gate")?)?;
-        let (value, metric) = match &description.published.value {
+        // Only a table without a column of metrics has one column for each.
+        let has_metrics = self.header.iter().any(|name| name == "metric");
+        let of_study = description.published.value.as_ref();
+        let of_study = of_study.filter(|_| !has_metrics);
+        let (value, metric) = match reading.value.as_ref().or(of_study) {
             Some(name) => (column(name)?, name.as_str()),
             None => (column("published")?, self.text(column("metric")?)),
         };

@@ -8,6 +8,7 @@ use tenter_scenario::Plan;
 use tenter_units::Time;
 
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
+use crate::column::{ColumnReading, TableName};
 use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
 use crate::power;
@@ -25,6 +26,8 @@ pub struct ReadingRow {
     pub bar: Option<String>,
     /// What is read from a trial.
     pub reading: Reading,
+    /// The column that it is read of, where it is read of one.
+    pub column: Option<ColumnReading>,
     /// What becomes of the value beside that of other variants, seed by seed.
     pub against: Option<Against>,
     /// Name of the published metric.
@@ -138,6 +141,12 @@ impl ReadingRow {
         (value.map(Value::Number), statistic)
     }
 
+    /// Whether it looks at flows one by one.
+    pub(crate) fn is_of_flows(&self) -> bool {
+        let column = self.column.as_ref();
+        self.reading.is_of_flows() || column.is_some_and(|of| of.table == TableName::Flows)
+    }
+
     /// Whether the row is about such a trial.
     fn counts(&self, trial: &Trial) -> bool {
         match self.seeds {
@@ -148,25 +157,15 @@ impl ReadingRow {
     }
 
     fn read(&self, trial: &Trial) -> Option<Value> {
-        // What was not completed has lost or carried something else than the whole.
-        let whole = matches!(
-            self.reading,
-            Reading::QpEquivalentsPerUplink | Reading::FramesDelta
-        );
-        if whole && !trial.summary.complete {
-            return None;
-        }
-        let leaf = || {
-            let mut leaves = trial.leaves.iter();
-            leaves.find(|leaf| Some(&leaf.name) == self.leaf.as_ref())
-        };
         match self.reading {
-            Reading::EgressQpCount => egress_queue_pairs(leaf()?, trial).map(Value::Number),
-            Reading::QpsPerUplink => queue_pairs_per_uplink(leaf()?, trial).map(Value::Text),
-            Reading::QpEquivalentsPerUplink => {
-                equivalents_per_uplink(leaf()?, trial).map(Value::Number)
+            Reading::Column => {
+                let column = self.column.as_ref()?;
+                column.read(trial, self.job.as_deref()).map(Value::Number)
             }
-            Reading::FramesDelta => Some(Value::Number(frames_delta(leaf()?, trial))),
+            Reading::EgressQpCount
+            | Reading::QpsPerUplink
+            | Reading::QpEquivalentsPerUplink
+            | Reading::FramesDelta => self.at_leaf(trial),
             Reading::Completes => Some(Value::Number(f64::from(u8::from(completes(trial))))),
             Reading::PercentOfUndisturbed => undisturbed_percent(trial).map(Value::Number),
             Reading::PercentOfLineRate => self.line_rate_percent(trial).map(Value::Number),
@@ -215,6 +214,29 @@ impl ReadingRow {
             Reading::StaticWPerGbps | Reading::DynamicWPerGbps | Reading::PjPerBit => {
                 power::read(self.reading, &self.constants, trial).map(Value::Number)
             }
+        }
+    }
+
+    /// What is read at the uplinks of a leaf, or of the flows that leave it.
+    fn at_leaf(&self, trial: &Trial) -> Option<Value> {
+        // What was not completed has lost or carried something else than the whole.
+        let whole = matches!(
+            self.reading,
+            Reading::QpEquivalentsPerUplink | Reading::FramesDelta
+        );
+        if whole && !trial.summary.complete {
+            return None;
+        }
+        let mut leaves = trial.leaves.iter();
+        let leaf = leaves.find(|leaf| Some(&leaf.name) == self.leaf.as_ref())?;
+        match self.reading {
+            Reading::EgressQpCount => egress_queue_pairs(leaf, trial).map(Value::Number),
+            Reading::QpsPerUplink => queue_pairs_per_uplink(leaf, trial).map(Value::Text),
+            Reading::QpEquivalentsPerUplink => {
+                equivalents_per_uplink(leaf, trial).map(Value::Number)
+            }
+            Reading::FramesDelta => Some(Value::Number(frames_delta(leaf, trial))),
+            _ => None,
         }
     }
 
@@ -538,6 +560,7 @@ mod tests {
             case: "a".to_owned(),
             bar: None,
             reading,
+            column: None,
             against: None,
             metric: "m".to_owned(),
             leaf: Some("leaf0".to_owned()),

@@ -102,6 +102,8 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid",
     "remote-pfc-mappings",
+    "methodology-counters",
+    "scheduled-fabric-pauses",
     "asynchronous-vs-synchronous-fluid",
     "bandwidth-steering-expectations"
 ];

@@ -6,7 +6,7 @@ use tenter_units::Bytes;
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
 use crate::description::{Description, Judged, ScenarioUse, Variant};
 use crate::published::{Case, Gate};
-use crate::readings::middle;
+use crate::readings::{ReadingRow, middle};
 use crate::trial::Trial;
 
 /// What is compared of the sizes of a collective.
@@ -18,6 +18,8 @@ pub struct Sizes {
     pub judged: Judged,
     /// The published rows, and those that are run beside them for information.
     pub cases: Vec<Case>,
+    /// What is read of the trials beside the sizes.
+    pub beside: Vec<ReadingRow>,
     /// Where in the scenario the sizes go, as `--set` has it.
     pub(crate) path: String,
     pub(crate) quick_size_max: Option<Bytes>,
@@ -114,6 +116,7 @@ impl Sizes {
             metrics,
             judged: judged.clone(),
             cases,
+            beside: Vec::new(),
             path: scenario.sizes.clone(),
             quick_size_max: quick,
         })

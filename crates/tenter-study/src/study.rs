@@ -96,10 +96,12 @@ impl Study {
         let name = &description.published.table;
         let rows = table(name).ok_or_else(|| wrong(format!("there is no table `{name}`")))?;
         let comparison = match (&description.scenario, &description.judged) {
-            (Some(scenario), Some(judged)) if description.readings.is_empty() => {
+            (Some(scenario), Some(judged)) => {
                 let cases = published::read(rows, &description, judged)?;
                 let sizes = Sizes::new(&description, scenario, judged, cases);
-                Comparison::Sizes(sizes.map_err(wrong)?)
+                let mut sizes = sizes.map_err(wrong)?;
+                sizes.beside = published::read_readings(table, &description)?;
+                Comparison::Sizes(sizes)
             }
             (None, None) if description.metrics.is_empty() => {
                 Comparison::Readings(published::read_readings(table, &description)?)
@@ -174,22 +176,27 @@ impl Study {
 
     /// Whether its readings need the flows of a trial.
     pub fn needs_flows(&self) -> bool {
-        self.reads(|reading| reading.is_of_flows() || reading.is_of_completion_times())
+        self.reads(|row| row.is_of_flows() || row.reading.is_of_completion_times())
     }
 
     /// A trial without what no reading looks at: flows take far more room than their times.
     #[must_use]
     pub fn thinned(&self, mut trial: Trial) -> Trial {
-        if !self.reads(Reading::is_of_flows) {
+        if !self.reads(ReadingRow::is_of_flows) {
             trial.flows = Vec::new();
         }
         trial
     }
 
-    fn reads(&self, is_such: impl Fn(Reading) -> bool) -> bool {
+    fn reads(&self, is_such: impl Fn(&ReadingRow) -> bool) -> bool {
+        self.readings().iter().any(is_such)
+    }
+
+    /// Its readings; in a study by sizes those beside the sizes.
+    pub fn readings(&self) -> &[ReadingRow] {
         match &self.comparison {
-            Comparison::Sizes(_) => false,
-            Comparison::Readings(rows) => rows.iter().any(|row| is_such(row.reading)),
+            Comparison::Sizes(sizes) => &sizes.beside,
+            Comparison::Readings(rows) => rows,
         }
     }
 
@@ -287,7 +294,9 @@ impl Study {
         let cases = match &self.comparison {
             _ if !self.has(extent) => Vec::new(),
             Comparison::Sizes(sizes) => {
-                sizes.judge(extent == Extent::Quick, &self.variants, trials)
+                let mut cases = sizes.judge(extent == Extent::Quick, &self.variants, trials);
+                cases.extend(self.read_all(&sizes.beside, extent, trials));
+                cases
             }
             Comparison::Readings(rows) => self.read_all(rows, extent, trials),
         };
@@ -387,6 +396,15 @@ fn check(description: &Description) -> Result<(), String> {
         }
     }
     for row in &description.readings {
+        if let Some(column) = &row.column {
+            column.check()?;
+        }
+        if (row.reading == Reading::Column) != row.column.is_some() {
+            return Err(format!(
+                "`{}` must have both `reading = \"column\"` and a `column`, or neither",
+                row.case
+            ));
+        }
         power::check(&row.constants)?;
         if !row.constants.is_empty() && !row.reading.is_of_power() {
             return Err(format!(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_record::MemorySink;
-use tenter_scenario::{Loaded, Plan};
+use tenter_scenario::{Format, Loaded, Plan, load};
 use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{Extent, Gate, STUDIES, Study, StudyAnswer, Trial, Value, Verdict, select};
 
@@ -162,4 +162,44 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
             found.insert(study.to_owned());
         }
     }
+}
+
+/// NICs that are slower than their links pause their leaf first, and what stands in the leaves
+/// makes spines pause them later: here in a fabric of 16 NICs with little memory.
+#[test]
+fn pauses_are_read_in_their_order() {
+    let texts = select(["scheduled-fabric/test-5"]).expect("a study")[0];
+    let study = Study::embedded(texts).expect("it holds");
+    let changes = [
+        "fabric.leaves=4",
+        "fabric.hosts_per_leaf=4",
+        "fabric.spines=1",
+        "fabric.links_per_pair=2",
+        "fabric.switch.buffer.size=16MB",
+        "jobs[0].ranks=16",
+        "jobs[0].collectives[0].sizes=[32MiB]",
+    ];
+    let changes = changes.map(str::to_owned);
+    let loaded = load(
+        texts.scenario,
+        "scenario.yaml",
+        Format::Yaml,
+        &changes,
+        None,
+    );
+    let trial = run(&loaded.expect("it holds").plan);
+    let mut trials = vec![Vec::new(); study.variants.len()];
+    trials[0].push(trial);
+    let answer = study.judge(Extent::Full, &trials);
+    let value = |metric: &str| values(&answer, metric, "pure").next().expect(metric);
+    let after = value("first-pause-by-a-spine-after-the-first-by-a-nic-ns");
+    assert!(after > 1_000.0, "{after}");
+    // A NIC takes 229.4 of 400 Gb/s; pauses begin when its buffer is full and end before the job.
+    let share = value("xoff-percent-of-a-port-to-a-nic");
+    assert!((25.0..43.0).contains(&share), "{share}");
+    let mean = value("flow-ideal-ratio-mean");
+    assert!(
+        mean > 1.0 && mean <= value("flow-ideal-ratio-p100"),
+        "{mean}"
+    );
 }

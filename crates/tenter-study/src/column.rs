@@ -1,0 +1,308 @@
+//! What is read of a column of a trial's tables.
+
+use serde::Deserialize;
+use tenter_record::{Cell, CollectiveRow, FlowRow, Names, PortRow, ReactionRow, Row};
+use tenter_units::Bytes;
+
+use crate::trial::Trial;
+
+/// A column of a table, as the data dictionary has it, and what becomes of its rows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnReading {
+    /// The table.
+    pub table: TableName,
+    /// The column; the value is in its unit.
+    pub name: String,
+    /// What is made of the rows.
+    pub take: Take,
+    /// Of ports: which; all where it is missing.
+    pub at: Option<Place>,
+    /// Of flows and collectives: those of collectives of this size; all where it is missing.
+    pub size: Option<String>,
+    /// Whether it is a time that is told in percent of the trial.
+    #[serde(default)]
+    pub percent_of_trial: bool,
+    /// What is subtracted.
+    pub minus: Option<Box<ColumnReading>>,
+}
+
+/// A table of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableName {
+    /// The flows of the jobs under test, or of the job that is named.
+    Flows,
+    /// Their collectives, without warm-up.
+    Collectives,
+    /// Ports of NICs and switches.
+    Ports,
+    /// How fast senders obeyed signals.
+    Reactions,
+}
+
+/// What is made of the rows of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Take {
+    /// The least.
+    Least,
+    /// The arithmetic mean.
+    Mean,
+    /// The one in the middle; of an even number the lower one.
+    Median,
+    /// The greatest.
+    Greatest,
+    /// The sum.
+    Sum,
+    /// How many rows have at least so much.
+    CountFrom(f64),
+}
+
+/// Where ports are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// At NICs.
+    Nics,
+    /// At switches, towards NICs.
+    ToNics,
+    /// At leaves, towards switches.
+    Uplinks,
+    /// At switches, towards switches.
+    BetweenSwitches,
+}
+
+impl ColumnReading {
+    /// Whether the table has such a column with numbers, and the size is one.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let known = match self.table {
+            TableName::Flows => has::<FlowRow>(&self.name),
+            TableName::Collectives => has::<CollectiveRow>(&self.name),
+            TableName::Ports => has::<PortRow>(&self.name),
+            TableName::Reactions => has::<ReactionRow>(&self.name),
+        };
+        if !known {
+            return Err(format!(
+                "the table of a reading has no column `{}`; the data dictionary lists them",
+                self.name
+            ));
+        }
+        if let Some(minus) = &self.minus {
+            minus.check()?;
+        }
+        let size = self.size.as_ref().map(|size| size.parse::<Bytes>());
+        match size {
+            Some(Err(error)) => Err(format!("the size of a reading: {error}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is read of a trial; nothing where no row counts.
+    pub(crate) fn read(&self, trial: &Trial, job: Option<&str>) -> Option<f64> {
+        let mut value = self.take.of(self.values(trial, job))?;
+        if let Some(minus) = &self.minus {
+            value -= minus.read(trial, job)?;
+        }
+        if self.percent_of_trial {
+            let ns = trial.summary.engine.simulated_ns;
+            return (ns > 0.0).then(|| 100.0 * value / ns);
+        }
+        Some(value)
+    }
+
+    fn values(&self, trial: &Trial, job: Option<&str>) -> Vec<f64> {
+        let jobs = trial.summary.jobs.iter().filter(|of| match job {
+            Some(name) => of.job.name == name,
+            None => !of.job.background,
+        });
+        let size = self
+            .size
+            .as_ref()
+            .and_then(|size| size.parse::<Bytes>().ok());
+        let rows: Vec<&CollectiveRow> = jobs
+            .flat_map(|job| &job.collectives)
+            .filter(|row| !row.warm_up)
+            .filter(|row| size.is_none_or(|size| row.size_bytes == size.count()))
+            .collect();
+        match self.table {
+            TableName::Collectives => numbers(rows.into_iter(), &self.name),
+            TableName::Flows => {
+                let is_of = |flow: &FlowRow, row: &CollectiveRow| {
+                    (row.job, row.index, row.iteration)
+                        == (flow.job, flow.collective, flow.iteration)
+                };
+                let flows = trial.flows.iter();
+                let flows = flows.filter(|flow| rows.iter().any(|row| is_of(flow, row)));
+                numbers(flows, &self.name)
+            }
+            TableName::Ports => {
+                let ports = trial.counts.ports.iter();
+                let ports = ports.filter(|row| self.at.is_none_or(|at| is_at(at, row, trial)));
+                numbers(ports, &self.name)
+            }
+            TableName::Reactions => numbers(trial.counts.reactions.iter(), &self.name),
+        }
+    }
+}
+
+impl Take {
+    fn of(self, mut values: Vec<f64>) -> Option<f64> {
+        if values.is_empty() {
+            return None;
+        }
+        values.sort_unstable_by(f64::total_cmp);
+        let sum: f64 = values.iter().sum();
+        Some(match self {
+            Take::Least => values[0],
+            Take::Mean => sum / values.len() as f64,
+            Take::Median => values[(values.len() - 1) / 2],
+            Take::Greatest => values[values.len() - 1],
+            Take::Sum => sum,
+            Take::CountFrom(least) => values.iter().filter(|value| **value >= least).count() as f64,
+        })
+    }
+}
+
+fn is_at(place: Place, row: &PortRow, trial: &Trial) -> bool {
+    let hosts: usize = trial.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
+    let is_nic = (row.node as usize) < hosts;
+    let mut leaves = trial.leaves.iter();
+    let leaf = leaves.find(|leaf| leaf.node == row.node);
+    let up = leaf.is_some_and(|leaf| leaf.uplinks.contains(&row.port));
+    let down = leaf.is_some() && !up;
+    match place {
+        Place::Nics => is_nic,
+        Place::ToNics => down,
+        Place::Uplinks => up,
+        Place::BetweenSwitches => !is_nic && !down,
+    }
+}
+
+fn has<R: Row>(name: &str) -> bool {
+    R::COLUMNS.iter().any(|column| column.name == name)
+}
+
+/// The numbers that rows have in a column; a row without one is left out.
+fn numbers<'t, R: Row>(rows: impl Iterator<Item = &'t R>, name: &str) -> Vec<f64> {
+    let mut columns = R::COLUMNS.iter();
+    let Some(column) = columns.find(|column| column.name == name) else {
+        return Vec::new();
+    };
+    let names = Names::default();
+    let number = |row| match (column.cell)(row, &names) {
+        Cell::Integer(value) => Some(value as f64),
+        Cell::Unsigned(value) => Some(value as f64),
+        Cell::Float(value) => Some(value),
+        Cell::Flag(value) => Some(f64::from(u8::from(value))),
+        Cell::Text(_) | Cell::Missing => None,
+    };
+    rows.filter_map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_record::{JobRow, JobSummary};
+    use tenter_units::Time;
+
+    use super::*;
+    use crate::trial::Leaf;
+
+    fn reading(text: &str) -> ColumnReading {
+        toml::from_str(text).expect("a reading")
+    }
+
+    /// A job with a collective of 1 KiB and one of 2 KiB, two flows each, and a port of each kind.
+    fn trial() -> Trial {
+        let row = |index: u32, size_bytes: u64| CollectiveRow {
+            index,
+            size_bytes,
+            ..CollectiveRow::default()
+        };
+        let flow = |collective: u32, cnp_frames: u64| FlowRow {
+            collective,
+            cnp_frames,
+            ..FlowRow::default()
+        };
+        let port = |node: u32, port: u16, xoffs: u64| PortRow {
+            node,
+            port,
+            rx_xoff_frames: xoffs,
+            paused: Time::from_ps(xoffs * 1_000),
+            ..PortRow::default()
+        };
+        let mut trial = Trial {
+            flows: vec![flow(0, 3), flow(0, 5), flow(1, 9), flow(1, 1)],
+            leaves: vec![Leaf {
+                name: "leaf0".to_owned(),
+                node: 2,
+                hosts: vec![0, 1],
+                uplinks: vec![2],
+            }],
+            ..Trial::default()
+        };
+        trial.summary.jobs = vec![JobSummary {
+            job: JobRow::default(),
+            collectives: vec![row(0, 1024), row(1, 2048)],
+        }];
+        trial.summary.engine.simulated_ns = 200.0;
+        trial.counts.ports = vec![
+            port(0, 0, 10),
+            port(1, 0, 20),
+            port(2, 0, 40),
+            port(2, 2, 80),
+        ];
+        trial
+    }
+
+    fn read(text: &str) -> Option<f64> {
+        reading(text).read(&trial(), None)
+    }
+
+    #[test]
+    fn flows_are_those_of_the_size() {
+        let of = |take: &str, size: &str| {
+            read(&format!(
+                "table = \"flows\"\nname = \"cnp_frames\"\ntake = {take}\n{size}"
+            ))
+        };
+        assert_eq!(of("\"greatest\"", ""), Some(9.0));
+        assert_eq!(of("\"greatest\"", "size = \"1KiB\""), Some(5.0));
+        assert_eq!(of("\"least\"", "size = \"2KiB\""), Some(1.0));
+        assert_eq!(of("\"mean\"", "size = \"1KiB\""), Some(4.0));
+        assert_eq!(of("\"median\"", ""), Some(3.0));
+        assert_eq!(of("\"sum\"", ""), Some(18.0));
+        assert_eq!(of("{ count_from = 5.0 }", ""), Some(2.0));
+        assert_eq!(of("\"sum\"", "size = \"4KiB\""), None);
+    }
+
+    #[test]
+    fn ports_are_those_of_the_place() {
+        let of = |at: &str| {
+            read(&format!(
+                "table = \"ports\"\nname = \"rx_xoff_frames\"\ntake = \"sum\"\n{at}"
+            ))
+        };
+        assert_eq!(of(""), Some(150.0));
+        assert_eq!(of("at = \"nics\""), Some(30.0));
+        assert_eq!(of("at = \"to_nics\""), Some(40.0));
+        assert_eq!(of("at = \"between_switches\""), Some(80.0));
+        let difference = "table = \"ports\"\nname = \"paused_ns\"\ntake = \"least\"\n\
+                          at = \"uplinks\"\nminus = { table = \"ports\", name = \"paused_ns\", \
+                          take = \"greatest\", at = \"to_nics\" }";
+        assert_eq!(read(difference), Some(40.0));
+        // 10 and 20 ns of 200 ns.
+        let share = "table = \"ports\"\nname = \"paused_ns\"\ntake = \"mean\"\nat = \"nics\"\n\
+                     percent_of_trial = true";
+        assert_eq!(read(share), Some(7.5));
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_refused() {
+        let wrong = reading("table = \"ports\"\nname = \"cnp_frames\"\ntake = \"sum\"");
+        let message = wrong.check().expect_err("ports have none");
+        assert!(message.contains("no column `cnp_frames`"), "{message}");
+        let wrong = reading("table = \"flows\"\nname = \"fct_ns\"\ntake = \"sum\"\nsize = \"big\"");
+        assert!(wrong.check().is_err());
+    }
+}
