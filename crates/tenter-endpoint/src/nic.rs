@@ -236,8 +236,8 @@ impl Nic {
         self.pauses.first
     }
 
-    /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that it
-    /// takes now, and what has arrived beyond a missing packet.
+    /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that
+    /// it takes now, and what has arrived beyond a missing packet.
     pub fn received_in_part(&self, slot: u32) -> u64 {
         let limits = self.limits.as_ref();
         let stored = limits.map_or(0, |limits| limits.gaps.stored_bytes(slot));

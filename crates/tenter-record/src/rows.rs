@@ -159,9 +159,9 @@ rows! {
         fct_p999: Option<Time> => "fct_p999_ns", "ns";
         /// Greatest flow completion time.
         fct_max: Option<Time> => "fct_max_ns", "ns";
-        /// Flows (data chunks on queue pairs) completed: its rows in `flows`, of which the three counts
-        /// of frames that follow are the sums. What is cut off by the end of the trial is in none of
-        /// them.
+        /// Flows (data chunks on queue pairs) completed: its rows in `flows`, of which the three
+        /// counts of frames that follow are the sums. What is cut off by the end of the trial is in
+        /// none of them.
         flows: u64 => "flows", "flows";
         /// Data frames sent, retransmitted ones included.
         tx_frames: u64 => "tx_frames", "frames";

@@ -61,8 +61,8 @@ pub struct JobSummary {
 rows! {
     /// Sums over the whole fabric.
     pub struct Totals in "totals" {
-        /// Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of `flows`.
-        /// Those that were cut off, and continuous streams, are in none of the two.
+        /// Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of
+        /// `flows`. Those that were cut off, and continuous streams, are in none of the two.
         flows: u64 => "flows", "flows";
         /// Data frames the NICs sent, retransmitted ones included; like the three that follow also
         /// those of flows without a row.

@@ -102,6 +102,7 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid",
     "remote-pfc-mappings",
+    "evolved-ethernet-speed-up-mean",
     "methodology-counters",
     "scheduled-fabric-pauses",
     "asynchronous-vs-synchronous-fluid",
