@@ -7,9 +7,18 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::bench::{Letters, parse_size};
 use crate::threads;
 
+/// What `tenter --help` ends with; docs/exit-codes.md says more.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    done, and the answer is no: a job was not completed, a required row of a study does not match
+  2    the input is at fault: scenario, option, file or folder
+  3    something else is: a full disk, a defect of Tenter
+  130  interrupted";
+
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
-#[command(name = "tenter", version, disable_help_subcommand = false)]
+#[command(name = "tenter", version, disable_help_subcommand = false, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

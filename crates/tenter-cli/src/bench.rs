@@ -335,7 +335,7 @@ fn simulate(
     let path = match &arguments.output {
         Some(path) => path.clone(),
         None => claim_free_folder(Path::new("trials"), &loaded.plan.name)
-            .map_err(|error| Failure::input(error.to_string()))?,
+            .map_err(|error| Failure::of_trial(&error))?,
     };
     let circumstances = Circumstances {
         loaded,

@@ -7,6 +7,8 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use tenter_report::TrialError;
+
 /// The exit code where something other than the input is at fault.
 pub(crate) const DEFECT: u8 = 3;
 
@@ -31,6 +33,15 @@ impl Failure {
         Failure {
             message: message.into(),
             code: DEFECT,
+        }
+    }
+
+    /// A file could not be written or read: what was asked for is at fault, or the disk.
+    pub(crate) fn of_trial(error: &TrialError) -> Failure {
+        if error.is_of_disk() {
+            Failure::other(error.to_string())
+        } else {
+            Failure::input(error.to_string())
         }
     }
 
@@ -102,7 +113,7 @@ pub(crate) fn print(text: &str) {
 /// The failure of standard output, if it has not taken everything.
 pub(crate) fn lost_output() -> Option<Failure> {
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-    Some(Failure::input(format!(
+    Some(Failure::other(format!(
         "cannot write to standard output: {lost}; free some space, or send the output elsewhere"
     )))
 }

@@ -91,5 +91,5 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
             path.display()
         ))
     })?;
-    write_whole(path, text).map_err(|error| Failure::input(error.to_string()))
+    write_whole(path, text).map_err(|error| Failure::of_trial(&error))
 }

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tenter_explain::{idle_settings, memory_bytes};
-use tenter_record::{Names, STOPPED_BY_USER, Summary};
+use tenter_record::{Digest, Names, STOPPED_BY_USER, Summary};
 use tenter_report::{
     RunIdentity, TRACE_FILE, TrialData, TrialError, TrialFolder, TrialReport,
-    available_memory_bytes, binary_size, claim_free_folder, peak_rss_bytes, write_trace,
+    available_memory_bytes, binary_size, claim_free_folder, finished_trial, peak_rss_bytes,
+    write_trace,
 };
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Interference, Outcome, Simulation, SimulationError};
@@ -131,7 +132,7 @@ pub(crate) fn carry_out<D: Driver>(
         if circumstances.is_claimed {
             discard(path);
         }
-        Failure::input(error.to_string())
+        Failure::of_trial(&error)
     })?;
     let kept = folder.keep_beside(&loaded.beside);
     kept.map_err(|error| Failure::other(error.to_string()))?;
@@ -264,7 +265,7 @@ pub(crate) fn folder_path(arguments: &Run, plan: &Plan) -> Result<PathBuf, Failu
     } else {
         plan.name.clone()
     };
-    claim_free_folder(Path::new("trials"), &name).map_err(|error| Failure::input(error.to_string()))
+    claim_free_folder(Path::new("trials"), &name).map_err(|error| Failure::of_trial(&error))
 }
 
 /// Removes a folder of this program's own under `trials/`, and `trials` unless it holds others.
@@ -293,7 +294,43 @@ pub(crate) fn identity(plan: &Plan) -> RunIdentity {
         seed: plan.seed,
         commit: option_env!("TENTER_COMMIT").map(str::to_owned),
         command: typed(),
+        program: program().map(str::to_owned),
     }
+}
+
+/// Digest of this program's own file: two builds of one version may answer differently.
+fn program() -> Option<&'static str> {
+    static DIGEST: OnceLock<Option<String>> = OnceLock::new();
+    let digest = DIGEST.get_or_init(|| {
+        let bytes = std::fs::read(std::env::current_exe().ok()?).ok()?;
+        let mut digest = Digest::new();
+        for (number, chunk) in (0..).zip(bytes.chunks(4_096)) {
+            let words = chunk.chunks(8).map(|word| {
+                let mut whole = [0; 8];
+                whole[..word.len()].copy_from_slice(word);
+                u64::from_le_bytes(whole)
+            });
+            let words: Vec<u64> = std::iter::once(number).chain(words).collect();
+            digest.add(&words);
+        }
+        Some(digest.to_hex())
+    });
+    digest.as_deref()
+}
+
+/// The trial that a folder holds, if it has come to its end with this very configuration and
+/// program: to run it again would give the same.
+pub(crate) fn finished(path: &Path, loaded: &Loaded) -> Option<Summary> {
+    let identity = identity(&loaded.plan);
+    identity.program.as_ref()?;
+    let mut config = vec![("config.yaml", &loaded.effective)];
+    config.extend(
+        loaded
+            .beside
+            .iter()
+            .map(|(name, text)| (name.as_str(), text)),
+    );
+    finished_trial(path, &config, &identity)
 }
 
 /// The command as it was typed; bytes that are not UTF-8 show as such.

@@ -14,7 +14,7 @@ use tenter_report::{
     write_seed_rows,
 };
 use tenter_scenario::Loaded;
-use tenter_sim::Simulation;
+use tenter_sim::{Interference, Simulation};
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     );
     let folder = run::folder_path(arguments, &first.plan)?;
     check_folder(&folder)?;
-    let _lock = take_folder(&folder).map_err(|error| Failure::input(error.to_string()))?;
+    let _lock = take_folder(&folder).map_err(|error| Failure::of_trial(&error))?;
     let last = seed + u64::from(count) - 1;
     clear_seeds(&folder, |old| (seed..=last).contains(&old)).map_err(|error| other(&error))?;
     let interrupted = on_interrupt();
@@ -60,6 +60,16 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         let loaded = source.load(&scenario.overrides, Some(seed))?;
         let path = seed_folder(&folder, seed);
         let title = format!("seed {seed} ({} of {count})", number + 1);
+        let asked = interference::asked(arguments, &loaded.plan);
+        let kept = run::finished(&path, &loaded).filter(|_| asked == Interference::None);
+        if let Some(summary) = kept {
+            let path_shown = path.display();
+            say(&format!(
+                "note: {title} is finished in {path_shown} with the same configuration and program, and is kept\n"
+            ));
+            trials.push(Trial { summary, path });
+            continue;
+        }
         let ended = carry_out(arguments, &loaded, &path, &title, started, &interrupted)?;
         ended.written.map_err(|error| other(&error))?;
         if interrupted.load(Ordering::Relaxed) {

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError, Summary};
-use tenter_report::{ANSWERS_FILE, TrialFolder, peak_rss_bytes, take_folder, write_whole};
+use tenter_report::{
+    ANSWERS_FILE, TrialFolder, peak_rss_bytes, read_counts, read_rows, take_folder, write_whole,
+};
 use tenter_scenario::Loaded;
 use tenter_sim::{Driver, Interference, Outcome, Simulation, SimulationError};
 use tenter_study::{
@@ -131,7 +133,7 @@ fn broken(error: &StudyError) -> Failure {
 /// Takes a folder for this run, and removes the answers of an older one, which a run that is
 /// stopped must not leave behind.
 fn begin(folder: &Path) -> Result<Option<File>, Failure> {
-    let lock = take_folder(folder).map_err(|error| Failure::input(error.to_string()))?;
+    let lock = take_folder(folder).map_err(|error| Failure::of_trial(&error))?;
     let file = folder.join(ANSWERS_FILE);
     match std::fs::remove_file(&file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::input(format!(
@@ -182,6 +184,9 @@ impl Runner<'_> {
         if study.seeds.is_some() {
             let _ = write!(title, ", seed {}", loaded.plan.seed);
         }
+        if let Some(kept) = self.kept(study, variant, loaded, &title) {
+            return Ok(kept);
+        }
         let failed = |error: &dyn std::error::Error| Failure::other(format!("{title}: {error}"));
         let started = Instant::now();
         let options = threads::options(self.arguments.threads);
@@ -215,22 +220,52 @@ impl Runner<'_> {
         Ok(study.thinned(Trial::new(&loaded.plan, outcome, flows)))
     }
 
+    /// The trial of an earlier run that was stopped, if it is the same; its tables are read.
+    fn kept(
+        &self,
+        study: &Study,
+        variant: &Variant,
+        loaded: &Loaded,
+        title: &str,
+    ) -> Option<Trial> {
+        let path = self.path(study, variant, loaded)?;
+        let summary = run::finished(&path, loaded)?;
+        let counts = read_counts(&path).ok()?;
+        let flows = if study.needs_flows() {
+            read_rows(&path).ok()?
+        } else {
+            Vec::new()
+        };
+        say(&format!(
+            "note: {title} is finished in {} with the same configuration and program, and is kept\n",
+            path.display()
+        ));
+        report(title, &summary);
+        Some(study.thinned(Trial::of(&loaded.plan, summary, counts, flows)))
+    }
+
+    /// Where a trial is kept, if folders are wanted.
+    fn path(&self, study: &Study, variant: &Variant, loaded: &Loaded) -> Option<PathBuf> {
+        let output = self.arguments.output.as_ref()?;
+        let mut path = output.join(&study.name).join(&variant.name);
+        if study.seeds.is_some() {
+            path.push(format!("seed-{}", loaded.plan.seed));
+        }
+        Some(path)
+    }
+
     fn folder(
         &self,
         study: &Study,
         variant: &Variant,
         loaded: &Loaded,
     ) -> Result<Option<TrialFolder>, Failure> {
-        let Some(output) = &self.arguments.output else {
+        let Some(path) = self.path(study, variant, loaded) else {
             return Ok(None);
         };
-        let mut path = output.join(&study.name).join(&variant.name);
-        if study.seeds.is_some() {
-            path.push(format!("seed-{}", loaded.plan.seed));
-        }
         let (names, identity) = (run::names(&loaded.plan), run::identity(&loaded.plan));
         let folder = TrialFolder::create(&path, &loaded.effective, names, identity);
-        let folder = folder.map_err(|error| Failure::input(error.to_string()))?;
+        let folder = folder.map_err(|error| Failure::of_trial(&error))?;
         let kept = folder.keep_beside(&loaded.beside);
         kept.map_err(|error| Failure::other(error.to_string()))?;
         Ok(Some(folder))

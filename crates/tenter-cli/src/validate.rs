@@ -7,7 +7,7 @@ use tenter_explain::idle_settings;
 
 use crate::arguments::Validate;
 use crate::failure::{Failure, print};
-use crate::run::{counted, parts};
+use crate::run::{counted, parts, unrunnable};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
@@ -23,6 +23,8 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     );
     let notes =
         idle_settings(plan, &loaded.given).map_err(|error| Failure::input(error.to_string()))?;
+    // What cannot be built is no valid scenario.
+    tenter_sim::check(plan).map_err(|error| unrunnable(&error))?;
     for note in notes {
         let _ = writeln!(text, "note: {note}");
     }

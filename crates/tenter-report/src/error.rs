@@ -72,6 +72,19 @@ pub enum TrialError {
 }
 
 impl TrialError {
+    /// Whether the disk is at fault, and not what was asked for: it is full, or fails.
+    pub fn is_of_disk(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, Other, QuotaExceeded, StorageFull, WriteZero};
+        match self {
+            TrialError::Io { source, .. } => matches!(
+                source.kind(),
+                StorageFull | QuotaExceeded | FileTooLarge | WriteZero | Other
+            ),
+            TrialError::Parquet { action, .. } => *action == "write",
+            _ => false,
+        }
+    }
+
     /// For `map_err` on file operations.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TrialError {
         move |source| TrialError::Io {

@@ -49,7 +49,7 @@ pub use nccl_log::{NcclLog, NcclRow, collective_of_program};
 pub use nccl_tests::{BenchDevice, BenchReport, BenchRow, BenchStep};
 pub use numbers::{binary_size, duration_s, grouped, si};
 pub use parquet_table::ParquetTable;
-pub use read::{read_manifest, read_rows, read_summary};
+pub use read::{finished_trial, read_counts, read_manifest, read_rows, read_summary};
 pub use report_memory::report_memory_bytes;
 pub use seed_folder::{clear_seeds, seed_folder, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};

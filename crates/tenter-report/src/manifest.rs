@@ -46,6 +46,9 @@ pub struct RunIdentity {
     pub commit: Option<String>,
     /// The command and its arguments.
     pub command: Vec<String>,
+    /// Digest of the program's own file; `None` where the system does not say where that is.
+    #[serde(default)]
+    pub program: Option<String>,
 }
 
 /// The machine a trial ran on.

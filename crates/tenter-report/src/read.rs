@@ -7,11 +7,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tenter_record::{Row, Summary};
+use tenter_record::{Counts, Row, Summary};
 
 use crate::decode::guarded;
 use crate::trial_folder::{MANIFEST_FILE, SUMMARY_FILE, table_file};
-use crate::{Manifest, TrialError};
+use crate::{Manifest, RunIdentity, TrialError};
 
 /// The summary of a trial.
 ///
@@ -27,6 +27,54 @@ pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
 /// When there is none, or it is not one of this version.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
+}
+
+/// The summary of the trial in a folder if it is complete, files of these names have these texts,
+/// and a program of the same version, commit and digest ran it; nothing where it is not, or cannot
+/// be read.
+pub fn finished_trial(
+    folder: &Path,
+    texts: &[(&str, &String)],
+    run: &RunIdentity,
+) -> Option<Summary> {
+    let manifest = read_manifest(folder).ok()?;
+    let same = |(name, text): &(&str, &String)| {
+        fs::read_to_string(folder.join(name)).is_ok_and(|found| found == **text)
+    };
+    let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
+        && manifest.run.commit == run.commit
+        && manifest.run.program == run.program;
+    if !manifest.complete || !is_same_program || !texts.iter().all(same) {
+        return None;
+    }
+    let summary = read_summary(folder).ok()?;
+    (Some(&summary.engine.digest) == manifest.digest.as_ref()).then_some(summary)
+}
+
+/// What the nodes of a trial have counted: all of its tables that are known only at its end.
+///
+/// # Errors
+/// When a file is missing that every trial has, or one is damaged.
+pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
+    Ok(Counts {
+        ports: read_rows(folder)?,
+        queues: read_rows(folder)?,
+        switches: read_rows(folder)?,
+        signals: rows_if_any(folder)?,
+        reactions: rows_if_any(folder)?,
+        circuits: rows_if_any(folder)?,
+        steering: rows_if_any(folder)?,
+        queue_changes: rows_if_any(folder)?,
+    })
+}
+
+/// The rows of a table that only some trials have.
+fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
+    if table_file::<R>(folder).is_file() {
+        read_rows(folder)
+    } else {
+        Ok(Vec::new())
+    }
 }
 
 /// All rows of one table of a trial, in the order of the file.

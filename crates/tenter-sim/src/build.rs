@@ -471,6 +471,42 @@ pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
     Ok(parts.remove(0).nodes)
 }
 
+/// Whether a plan can be run: what [`build`] would refuse, without its nodes.
+///
+/// # Errors
+/// As [`build`].
+pub fn check(plan: &Plan) -> Result<(), SimulationError> {
+    checked(plan, 1).map(|_| ())
+}
+
+/// What the nodes of a plan are made from, and how soon one can affect another.
+fn checked(plan: &Plan, threads: u16) -> Result<(Context, u64), SimulationError> {
+    let context = context(plan, threads)?;
+    let lookahead = lookahead(&context);
+    if lookahead > 0 {
+        return Ok((context, lookahead));
+    }
+    let nodes = (0..).zip(&context.topology.nodes);
+    let mut ports =
+        nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
+    let at_once = ports.find(|&(node, port)| {
+        let mut links = context.possible_links(node, port);
+        links.any(|(latency, whole)| latency.is_zero() && !whole)
+    });
+    Err(SimulationError::NoLookahead(at_once.map_or_else(
+        || "some control frame".to_owned(),
+        |(node, port)| {
+            let peer = context.topology.neighbour(node, port).node;
+            let name = |node: u32| &context.topology.nodes[node as usize].name;
+            format!(
+                "the head of a frame from `{}` to `{}`",
+                name(node),
+                name(peer)
+            )
+        },
+    )))
+}
+
 /// The nodes of a plan, spread over `threads` parts with a watcher each, ready to run.
 ///
 /// # Errors
@@ -480,11 +516,8 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    let context = Arc::new(context(plan, threads)?);
-    let lookahead = lookahead(&context);
-    if lookahead == 0 {
-        return Err(SimulationError::NoLookahead);
-    }
+    let (context, lookahead) = checked(plan, threads)?;
+    let context = Arc::new(context);
     let (windows, bucket_ps) = windows(lookahead, plan.window_cap);
     let central = matches!(windows, Windows::Central(_));
     let flight_ps = longest_flight(&context);

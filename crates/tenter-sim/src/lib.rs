@@ -48,7 +48,7 @@ mod summary;
 mod unloaded;
 mod watch;
 
-pub use build::{Context, build, fabric, lookahead};
+pub use build::{Context, build, check, fabric, lookahead};
 pub use driver::{Driver, DriverStats, WindowedDriver};
 pub use fabric::{Fabric, NodeModel};
 pub use faults::Change;

@@ -66,9 +66,9 @@ pub enum SimulationError {
     TooManyQueuePairs(u64),
     /// Nothing takes any time.
     #[error(
-        "some link has no delay at all; give its cable a length or its switch a pipeline latency"
+        "{0} takes no time at all: give the cable a delay, or the switch a pipeline latency or `forwarding: store-and-forward`"
     )]
-    NoLookahead,
+    NoLookahead(String),
     /// The records could not be kept.
     #[error(transparent)]
     Sink(#[from] SinkError),

@@ -38,10 +38,15 @@ impl Trial {
     /// What a run of a plan has left, its flows included if the study
     /// [asks for them](crate::Study::needs_flows).
     pub fn new(plan: &Plan, outcome: Outcome, flows: Vec<FlowRow>) -> Trial {
+        Trial::of(plan, outcome.summary, outcome.counts, flows)
+    }
+
+    /// The same of a trial that was run before.
+    pub fn of(plan: &Plan, summary: Summary, counts: Counts, flows: Vec<FlowRow>) -> Trial {
         Trial {
             seed: plan.seed,
-            summary: outcome.summary,
-            counts: outcome.counts,
+            summary,
+            counts,
             completion_times: flows.iter().map(|flow| (flow.job, flow.fct())).collect(),
             flows,
             leaves: leaves(&plan.topology),

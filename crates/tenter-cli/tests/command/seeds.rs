@@ -196,3 +196,42 @@ fn settings_without_effect_are_named() {
         .json();
     assert_eq!(json["notes"], serde_json::json!([note]));
 }
+
+#[test]
+fn finished_seeds_are_kept() {
+    let workplace = Workplace::new("seeds-kept");
+    workplace.write("hashed.yaml", HASHED);
+    let first = workplace
+        .words("run hashed.yaml --seeds 3 -o out")
+        .expect(0);
+    let began = |seed: u32| {
+        let manifest = workplace.json(&format!("out/seed-{seed}/manifest.json"));
+        manifest["wall_s"].clone()
+    };
+    let before = [11, 12, 13].map(began);
+    // Seed 12 was killed, and the table is not there.
+    let file = workplace.path("out/seed-12/manifest.json");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    std::fs::write(
+        &file,
+        text.replace("\"complete\": true", "\"complete\": false"),
+    )
+    .expect("it fits");
+    std::fs::remove_file(workplace.path("out/seeds.parquet")).expect("it was there");
+    let again = workplace
+        .words("run hashed.yaml --seeds 3 -o out")
+        .expect(0);
+    assert_eq!(again.stdout, first.stdout);
+    let kept: Vec<&str> = again.stderr.lines().collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert!(kept[0].starts_with("note: seed 11 (1 of 3) is finished in out/seed-11"));
+    assert!(kept[1].starts_with("note: seed 13 (3 of 3) is finished in out/seed-13"));
+    assert_eq!(
+        [began(11), began(13)],
+        [before[0].clone(), before[2].clone()]
+    );
+    assert_ne!(began(12), before[1]);
+    // Another configuration is another trial.
+    let words = "run hashed.yaml --seeds 3 -o out --set jobs[0].iterations=3";
+    assert_eq!(workplace.words(words).expect(0).stderr, "");
+}

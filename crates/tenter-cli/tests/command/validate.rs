@@ -131,3 +131,18 @@ fn names_with_two_meanings_are_refused() {
         "whose number is 1",
     ]);
 }
+
+#[test]
+fn what_cannot_be_built_is_not_valid() {
+    let workplace = Workplace::new("validate-no-delay");
+    workplace.write(
+        "zero.yaml",
+        "fabric: {kind: single-switch, hosts: 2, host_delay: 0ps, switch: {pipeline_latency: 0ps}}\n\
+         jobs: [{collectives: [{collective: send-recv, size: 1KiB}]}]\n",
+    );
+    for command in ["validate", "explain", "run"] {
+        let words = format!("{command} zero.yaml");
+        let place = "from `host0` to `leaf0` takes no time at all: give the cable a delay";
+        workplace.words(&words).expect_refusal(&[place]);
+    }
+}
