@@ -60,14 +60,8 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         let loaded = source.load(&scenario.overrides, Some(seed))?;
         let path = seed_folder(&folder, seed);
         let title = format!("seed {seed} ({} of {count})", number + 1);
-        let asked = interference::asked(arguments, &loaded.plan);
-        let kept = run::finished(&path, &loaded).filter(|_| asked == Interference::None);
-        if let Some(summary) = kept {
-            let path_shown = path.display();
-            say(&format!(
-                "note: {title} is finished in {path_shown} with the same configuration and program, and is kept\n"
-            ));
-            trials.push(Trial { summary, path });
+        if let Some(trial) = kept(arguments, &loaded, &path, &title) {
+            trials.push(trial);
             continue;
         }
         let ended = carry_out(arguments, &loaded, &path, &title, started, &interrupted)?;
@@ -101,6 +95,22 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(NOT_COMPLETE)
+    })
+}
+
+/// The trial of a seed that an earlier run has finished, if it is the same.
+fn kept(arguments: &Run, loaded: &Loaded, path: &Path, title: &str) -> Option<Trial> {
+    if interference::asked(arguments, &loaded.plan) != Interference::None {
+        return None;
+    }
+    let summary = run::finished(path, loaded)?;
+    let folder = path.display();
+    say(&format!(
+        "note: {title} is finished in {folder} with the same configuration and program, and is kept\n"
+    ));
+    Some(Trial {
+        summary,
+        path: path.to_owned(),
     })
 }
 
