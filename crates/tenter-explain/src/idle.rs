@@ -4,6 +4,7 @@
 //! is not among them: that it was not needed is a result. Here stand settings that nothing in the
 //! plan could ever ask for.
 
+use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::ideal::nearest::host_kinds;
@@ -130,6 +131,11 @@ impl<'a> Facts<'a> {
             "endpoint.addresses.dscp" => self.has_one_queue().then_some(same_queue),
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
+            }
+            "fabric.switching.channels" => {
+                let per_output = |of: InputQueuedSpec| matches!(of.queues, InputQueues::PerOutput);
+                let idle = plan.input_queued.is_some_and(per_output);
+                idle.then_some("inputs have a queue for each output")
             }
             "endpoint.nic.receive_buffer.capacity"
             | "endpoint.nic.receive_buffer.xoff"

@@ -21,6 +21,7 @@ mod departures;
 mod ecn;
 pub mod headroom;
 pub mod impairment;
+pub mod input_queued;
 mod journal;
 pub mod load_balancing;
 mod medium;

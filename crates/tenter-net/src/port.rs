@@ -2,6 +2,7 @@
 
 mod circuit;
 mod credit;
+mod input_queued;
 
 use tenter_engine::{Agenda, prefetch, prefetch_at};
 

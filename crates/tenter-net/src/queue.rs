@@ -110,6 +110,21 @@ impl ClassQueue {
         self.frames.remove_front();
     }
 
+    /// Takes out the first frame that came through an input.
+    pub(crate) fn take_first_from(&mut self, input: u16) -> Option<Packet> {
+        let place = self
+            .frames
+            .iter()
+            .position(|of| of.stored_from() == input)?;
+        let packet = *self.frames.get_mut(place);
+        for behind in (0..place).rev() {
+            let moved = *self.frames.get_mut(behind);
+            *self.frames.get_mut(behind + 1) = moved;
+        }
+        self.remove_front(u64::from(packet.frame_bytes));
+        Some(packet)
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.frames.is_empty()

@@ -2,6 +2,7 @@
 
 mod circuit;
 mod credit;
+mod input_queued;
 mod signals;
 mod wire;
 
@@ -10,6 +11,7 @@ use tenter_units::{SerialisationTime, Time};
 
 use crate::buffer::{Admission, IngressRecord, PausesBy, Place, PoolRecord, SharedBuffer};
 use crate::departures::Departures;
+use crate::input_queued::Crossbar;
 use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
@@ -49,6 +51,8 @@ pub struct Switch {
     pub(crate) leaf: Option<Box<Leaf>>,
     /// What it has to do with signals to senders, if anything.
     pub(crate) signals: Option<Box<Signals>>,
+    /// What its frames pass that wait at its inputs, if they do.
+    pub(crate) crossbar: Option<Box<Crossbar>>,
 }
 
 impl Switch {
@@ -79,6 +83,7 @@ impl Switch {
             class_of: spec.classes.iter().map(|class| class.class).collect(),
             leaf: None,
             signals: None,
+            crossbar: None,
         }
     }
 
@@ -310,6 +315,10 @@ impl Switch {
             self.offer_by_credit(packet, (input, number), medium);
             return;
         }
+        if self.crossbar.is_some() {
+            self.offer_to_crossbar(packet, (input, number), medium);
+            return;
+        }
         let now = packet.at;
         let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
@@ -377,6 +386,7 @@ impl Switch {
         self.advance_port(number, now, medium);
         let queue = self.rules.queue(packet);
         self.ports[usize::from(number)].obey(queue, packet.sequence, now);
+        self.wake_crossbar(now);
         if self.buffer.is_armed() {
             self.enter_departure(number);
         }
@@ -496,6 +506,9 @@ impl Switch {
         if self.buffer.next_refresh() == now {
             self.refresh(now, medium);
         }
+        if self.crossbar.as_ref().is_some_and(|of| of.next() == now) {
+            self.match_inputs(now, medium);
+        }
     }
 
     /// Repeats the pauses that are due at `now`.
@@ -532,6 +545,9 @@ impl Switch {
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(number)].go_dark(now, under_way, &mut around, medium);
+        if let Some(crossbar) = &mut self.crossbar {
+            crossbar.clear(number);
+        }
         self.settle(now, medium);
     }
 
@@ -569,6 +585,7 @@ impl Switch {
 
     /// Ends a change from outside: sends what has become due, and looks anew when ports send.
     fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.wake_crossbar(now);
         self.send_due(now, medium);
         if self.buffer.is_armed() {
             for number in 0..self.ports.len() as u16 {
@@ -608,13 +625,18 @@ impl Switch {
             .leaf
             .as_ref()
             .map_or(u64::MAX, |leaf| leaf.next_timer());
-        let next = pause.min(quality).min(of_leaf);
+        let of_crossbar = self.crossbar.as_ref().map_or(u64::MAX, |of| of.next());
+        let next = pause.min(quality).min(of_leaf).min(of_crossbar);
         (next != u64::MAX).then_some(next)
     }
 
     /// Does everything that happens before `end`; returns when something next happens of its own.
     #[inline]
     pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
+        if self.crossbar.is_some() {
+            self.fire_before(end, medium);
+            return self.next_timer();
+        }
         self.refresh_quality_before(end, medium);
         self.merge(end - 1, end, medium);
         if !self.buffer.is_armed() {

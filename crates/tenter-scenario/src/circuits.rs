@@ -418,7 +418,7 @@ impl CircuitDraft<'_> {
             Switching::CreditBased(_) => {
                 "cannot be in a fabric that sends by credit: what a sender may send belongs to the buffer at the other end of its link, and that changes"
             }
-            Switching::OutputQueued => return,
+            Switching::OutputQueued | Switching::InputQueued(_) => return,
         };
         self.field
             .problem(what, "leave out `fabric.switching`".to_owned());

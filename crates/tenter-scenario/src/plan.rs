@@ -2,6 +2,7 @@
 
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
+use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{CableEnd, OpticalSpec, Rewiring, Topology, TopologySpec};
@@ -44,6 +45,8 @@ pub struct Plan {
     pub scheduled: Option<ScheduledSpec>,
     /// What frames need before they are sent, in a fabric that sends by credit.
     pub credit: Option<CreditSpec>,
+    /// How frames wait at the inputs of switches; `None` where they wait at outputs.
+    pub input_queued: Option<InputQueuedSpec>,
     /// What senders are told of long queues, if anything; the switches then have its class.
     pub signals: Option<SignalSpec>,
     /// The devices of the switches, where the scenario names them; changes no result.

@@ -349,6 +349,7 @@ impl Draft<'_> {
             queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
             scheduled: switching.spec.scheduled().cloned(),
             credit: switching.spec.credit(),
+            input_queued: switching.spec.input_queued(),
             devices,
             power: fabric.power?,
             scale_up: endpoint.scale_up,

@@ -138,14 +138,20 @@ fn load_balancing() -> Value {
 }
 
 fn switching() -> Value {
-    let [own, scheduled, cell, indication, credit] = switching::TABLES;
+    let [own, input_queued, scheduled, cell, indication, credit] = switching::TABLES;
     let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
+    let input_queued = Object::of(&[own, input_queued]).fixed("kind", "input-queued");
     let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
     let cell = Object::of(&[cell]).schema();
     let indication = Object::of(&[indication]).schema();
     let scheduled = scheduled.with("cell", cell).with("indication", indication);
     let credit = Object::of(&[own, credit]).fixed("kind", "credit-based");
-    one_of([usual.schema(), scheduled.schema(), credit.schema()])
+    one_of([
+        usual.schema(),
+        input_queued.schema(),
+        scheduled.schema(),
+        credit.schema(),
+    ])
 }
 
 fn switch() -> Value {

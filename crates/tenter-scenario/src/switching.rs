@@ -2,8 +2,10 @@
 //! the port they go to at the leaf they came to, or by credit of the next switch.
 
 pub(crate) mod credit;
+pub(crate) mod input_queued;
 
 use tenter_endpoint::NicSpec;
+use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_net::{ClassSpec, CreditSpec, PfcTrigger, Switches};
 use tenter_topology::{Topology, TopologySpec};
@@ -19,9 +21,9 @@ const SWITCHING: KeyTable = KeyTable {
     title: "`fabric.switching`",
     keys: &[key(
         "kind",
-        "`output-queued`, `scheduled` or `credit-based`",
+        "`output-queued`, `input-queued`, `scheduled` or `credit-based`",
         Default("output-queued"),
-        "Where frames wait: at the outputs of every switch; at the leaf they came to until the port they go to grants them credit; or at every switch until the next one has room for them; the further keys depend on it",
+        "Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar; at the leaf they came to until the port they go to grants them credit; or at every switch until the next one has room for them; the further keys depend on it",
     )],
 };
 
@@ -133,8 +135,14 @@ const CELL: KeyTable = KeyTable {
 const CELL_ORIGIN: &str = "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] =
-    [&SWITCHING, &SCHEDULED, &CELL, &INDICATION, &credit::CREDIT];
+pub(crate) const TABLES: [&KeyTable; 6] = [
+    &SWITCHING,
+    &input_queued::INPUT_QUEUED,
+    &SCHEDULED,
+    &CELL,
+    &INDICATION,
+    &credit::CREDIT,
+];
 
 /// The most bytes of a bundle: what a frame of the simulation holds.
 const BUNDLE_MAX: u32 = 15_000;
@@ -146,6 +154,7 @@ const SECOND: Time = Time::from_us(1_000_000);
 #[derive(Clone, Debug)]
 pub(crate) enum Switching {
     OutputQueued,
+    InputQueued(InputQueuedSpec),
     Scheduled(ScheduledSpec),
     CreditBased(CreditSpec),
 }
@@ -160,6 +169,7 @@ pub(crate) struct SwitchingDraft {
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     OutputQueued,
+    InputQueued,
     Scheduled,
     CreditBased,
 }
@@ -170,17 +180,23 @@ pub(crate) fn read(fabric: &mut Section<'_>, defaults: &[Entry]) -> Option<Switc
     let at = own.at();
     let kinds = [
         ("output-queued", Kind::OutputQueued),
+        ("input-queued", Kind::InputQueued),
         ("scheduled", Kind::Scheduled),
         ("credit-based", Kind::CreditBased),
     ];
     let kind = own.choice("kind", &kinds);
     let spec = match kind {
         None => {
+            own.skip(&input_queued::INPUT_QUEUED);
             own.skip(&SCHEDULED);
             own.skip(&credit::CREDIT);
             None
         }
         Some(Kind::OutputQueued) => Some(Switching::OutputQueued),
+        Some(Kind::InputQueued) => {
+            extend(&mut own, &input_queued::INPUT_QUEUED, defaults);
+            input_queued::read(&mut own).map(Switching::InputQueued)
+        }
         Some(Kind::Scheduled) => {
             extend(&mut own, &SCHEDULED, defaults);
             read_scheduled(&mut own).map(Switching::Scheduled)
@@ -327,6 +343,14 @@ impl Switching {
         nic
     }
 
+    /// What is different where frames wait at the inputs of switches.
+    pub(crate) fn input_queued(&self) -> Option<InputQueuedSpec> {
+        match self {
+            Switching::InputQueued(spec) => Some(*spec),
+            _ => None,
+        }
+    }
+
     /// What is different in a fabric that sends by credit.
     pub(crate) fn credit(&self) -> Option<CreditSpec> {
         match self {
@@ -341,6 +365,7 @@ impl SwitchingDraft {
     pub(crate) fn check(&self, around: &Around<'_>, found: (&Problems, &Problems)) {
         match &self.spec {
             Switching::OutputQueued => {}
+            Switching::InputQueued(_) => input_queued::check(self.at, around, found.0),
             Switching::Scheduled(_) => self.check_scheduled(around, found.0),
             Switching::CreditBased(spec) => credit::check(spec, self.at, around, found),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tenter_endpoint::{Directory, DmaRates, Nic, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{LaneBuilder, LaneLayout, Output, Pace, Part, Stream, Windows, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
+use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
@@ -60,6 +61,8 @@ pub struct Context {
     pub(crate) scheduled: Option<ScheduledFabric>,
     /// What frames need before they are sent; `None` where they need no credit.
     pub(crate) credit: Option<CreditSpec>,
+    /// How frames wait at the inputs of switches, if they do.
+    pub(crate) input_queued: Option<InputQueuedSpec>,
     /// What senders are told of long queues, if anything.
     pub(crate) signals: Option<SignalSpec>,
     pub(crate) addresses: Vec<NicAddress>,
@@ -382,6 +385,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         telemetry: telemetry(plan),
         scheduled: ScheduledFabric::of(plan),
         credit: plan.credit,
+        input_queued: plan.input_queued,
         signals: plan.signals,
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(&jobs),
@@ -735,6 +739,9 @@ impl Context {
         switch.lead_to_hosts(self.leads_to_hosts(node));
         if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
             switch.spill(limit);
+        }
+        if let Some(spec) = &self.input_queued {
+            switch.queue_at_inputs(spec);
         }
         self.schedule(node, &mut switch);
         self.give_credit(&mut switch);

@@ -9,6 +9,7 @@ mod fabric;
 mod faults;
 mod flow_control;
 mod hosts;
+mod input_queued;
 mod jobs;
 mod notices;
 mod pattern;
@@ -68,6 +69,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
             notices::change(&mut plan, &mut Draw::new(seed.rotate_left(40)));
             circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
+            input_queued::change(&mut plan, &mut Draw::new(seed.rotate_left(56)));
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(
@@ -118,6 +120,7 @@ mod tests {
     use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_endpoint::{DmaRates, Interleave};
     use tenter_net::impairment::TesterAction;
+    use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
     use tenter_net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
@@ -233,9 +236,15 @@ mod tests {
     /// What there is of credit in a plan.
     fn credit_of(plan: &Plan) -> Vec<&'static str> {
         let by_credit = plan.credit.is_some();
+        let in_order = |of: InputQueuedSpec| matches!(of.queues, InputQueues::Fifo(_));
         let destination = LoadBalancing::Destination(ByDestination);
         let has = [
             ("credit", by_credit),
+            ("input queues", plan.input_queued.is_some_and(in_order)),
+            (
+                "virtual output queues",
+                plan.input_queued.is_some_and(|of| !in_order(of)),
+            ),
             (
                 "routing by destination",
                 plan.switches.usual.load_balancing == destination,
@@ -441,7 +450,8 @@ mod tests {
             .collect()
     }
 
-    const CIRCUITS: [&str; 9] = [
+    const CIRCUITS: [&str; 10] = [
+        "circuits of input-queued switches",
         "circuits beside routing by destination",
         "steering by jobs",
         "steering by counters",
@@ -466,6 +476,10 @@ mod tests {
         let is_static = plan.switches.usual.load_balancing == destination;
         let has = [
             ("circuits beside routing by destination", is_static),
+            (
+                "circuits of input-queued switches",
+                plan.input_queued.is_some(),
+            ),
             ("steering by jobs", steered == Some(SteeringDemand::Jobs)),
             (
                 "steering by counters",
@@ -565,8 +579,10 @@ mod tests {
         "DCQCN",
     ];
 
-    const SELDOM: [&str; 11] = [
+    const SELDOM: [&str; 13] = [
         "pool trigger for hosts",
+        "input queues",
+        "virtual output queues",
         "flows by a pattern",
         "TIMELY",
         "Swift",

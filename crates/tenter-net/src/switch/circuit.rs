@@ -37,6 +37,9 @@ impl Switch {
                     break;
                 };
                 let input = packet.stored_from();
+                if let Some(crossbar) = &mut self.crossbar {
+                    crossbar.take_away((input, number, queue));
+                }
                 packet.at = now;
                 let own = (self.index, self.rules.seed);
                 let chosen = self.balancer.port(&packet, own, &self.ports, routing);

@@ -17,6 +17,7 @@ mod flow_workloads;
 mod headroom;
 mod host_memory;
 mod incast;
+mod input_queued;
 mod jobs;
 mod load_balancing;
 mod lone_switch;

@@ -1,0 +1,255 @@
+//! Switches whose frames wait at their inputs, in front of a crossbar that is no faster than a
+//! port: at any time an input sends one frame, and an output takes one.
+//!
+//! ```text
+//!  input 0  ─▶ FIFO, or a queue for each output ─┐ ┌─────────┐
+//!  input 1  ─▶ …                                 ├▶│crossbar │─▶ output 0
+//!                                                ┘ └─────────┘─▶ output 1
+//!                                   matching: iSLIP
+//! ```
+//!
+//! Sources: M. Karol, M. Hluchyj, S. Morgan, "Input versus output queueing on a space-division
+//! packet switch" (1987); N. `McKeown`, "The iSLIP scheduling algorithm for input-queued switches"
+//! (1999).
+
+mod allocator;
+
+use std::collections::VecDeque;
+
+use allocator::{Allocator, Requests};
+
+/// How frames wait at an input, and how inputs and outputs are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputQueuedSpec {
+    /// How frames wait.
+    pub queues: InputQueues,
+    /// The most rounds of requests, grants and acceptances for a matching, at least one.
+    pub iterations: u16,
+}
+
+/// How frames of a class wait at an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputQueues {
+    /// In so many virtual channels (at least one), each in the order of arrival; a frame that
+    /// arrives takes the shortest.
+    Fifo(u8),
+    /// In a queue for each output.
+    PerOutput,
+}
+
+/// What waits at the inputs of a switch, and which of them send.
+///
+/// The frames themselves are in the queues of the ports that they leave by. Those of one input and
+/// class for one output leave in the order of arrival, whatever channels they stand for.
+#[derive(Clone, Debug)]
+pub(crate) struct Crossbar {
+    spec: InputQueuedSpec,
+    ports: usize,
+    /// Until when each input sends.
+    busy_until: Vec<u64>,
+    lanes: Vec<Lane>,
+    /// When inputs and outputs are next matched; `NEVER` when nothing waits.
+    next: u64,
+    allocator: Allocator,
+}
+
+/// The frames of one class.
+#[derive(Clone, Debug)]
+struct Lane {
+    /// By input, then output: frames that wait.
+    waiting: Vec<u32>,
+    /// By input: frames that wait.
+    of_input: Vec<u32>,
+    /// Where inputs have a queue for each output: who has a frame for whom.
+    requests: Requests,
+    /// Where inputs have channels, by input and channel: the outputs of the frames, in order.
+    channels: Vec<VecDeque<u16>>,
+    /// The input that each output grants first, and the output that each input accepts first.
+    grant: Vec<u16>,
+    accept: Vec<u16>,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Crossbar {
+    pub(crate) fn new(spec: InputQueuedSpec, ports: usize, queues: usize) -> Crossbar {
+        let channels = match spec.queues {
+            InputQueues::Fifo(channels) => usize::from(channels),
+            InputQueues::PerOutput => 0,
+        };
+        let lane = Lane {
+            waiting: vec![0; ports * ports],
+            of_input: vec![0; ports],
+            requests: Requests::new(ports),
+            channels: vec![VecDeque::new(); ports * channels],
+            grant: vec![0; ports],
+            accept: vec![0; ports],
+        };
+        Crossbar {
+            spec,
+            ports,
+            busy_until: vec![0; ports],
+            lanes: vec![lane; queues],
+            next: NEVER,
+            allocator: Allocator::new(ports),
+        }
+    }
+
+    /// When inputs and outputs must next be matched.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Something has changed at `now`, after which frames may be able to leave.
+    pub(crate) fn wake(&mut self, now: u64) {
+        self.next = self.next.min(now);
+    }
+
+    /// A frame has come at `now`.
+    pub(crate) fn push(&mut self, (input, output, queue): (u16, u16, usize), now: u64) {
+        let channels = self.channels();
+        let lane = &mut self.lanes[queue];
+        let (from, to) = (usize::from(input), usize::from(output));
+        lane.waiting[from * self.ports + to] += 1;
+        lane.of_input[from] += 1;
+        if channels == 0 {
+            lane.requests.set(input, output);
+        } else {
+            let own = &mut lane.channels[from * channels..][..channels];
+            if let Some(shortest) = own.iter_mut().min_by_key(|channel| channel.len()) {
+                shortest.push_back(output);
+            }
+        }
+        self.wake(now);
+    }
+
+    /// A frame that waits is taken away otherwise than by the crossbar.
+    pub(crate) fn take_away(&mut self, (input, output, queue): (u16, u16, usize)) {
+        let channels = self.channels();
+        let lane = &mut self.lanes[queue];
+        for channel in lane.channels_of(input, channels) {
+            if let Some(place) = channel.iter().position(|&to| to == output) {
+                channel.remove(place);
+                break;
+            }
+        }
+        lane.count_off((input, output), self.ports);
+    }
+
+    /// All frames that wait for an output are taken away.
+    pub(crate) fn clear(&mut self, output: u16) {
+        for lane in &mut self.lanes {
+            for channel in &mut lane.channels {
+                channel.retain(|&to| to != output);
+            }
+            for input in 0..self.ports as u16 {
+                let place = usize::from(input) * self.ports + usize::from(output);
+                let count = std::mem::take(&mut lane.waiting[place]);
+                lane.of_input[usize::from(input)] -= count;
+                lane.requests.unset(input, output);
+            }
+        }
+    }
+
+    /// Inputs and outputs that send to each other from `now` on, in the order of outputs, for one
+    /// class; `is_free` says of each output whether it may send a frame of the class.
+    pub(crate) fn allocate(
+        &mut self,
+        queue: usize,
+        now: u64,
+        is_free: impl Fn(u16) -> bool,
+    ) -> Vec<(u16, u16)> {
+        let channels = self.channels();
+        let lane = &mut self.lanes[queue];
+        let free = |of: &Vec<u64>, input: u16| of[usize::from(input)] <= now;
+        let ready =
+            |input: &u16| lane.of_input[usize::from(*input)] > 0 && free(&self.busy_until, *input);
+        let inputs: Vec<u16> = (0..self.ports as u16).filter(ready).collect();
+        if inputs.is_empty() {
+            return Vec::new();
+        }
+        if channels > 0 {
+            lane.requests.clear();
+            for &input in &inputs {
+                let own = &lane.channels[usize::from(input) * channels..][..channels];
+                for &output in own.iter().filter_map(VecDeque::front) {
+                    lane.requests.set(input, output);
+                }
+            }
+        }
+        let pointers = (&mut lane.grant[..], &mut lane.accept[..]);
+        let rounds = self.spec.iterations;
+        let allocator = &mut self.allocator;
+        let matched = allocator.allocate(&lane.requests, &inputs, is_free, pointers, rounds);
+        for &(input, output) in &matched {
+            if let Some(channel) = lane
+                .channels_of(input, channels)
+                .iter_mut()
+                .find(|channel| channel.front() == Some(&output))
+            {
+                channel.pop_front();
+            }
+            lane.count_off((input, output), self.ports);
+        }
+        matched
+    }
+
+    /// An input sends until then.
+    pub(crate) fn occupy(&mut self, input: u16, until: u64) {
+        self.busy_until[usize::from(input)] = until;
+    }
+
+    /// Inputs and outputs have been matched at `now`: they must be again when an input is free that
+    /// has frames, or an output for which some wait; `freed` says when one is, for a class. Pairs
+    /// that are free now were left over by the last round: they are matched again when any input
+    /// is free, as in a slotted switch in the next slot.
+    pub(crate) fn plan(&mut self, now: u64, freed: impl Fn(u16, usize) -> u64) {
+        self.next = NEVER;
+        let busy = self.busy_until.iter().copied().filter(|&until| until > now);
+        let any = busy.min().unwrap_or(NEVER);
+        for (queue, lane) in self.lanes.iter().enumerate() {
+            for (input, &count) in lane.of_input.iter().enumerate() {
+                if count == 0 {
+                    continue;
+                }
+                let busy = self.busy_until[input];
+                if busy > now {
+                    self.next = self.next.min(busy);
+                    continue;
+                }
+                let own = &lane.waiting[input * self.ports..][..self.ports];
+                for (output, _) in (0..).zip(own).filter(|(_, count)| **count > 0) {
+                    let at = freed(output, queue);
+                    self.next = self.next.min(if at > now { at } else { any });
+                }
+            }
+        }
+    }
+
+    fn channels(&self) -> usize {
+        match self.spec.queues {
+            InputQueues::Fifo(channels) => usize::from(channels),
+            InputQueues::PerOutput => 0,
+        }
+    }
+}
+
+impl Lane {
+    fn channels_of(&mut self, input: u16, channels: usize) -> &mut [VecDeque<u16>] {
+        &mut self.channels[usize::from(input) * channels..][..channels]
+    }
+
+    /// A frame from an input to an output waits no more.
+    fn count_off(&mut self, (input, output): (u16, u16), ports: usize) {
+        let (from, to) = (usize::from(input), usize::from(output));
+        let count = &mut self.waiting[from * ports + to];
+        *count -= 1;
+        self.of_input[from] -= 1;
+        if *count == 0 {
+            self.requests.unset(input, output);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

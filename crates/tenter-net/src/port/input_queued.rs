@@ -1,0 +1,48 @@
+//! A port of an input-queued switch: what waits for it is listed in its queues, and the crossbar
+//! says which frame leaves, and when.
+
+use crate::medium::Medium;
+use crate::port::{Port, Surroundings};
+
+const NEVER: u64 = u64::MAX;
+
+impl Port {
+    /// A frame has been stored in a queue: the port does not send it of its own.
+    pub(crate) fn leave_to_crossbar(&mut self, queue: usize) {
+        self.waiting &= !(1 << queue);
+    }
+
+    /// When it may send a frame of a queue; never where that needs something else to happen.
+    pub(crate) fn free_from(&self, queue: usize) -> u64 {
+        let paused = self.queues[queue].paused_until;
+        self.transmitter.free_at().max(paused)
+    }
+
+    /// Sends the first frame of a queue that came through `input`, at `now`; returns until when.
+    pub(crate) fn send_from(
+        &mut self,
+        (input, number): (u16, usize),
+        now: u64,
+        around: &mut Surroundings<'_>,
+        medium: &mut impl Medium,
+    ) -> u64 {
+        let queue = &mut self.queues[number];
+        let before = queue.bytes;
+        let Some(packet) = queue.take_first_from(input) else {
+            debug_assert!(false, "the crossbar has granted a frame that is not there");
+            return now;
+        };
+        let frame = u64::from(packet.frame_bytes);
+        self.bytes -= frame;
+        self.transmitter
+            .transmit_queued(&packet, now, before - frame, medium);
+        if around.buffer.is_booked(number) {
+            around
+                .buffer
+                .release_seldom((input, number), (before, frame), now);
+        }
+        let until = self.transmitter.free_at();
+        debug_assert!(until < NEVER, "a dark port has sent");
+        until
+    }
+}

@@ -1,0 +1,112 @@
+//! A switch whose frames wait at its inputs.
+//!
+//! At any instant arrivals come first, and then inputs and outputs that are free are matched. All
+//! that is done in the order of time.
+
+use tenter_engine::Agenda;
+use tenter_topology::Routing;
+
+use crate::input_queued::{Crossbar, InputQueuedSpec};
+use crate::medium::Medium;
+use crate::packet::Packet;
+use crate::port::Surroundings;
+use crate::switch::Switch;
+
+impl Switch {
+    /// Makes frames wait at its inputs, before anything has happened.
+    pub fn queue_at_inputs(&mut self, spec: &InputQueuedSpec) {
+        let crossbar = Crossbar::new(*spec, self.ports.len(), self.class_of.len());
+        self.crossbar = Some(Box::new(crossbar));
+    }
+
+    /// As [`Switch::visit`].
+    pub(crate) fn visit_inputs<M: Medium>(
+        &mut self,
+        arrivals: &Agenda<Packet>,
+        (end, routing): (u64, &Routing),
+        medium: &mut M,
+    ) -> Option<u64> {
+        self.visits.watchful += 1;
+        for (packet, input) in arrivals.iter() {
+            self.fire_before(packet.at, medium);
+            self.arrive(packet, input, routing, medium);
+        }
+        self.fire_before(end, medium);
+        self.next_timer()
+    }
+
+    /// Does all that is due before an instant.
+    pub(super) fn fire_before<M: Medium>(&mut self, before: u64, medium: &mut M) {
+        while let Some(at) = self.next_timer().filter(|&at| at < before) {
+            self.fire(at, medium);
+        }
+    }
+
+    /// Stores a frame that came through `input` and leaves through port `number`, or drops it.
+    #[inline(never)]
+    pub(super) fn offer_to_crossbar<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        (input, number): (u16, u16),
+        medium: &mut M,
+    ) {
+        let queue = self.rules.queue(packet);
+        let port = &mut self.ports[usize::from(number)];
+        if port.is_closed(queue) {
+            port.lose(packet, packet.at, medium);
+            return;
+        }
+        let before = port.bytes_in(queue);
+        if let Some(limit) = self.buffer.private_limit(queue) {
+            port.store_within(limit, (packet, input, queue), &self.rules, medium);
+        } else {
+            self.store_shared(packet, (input, number, queue), medium);
+        }
+        let port = &mut self.ports[usize::from(number)];
+        if port.bytes_in(queue) > before {
+            port.leave_to_crossbar(queue);
+            if let Some(crossbar) = &mut self.crossbar {
+                crossbar.push((input, number, queue), packet.at);
+            }
+        }
+    }
+
+    /// Matches inputs and outputs that are free at `now`, and sends.
+    #[inline(never)]
+    pub(super) fn match_inputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        let Some(mut crossbar) = self.crossbar.take() else {
+            return;
+        };
+        // Classes are strict: the highest goes first.
+        for queue in (0..self.class_of.len()).rev() {
+            let ports = &self.ports;
+            let is_free = |output: u16| ports[usize::from(output)].free_from(queue) <= now;
+            for (input, output) in crossbar.allocate(queue, now, is_free) {
+                let mut around = Surroundings {
+                    rules: &self.rules,
+                    buffer: &mut self.buffer,
+                };
+                let port = &mut self.ports[usize::from(output)];
+                let until = port.send_from((input, queue), now, &mut around, medium);
+                crossbar.occupy(input, until);
+            }
+        }
+        self.crossbar = Some(crossbar);
+        if self.buffer.has_due() {
+            self.send_due(now, medium);
+        }
+        let ports = &self.ports;
+        if let Some(crossbar) = &mut self.crossbar {
+            crossbar.plan(now, |output, queue| {
+                ports[usize::from(output)].free_from(queue)
+            });
+        }
+    }
+
+    /// Something has changed from outside at `now`.
+    pub(super) fn wake_crossbar(&mut self, now: u64) {
+        if let Some(crossbar) = &mut self.crossbar {
+            crossbar.wake(now);
+        }
+    }
+}
