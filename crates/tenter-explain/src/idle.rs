@@ -8,7 +8,7 @@ use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::ideal::nearest::host_kinds;
-use tenter_scenario::{Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
+use tenter_scenario::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
@@ -192,6 +192,11 @@ impl<'a> Facts<'a> {
                 (!spills).then_some("load balancing does not choose for each packet by itself")
             }
             "cabling" => (!above_leaves).then_some("every optical switch has a port of every leaf"),
+            "steering.threshold" => {
+                let greedy = |of: &SteeringPlan| of.controller == SteeringController::Greedy;
+                let idle = circuits.steering.as_ref().is_some_and(greedy);
+                idle.then_some("the greedy controller sets its matchings whatever they do")
+            }
             "steering.interval" => {
                 let of_jobs = |steering: &SteeringPlan| steering.demand == SteeringDemand::Jobs;
                 let idle = circuits.steering.as_ref().is_some_and(of_jobs);

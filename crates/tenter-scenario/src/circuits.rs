@@ -13,7 +13,8 @@ use crate::diagnostics::Problems;
 use crate::keys::Presence::{Default, Required};
 use crate::keys::{Key, KeyTable, key};
 use crate::plan::{
-    CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringDemand, SteeringPlan,
+    CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringController, SteeringDemand,
+    SteeringPlan,
 };
 use crate::switching::Switching;
 use crate::topologies::DELAYS;
@@ -107,6 +108,13 @@ const STEERING: KeyTable = KeyTable {
             "Where the traffic matrix comes from: what jobs will send, when they start and end, or what NICs have counted, at fixed intervals",
         )
         .from("traffic estimation or observation (Bandwidth Steering in HPC Using Silicon Nanophotonics)"),
+        key(
+            "controller",
+            "`estimate` or `greedy`",
+            Default("estimate"),
+            "Whether circuits are set only where the loads of the routes that they lead to are better, or every optical switch gets the heaviest matching, and all of it",
+        )
+        .from("`greedy` is the rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics)"),
         key(
             "interval",
             "time",
@@ -247,11 +255,17 @@ fn read_steering<'p>(own: &mut Section<'p>) -> Read<Option<(SteeringPlan, Field<
         ("counters", SteeringDemand::Counters),
     ];
     let demand = section.choice("demand", &demands);
+    let controllers = [
+        ("estimate", SteeringController::Estimate),
+        ("greedy", SteeringController::Greedy),
+    ];
+    let controller = section.choice("controller", &controllers);
     let interval = section.time("interval", Time::from_us(1)..=SIMULATED_MAX);
     let threshold: Option<u32> = section.integer("threshold", 0..=100);
     own.put("steering", section.finish());
     let plan = SteeringPlan {
         demand: demand?,
+        controller: controller?,
         interval: interval?,
         threshold: threshold? * 10,
     };

@@ -88,8 +88,8 @@ pub use import::{Fragment, import_sonic};
 pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, text_of};
 pub use plan::{
     CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
-    LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, SteeringDemand,
-    SteeringPlan, WINDOW_MAX,
+    LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, SteeringController,
+    SteeringDemand, SteeringPlan, WINDOW_MAX,
 };
 pub use power::{PowerProfile, PoweredParts, StaticPower};
 pub use presets::{PRESETS, Preset};

@@ -245,10 +245,21 @@ pub struct CircuitPlan {
 pub struct SteeringPlan {
     /// How it is known.
     pub demand: SteeringDemand,
+    /// Who decides.
+    pub controller: SteeringController,
     /// How often counters are read; at least 1 us.
     pub interval: Time,
     /// By how many thousandths a change must be better.
     pub threshold: u32,
+}
+
+/// How circuits are chosen for what jobs send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteeringController {
+    /// By what the routes of several answers lead to.
+    Estimate,
+    /// The heaviest matching of each optical switch, all of it.
+    Greedy,
 }
 
 /// How it is known what jobs send.

@@ -12,7 +12,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use tenter_record::SteeringRow;
-use tenter_scenario::{CircuitChange, Plan, SteeringDemand, SteeringPlan, WINDOW_MAX};
+use tenter_scenario::{
+    CircuitChange, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX,
+};
 use tenter_topology::Topology;
 use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
 use tenter_units::Time;
@@ -225,7 +227,12 @@ impl Controller {
 
     /// What should follow from a traffic.
     fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
-        let choice = circuits::choose(&self.home, traffic, self.spills);
+        let choice = match self.plan.controller {
+            SteeringController::Estimate => circuits::choose(&self.home, traffic, self.spills),
+            SteeringController::Greedy => {
+                circuits::choose_greedily(&self.home, traffic, self.spills)
+            }
+        };
         let before = circuits::estimate(&self.current, traffic, self.spills);
         let better = |before| choice.estimate.improves(before, self.plan.threshold);
         let mut row = SteeringRow {
@@ -242,7 +249,8 @@ impl Controller {
         (row.busiest_before, row.links_before) = before.map(figures).unwrap_or_default();
         (row.busiest_after, row.links_after) = figures(choice.estimate);
         let mut change = None;
-        if before.is_none_or(better) {
+        let always = self.plan.controller == SteeringController::Greedy;
+        if always || before.is_none_or(better) {
             let rewirings = circuits::rewirings(&self.current, &choice.topology);
             row.changed = !rewirings.is_empty();
             row.optical_switches = rewirings.len() as u32;

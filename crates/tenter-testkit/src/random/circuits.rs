@@ -4,7 +4,8 @@
 use tenter_engine::Stream;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_scenario::{
-    CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringDemand, SteeringPlan,
+    CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringController, SteeringDemand,
+    SteeringPlan,
 };
 use tenter_topology::circuits::can_steer;
 use tenter_topology::{
@@ -79,6 +80,11 @@ fn steer(plan: &mut Plan, topology: &Topology, draw: &mut Draw) {
                 SteeringDemand::Jobs
             } else {
                 SteeringDemand::Counters
+            },
+            controller: if draw.chance(30) {
+                SteeringController::Greedy
+            } else {
+                SteeringController::Estimate
             },
             interval: Time::from_us(draw.within(2..=50)),
             threshold: draw.below(100) as u32,

@@ -68,6 +68,32 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     best
 }
 
+/// The circuits that the matching alone gives, as the source has it: every optical switch in turn
+/// gets the heaviest one, and all of it is set, whatever that takes from the tree. One uplink of
+/// each leaf stays, or as many more as it takes to reach all others. `home` is as for [`choose`].
+///
+/// # Panics
+/// As [`choose`].
+pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
+    let mut search = Chooser::new(home, scenes, spills);
+    search.order = (0..search.order.len()).collect();
+    let mut questions = search.questions();
+    questions.retain(|question| question.policy.least_share == 0);
+    for question in questions.iter().rev() {
+        let topology = search.answer(question);
+        if topology.unreached().is_none()
+            && let Some(estimate) = estimate(&topology, scenes, spills)
+        {
+            return Choice { topology, estimate };
+        }
+    }
+    let known = estimate(home, scenes, spills);
+    Choice {
+        topology: home.clone(),
+        estimate: known.expect("the fabric joins its hosts"),
+    }
+}
+
 /// What the matching is asked.
 #[derive(Clone, Debug)]
 struct Question {

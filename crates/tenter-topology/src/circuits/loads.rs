@@ -7,12 +7,16 @@ use crate::{Routing, Topology};
 use super::scenes::{Scenes, amount_in, in_use};
 use super::traffic::{Traffic, time_of};
 
-/// How long traffic takes through a fabric, and how far it goes; the less of both the better. Times
-/// are in the unit of the traffic's amounts.
+/// How long traffic takes through a fabric, what of it is late, and how far it goes; the less of
+/// each the better, the first deciding. Times are in the unit of the traffic's amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
     /// The time of the busiest link, or NIC where that takes longer, of all scenes together.
     pub busiest: u128,
+    /// By how much links between switches take longer than the busiest NIC sends, all of them
+    /// together. A NIC that many send to may take longer still, and hides these links from
+    /// `busiest`; what others send waits for them all the same.
+    pub late: u128,
     /// The times of all links between switches together: what is sent, by how far it goes.
     pub total: u128,
 }
@@ -25,14 +29,16 @@ impl Estimate {
             own < other && own.saturating_mul(1_000) <= other.saturating_mul(kept)
         };
         less(self.busiest, other.busiest)
-            || (self.busiest <= other.busiest && less(self.total, other.total))
+            || (self.busiest <= other.busiest
+                && (less(self.late, other.late)
+                    || (self.late <= other.late && less(self.total, other.total))))
     }
 }
 
 /// What the circuits that there are would do for some traffic; nothing where they do not join all.
 ///
-/// Where circuits `spill`, they carry what they can in the time of the busiest NIC, and the tree
-/// the rest.
+/// Where circuits `spill`, they carry what they can while the busiest NIC sends, and the tree the
+/// rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::build(topology).ok()?;
     let of_scenes = scenes
@@ -40,10 +46,12 @@ pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Es
         .map(|traffic| Loads::of(topology, &routing, traffic, spills).estimate());
     let none = Estimate {
         busiest: 0,
+        late: 0,
         total: 0,
     };
     Some(of_scenes.fold(none, |sum, of| Estimate {
         busiest: sum.busiest + of.busiest,
+        late: sum.late.saturating_add(of.late),
         total: sum.total.saturating_add(of.total),
     }))
 }
@@ -65,7 +73,9 @@ struct Loads<'t> {
     amounts: Vec<u64>,
     /// By switch: what is to go on from there.
     waiting: Vec<u64>,
+    /// The time of the busiest NIC, and of the one that sends longest.
     nic: u128,
+    sender: u128,
     spills: bool,
 }
 
@@ -84,6 +94,7 @@ impl<'t> Loads<'t> {
             waiting: vec![0; topology.switches()],
             first,
             nic: traffic.busiest_nic(topology),
+            sender: traffic.busiest_sender(topology),
             spills,
         };
         // A host of each leaf stands for all of them.
@@ -131,7 +142,7 @@ impl<'t> Loads<'t> {
     }
 
     /// What takes the shortest way: all of it, or as much as circuits carry while the busiest NIC
-    /// is busy.
+    /// sends.
     fn direct(&self, routing: &Routing, (from, to): (u32, u32), amount: u64) -> u64 {
         let leaf = routing.attachment(from);
         if !self.spills || routing.others(leaf, to).is_empty() {
@@ -140,7 +151,7 @@ impl<'t> Loads<'t> {
         let node = self.topology.hosts as u32 + leaf;
         let carried = |port: &u16| {
             let rate = self.topology.cable(node, *port).rate;
-            amount_in(self.nic, rate)
+            amount_in(self.sender, rate)
         };
         let ports = routing.candidates(leaf, to).iter();
         amount.min(ports.map(carried).sum())
@@ -205,10 +216,14 @@ impl<'t> Loads<'t> {
     fn estimate(&self) -> Estimate {
         let none = Estimate {
             busiest: self.nic,
+            late: 0,
             total: 0,
         };
         self.times().fold(none, |sum, time| Estimate {
             busiest: sum.busiest.max(in_use(time)),
+            late: sum
+                .late
+                .saturating_add(in_use(time).saturating_sub(self.sender)),
             total: sum.total.saturating_add(time),
         })
     }

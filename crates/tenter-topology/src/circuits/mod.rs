@@ -10,7 +10,7 @@ mod scenes;
 pub mod steering;
 mod traffic;
 
-pub use choice::{Choice, can_steer, choose, rewirings};
+pub use choice::{Choice, can_steer, choose, choose_greedily, rewirings};
 pub use loads::{Estimate, estimate};
 pub use scenes::Scenes;
 pub use traffic::Traffic;

@@ -98,9 +98,17 @@ impl Traffic {
     /// The longest that any NIC takes for what it sends or receives, in the unit of time of
     /// [`Estimate`](super::Estimate).
     pub fn busiest_nic(&self, topology: &Topology) -> u128 {
+        self.longest(topology, |[sent, received]| *sent.max(received))
+    }
+
+    /// The longest that any NIC takes for what it sends, in the same unit.
+    pub fn busiest_sender(&self, topology: &Topology) -> u128 {
+        self.longest(topology, |[sent, _]| *sent)
+    }
+
+    fn longest(&self, topology: &Topology, amount: impl Fn(&[u64; 2]) -> u64) -> u128 {
         let time = |(host, amounts): (u32, &[u64; 2])| {
-            let rate = topology.cable(host, 0).rate;
-            time_of(amounts[0].max(amounts[1]), rate)
+            time_of(amount(amounts), topology.cable(host, 0).rate)
         };
         let times = (0..).zip(&self.by_host).map(time);
         times.max().unwrap_or(0)
