@@ -371,6 +371,10 @@ impl Switch {
             return;
         }
         port.store((packet, input, queue), &self.rules, medium);
+        if self.crossbar.is_some() {
+            // Before words go out, each behind what its port sends: this is nothing it may send.
+            port.leave_to_crossbar(queue);
+        }
         self.active[usize::from(number) / 64] |= 1 << (number % 64);
         self.buffer.charge(admission, place, (before, frame), now);
         if self.buffer.has_due() {
