@@ -37,9 +37,8 @@ impl Port {
         self.transmitter
             .transmit_queued(&packet, now, before - frame, medium);
         if around.buffer.is_booked(number) {
-            around
-                .buffer
-                .release_seldom((input, number), (before, frame), now);
+            let place = self.place(input, number);
+            around.buffer.release_seldom(place, (before, frame), now);
         }
         let until = self.transmitter.free_at();
         debug_assert!(until < NEVER, "a dark port has sent");

@@ -24,7 +24,7 @@ pub(crate) const INPUT_QUEUED: KeyTable = KeyTable {
             Default("1"),
             "With `queues: fifo`: so many virtual channels, each in the order of arrival; a frame takes the shortest",
         )
-        .from("1 is the textbook's FIFO switch; BookSim has 8 unless told otherwise"),
+        .from("1 is the textbook's FIFO switch; BookSim has 16 unless told otherwise"),
         key(
             "iterations",
             "count, 1 to 64",
