@@ -6,7 +6,8 @@
 //! output queues are the trigger it is paused for each of some: one of them that does not send is
 //! enough, if it stays too long whatever else leaves the pool, or if nothing else can leave.
 //! Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is stuck once
-//! stays so.
+//! stays so. In switches whose inputs keep frames in order it is enough that the first frame of
+//! every channel waits so: it holds up all behind it, wherever they go.
 //!
 //! Where frames are sent by credit, an ingress group is an input buffer that holds something. It is
 //! stuck when every frame in it stands in an output queue that has no credit for its first frame,
@@ -98,18 +99,22 @@ fn holds_up<D: Driver>(driver: &D, switch: &Switch, group: Group) -> bool {
     buffer.occupied() > 0 && counted == Some(buffer.counted())
 }
 
-/// The output ports and queues in which frames wait that a group is paused for.
+/// The output ports and queues in which frames wait that a group is paused for. Where inputs keep
+/// their frames in order, those behind the first of a channel wait for it, and do not count.
 fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item = (u16, u8)> {
     let queues = 0..switch.classes().len() as u8;
     let all = (0..).zip(switch.ports());
     let all =
         all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
-    let holding = all.filter(move |(_, port, queue)| {
+    let holding = all.filter(move |(number, port, queue)| {
         let mut frames = port.waiting_in(usize::from(*queue));
+        let is_first = |input| switch.may_come_next((input, *number, usize::from(*queue)));
         if by_pool && switch.shares_pool(usize::from(group.queue), usize::from(*queue)) {
-            return frames.next().is_some();
+            return frames.any(|frame| is_first(frame.stored_from()));
         }
-        *queue == group.queue && frames.any(|frame| frame.stored_from() == group.port)
+        *queue == group.queue
+            && is_first(group.port)
+            && frames.any(|frame| frame.stored_from() == group.port)
     });
     holding.map(|(number, _, queue)| (number, queue))
 }

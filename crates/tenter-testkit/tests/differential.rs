@@ -233,7 +233,7 @@ fn assert_totals(seed: u64, summary: &Summary) {
 }
 
 /// No mark is told of two chunks, and none is left out where every flow has ended and nothing
-/// overtook anything.
+/// overtook anything or was given up.
 fn assert_marks(seed: u64, trial: &Trial) {
     let totals = &trial.outcome.summary.totals;
     let marked: u64 = trial
@@ -248,7 +248,10 @@ fn assert_marks(seed: u64, trial: &Trial) {
         "scenario {seed}: {marked} marks and {told} notifications of chunks"
     );
     let summary = &trial.outcome.summary;
-    let again = totals.retransmitted_frames + totals.lost_frames + totals.out_of_order_frames;
+    let again = totals.retransmitted_frames
+        + totals.lost_frames
+        + totals.out_of_order_frames
+        + totals.given_up_frames;
     let loaded = summary.jobs.iter().any(|job| job.job.background);
     if summary.complete && !loaded && again == 0 {
         let all = (totals.rx_marked_frames, totals.cnp_frames);

@@ -194,6 +194,18 @@ impl Crossbar {
         matched
     }
 
+    /// Whether frames wait for others in front of them that leave through other ports.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.channels() > 0
+    }
+
+    /// The outputs of the first frames of an input's channels.
+    pub(crate) fn heads(&self, input: u16, queue: usize) -> impl Iterator<Item = u16> {
+        let channels = self.channels();
+        let own = &self.lanes[queue].channels[usize::from(input) * channels..][..channels];
+        own.iter().filter_map(|channel| channel.front().copied())
+    }
+
     /// An input sends until then.
     pub(crate) fn occupy(&mut self, input: u16, until: u64) {
         self.busy_until[usize::from(input)] = until;

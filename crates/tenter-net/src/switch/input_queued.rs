@@ -19,6 +19,14 @@ impl Switch {
         self.crossbar = Some(Box::new(crossbar));
     }
 
+    /// Whether a frame of a queue that came through `input` could be the next to leave through an
+    /// output, as far as other frames of that input are concerned: it does not stand behind one
+    /// that must leave first.
+    pub fn may_come_next(&self, (input, output, queue): (u16, u16, usize)) -> bool {
+        let in_order = self.crossbar.as_ref().filter(|of| of.is_in_order());
+        in_order.is_none_or(|of| of.heads(input, queue).any(|head| head == output))
+    }
+
     /// As [`Switch::visit`].
     pub(crate) fn visit_inputs<M: Medium>(
         &mut self,
