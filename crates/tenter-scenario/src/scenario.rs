@@ -314,10 +314,7 @@ impl Draft<'_> {
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, endpoint, problems);
         let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let of_nic = (
-            self.seed.unwrap_or(0),
-            endpoint.map(|endpoint| &endpoint.nic),
-        );
+        let of_nic = (self.seed.unwrap_or(0), endpoint.map(|of| &of.nic));
         let jobs = jobs::bind(self.jobs, &names, of_nic, effective);
         check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
         let faults = self.faults.and_then(|of| of.bind(&topology, of_nic.0));
