@@ -58,7 +58,7 @@ pub(crate) enum Command {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
-    /// Folder for the trial, in place of an older trial there; by default a new one under `trials/`
+    /// Folder for the trial; replaces a trial that is there; by default a new one under `trials/`
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// What to print on standard output
@@ -69,8 +69,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
-    /// Run so many seeds, from the scenario's (or `--seed`) on: mean, 95 % confidence interval,
-    /// worst and best of each job and size
+    /// Number of seeds to run, counting up from the scenario's (or `--seed`); prints mean, 95 %
+    /// confidence interval, worst and best of each job and size
     #[arg(long, value_name = "N", conflicts_with = "watch")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) seeds: Option<u32>,
@@ -154,7 +154,7 @@ pub(crate) struct Bench {
     /// Seed of every random stream
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Folder for the trial, in place of an older trial there; by default a new one under `trials/`
+    /// Folder for the trial; replaces a trial that is there; by default a new one under `trials/`
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
@@ -348,7 +348,7 @@ pub(crate) struct Report {
     /// Folders of trials, as `tenter run` leaves them, or of studies, as `tenter study run -o` does
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
-    /// File to write, in place of an older one; opens in any browser, without a network
+    /// File to write; replaces one that is there; opens in any browser, without a network
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
     /// Make it even where it would take more memory than there is

@@ -15,6 +15,7 @@ use tenter_report::{
 };
 use tenter_scenario::{Loaded, Plan};
 use tenter_sim::{Driver, Interference, Outcome, Simulation, SimulationError};
+use tenter_units::Rate;
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};
@@ -347,7 +348,8 @@ pub(crate) fn describe(plan: &Plan) -> String {
     let mut rates: Vec<_> = topology.cables.iter().map(|cable| cable.rate).collect();
     rates.sort_unstable();
     rates.dedup();
-    let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+    let gbps = |rate: &Rate| format!("{} Gb/s", rate.bits_per_second() as f64 / 1e9);
+    let rates: Vec<String> = rates.iter().map(gbps).collect();
     format!(
         "{}, {} at {}",
         plan.topology_spec.name(),

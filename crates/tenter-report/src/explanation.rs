@@ -186,7 +186,7 @@ fn write_more(count: usize, out: &mut String) -> fmt::Result {
 fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
     writeln!(
         out,
-        "\npaths nobody else uses: round trip of the longest frame and its acknowledgement, BDP, and times of messages"
+        "\nunloaded paths: round trip of the longest frame and its acknowledgement, BDP, and times of messages"
     )?;
     let mut columns = vec![
         TextColumn::number("switches", ""),
@@ -426,7 +426,9 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         ("pods", job.pods, job.fewest_pods),
     ];
     for (what, groups, fewest) in spans {
-        if groups > fewest {
+        // Where each leaf counts as a pod, as behind spines, the second line would repeat the first.
+        let differ = (job.pods, job.fewest_pods) != (job.leaves, job.fewest_leaves);
+        if groups > fewest && (what != "pods" || differ) {
             let factor = f64::from(groups) / f64::from(fewest.max(1));
             writeln!(
                 out,
@@ -496,7 +498,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  packets    {} packet-hops, {} of them data, in {}; what is paused or sent again comes on top",
+        "  packets    {} packet-hops, {} of them data, in {}; pauses and retransmissions come in addition",
         si(cost.packet_hops).trim_end(),
         si(cost.data_packet_hops).trim_end(),
         counted(cost.flows, "flow"),

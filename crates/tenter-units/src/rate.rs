@@ -16,7 +16,18 @@ pub(crate) const RATE: Dimension = Dimension {
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
     ],
-    spellings: &[],
+    spellings: &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("b/s", 1),
+        ("kb/s", 1_000),
+        ("Mb/s", 1_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("Tb/s", 1_000_000_000_000),
+    ],
 };
 
 read_and_print!(

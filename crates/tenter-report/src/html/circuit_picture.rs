@@ -333,7 +333,7 @@ impl<'a> Picture<'a> {
             ""
         };
         let mut about = format!(
-            "{} – {}\n{} {what}{elsewhere}, {} Gbit/s",
+            "{} – {}\n{} {what}{elsewhere}, {} Gb/s",
             a.names[0],
             b.names[0],
             count(bundle.count),

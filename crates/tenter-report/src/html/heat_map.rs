@@ -204,7 +204,7 @@ fn cell(
         ),
     };
     let tip = format!(
-        "{lead}\n{} Gbit/s, {}% busy\npaused {}\ndropped {} frames\ndeepest queue {}",
+        "{lead}\n{} Gb/s, {}% busy\npaused {}\ndropped {} frames\ndeepest queue {}",
         number(ports[0].rate_gbps, 4),
         number(utilisation * 100.0, 4),
         time(paused),

@@ -119,7 +119,7 @@ fn power_tile(power: &PowerRow, page: &mut String) {
     let unit = Unit::of("W");
     let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| unit.show(v, 4));
     let about = format!(
-        "static, and {} dynamic; {} and {} per Gbit/s delivered",
+        "static, and {} dynamic; {} and {} per Gb/s delivered",
         shown(power.dynamic_power),
         shown(power.static_per_gbps),
         shown(power.dynamic_per_gbps)
@@ -302,7 +302,7 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
         (
             "Fabric",
             format!(
-                "{} NICs, {switches} switches, {} links at {} Gbit/s",
+                "{} NICs, {switches} switches, {} links at {} Gb/s",
                 count(nics as u64),
                 count(trial.ports.len() as u64 / 2),
                 rates.join(" and ")

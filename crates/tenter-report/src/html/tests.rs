@@ -285,7 +285,7 @@ fn circuits_are_drawn_before_and_after() {
     assert!(page.contains("<small>220\u{a0}µs to 1\u{a0}ms</small>"));
     // The direct circuit, in the second picture and in the legend.
     assert_eq!(page.matches("class=\"plain moved\"").count(), 2);
-    assert!(page.contains("n5 – n6\n1 circuit, moved here, 100 Gbit/s"));
+    assert!(page.contains("n5 – n6\n1 circuit, moved here, 100 Gb/s"));
     assert!(page.contains("n9\n1 dark port\""));
     assert!(page.contains("the trial was not sampled"));
     assert!(page.contains("<a href=\"#circuits0\">Circuits</a>"));

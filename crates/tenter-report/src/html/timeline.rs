@@ -231,7 +231,7 @@ fn draw_strips(
     page.push_str("</svg>\n");
 }
 
-/// Share of `capacity` (Gbit/s) in each of `bins` equal parts of the time.
+/// Share of `capacity` (Gb/s) in each of `bins` equal parts of the time.
 fn shares<'a>(
     chunks: impl Iterator<Item = &'a Chunk>,
     start: f64,
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn bytes_are_spread_over_the_time_on_the_wire() {
         // 1,000 B from 5 to 15 ns are 100 B/ns; of two bins of 10 ns each gets 500 B, which is half
-        // of what 800 Gbit/s carry there (100 B/ns × 10 ns).
+        // of what 800 Gb/s carry there (100 B/ns × 10 ns).
         let chunks = [chunk(5.0, 15.0)];
         let shares = shares(chunks.iter(), 0.0, 20.0, 2, 800.0);
         assert_eq!(shares, [0.5, 0.5]);

@@ -27,7 +27,7 @@ pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Resu
         TextColumn::number("P50", ""),
         TextColumn::number("P99", ""),
         TextColumn::number("P99.9", ""),
-        TextColumn::number("P100", ""),
+        TextColumn::number("max", ""),
     ];
     let ideals = judged().flat_map(&rows).map(|row| Some(row.full_mesh_time));
     let decimals = decimals(ideals);

@@ -305,7 +305,7 @@ fn ideal_ratios_have_a_table_of_their_own() {
     .render(Format::Table);
     let expected = "
 ideal ratio: time over that of the same transfers on a full mesh of links at port speed
-  job       collective              size  full mesh   ratio  flows: mean  P50  P99  P99.9    P100
+  job       collective              size  full mesh   ratio  flows: mean  P50  P99  P99.9     max
                                                  ms
   training  all                                      1.0380
             all-to-all, parallel  16 MiB      0.300  1.0380       0.9000    -    -      -  1.0380

@@ -275,7 +275,10 @@ pub(super) fn fields<'t, const N: usize>(
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let count = words.len();
     words.try_into().map_err(|_| {
-        let what = format!("{count} words are not {names}");
+        let what = match count {
+            1 => format!("has 1 field, not {names}"),
+            _ => format!("has {count} fields, not {names}"),
+        };
         error(line, what, "write them with commas or spaces between them")
     })
 }
@@ -420,7 +423,7 @@ mod tests {
                 "a.csv",
                 "source,destination,bytes\n0,1\n",
                 2,
-                "2 words are not source",
+                "has 2 fields, not source",
             ),
             (
                 "a.csv",
@@ -479,7 +482,7 @@ mod tests {
                 1,
                 "does not say",
             ),
-            ("a.txt", "0 1 5\n", 1, "3 words are not rank, peer"),
+            ("a.txt", "0 1 5\n", 1, "has 3 fields, not rank, peer"),
             ("a.txt", "0 1 5 tag\n", 1, "the tag `tag`"),
         ]);
     }

@@ -72,6 +72,13 @@ fn a_bare_number_is_told_which_unit_fits() {
 }
 
 #[test]
+fn rates_are_read_as_they_are_displayed() {
+    for text in ["400Gbps", "400 Gb/s", "400Gbit/s", "0.4 Tb/s"] {
+        assert_eq!(rate(text), Ok(400_000_000_000), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_unit_gets_a_suggestion() {
     assert_eq!(
         message(rate("400gbps")),
@@ -79,8 +86,8 @@ fn an_unknown_unit_gets_a_suggestion() {
     );
     for (text, near) in [
         ("40 Gpbs", "`40Gbps`"),
-        ("40Gb/s", "`40Gbps`"),
-        ("4Gbit/s", "`4Gbps`"),
+        ("40gb/s", "`40Gbps`"),
+        ("4gbit/s", "`4Gbps`"),
     ] {
         assert!(
             message(rate(text)).contains(near),
