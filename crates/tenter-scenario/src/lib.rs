@@ -68,6 +68,7 @@ mod profiles;
 mod queue_changes;
 mod queue_pair_packets;
 mod reach;
+mod sampling;
 mod scale_up;
 mod scenario;
 mod schema;

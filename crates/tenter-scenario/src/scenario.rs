@@ -24,6 +24,7 @@ use crate::plan::{
     CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
 };
 use crate::queue_changes::{self, QueueChangesDraft};
+use crate::sampling::{self, Sampling};
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
@@ -105,9 +106,9 @@ const OBSERVE: KeyTable = KeyTable {
         ),
         key(
             "sample_interval",
-            "time, 1us or more",
-            Default("100us"),
-            "How often",
+            "time, 1us or more, or `auto`",
+            Default("auto"),
+            "How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time limit where that is shorter, rounded up to two digits; 100us where neither is known",
         ),
         key(
             "baseline",
@@ -253,7 +254,8 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
 
 /// What is recorded beside the results.
 struct Observe<'p> {
-    sample_interval: Option<Time>,
+    /// `None` for no samples.
+    sampling: Option<Sampling>,
     baseline: bool,
     queue_changes: QueueChangesDraft<'p>,
 }
@@ -261,14 +263,12 @@ struct Observe<'p> {
 fn read_observe<'p>(scenario: &mut Section<'p>) -> Read<Observe<'p>> {
     let mut section = scenario.section("observe", &OBSERVE)?;
     let samples = section.boolean("samples");
-    let field = section.take("sample_interval");
-    let range = Time::from_us(1)..=Time::from_us(1_000_000_000);
-    let interval = field.and_then(|field| field.quantity("a time", &range));
+    let interval = sampling::read(&mut section);
     let baseline = section.boolean("baseline");
     let queue_changes = queue_changes::read(&mut section);
     scenario.put("observe", section.finish());
     Some(Observe {
-        sample_interval: if samples? { Some(interval?) } else { None },
+        sampling: if samples? { Some(interval?) } else { None },
         baseline: baseline?,
         queue_changes: queue_changes?,
     })
@@ -338,6 +338,10 @@ impl Draft<'_> {
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
+        let (jobs, scale_up, npus_per_nic) = (jobs?, endpoint.scale_up, endpoint.npus_per_nic);
+        let nic = switching.spec.adapted(endpoint.complete(&balancing));
+        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.0);
+        let sample_interval = observe.sampling.map(|of| of.bind(length, effective));
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -351,17 +355,17 @@ impl Draft<'_> {
             input_queued: switching.spec.input_queued(),
             devices,
             power: fabric.power?,
-            scale_up: endpoint.scale_up,
-            npus_per_nic: endpoint.npus_per_nic,
-            nic: switching.spec.adapted(endpoint.complete(&balancing)),
+            scale_up,
+            npus_per_nic,
+            nic,
             dma: dma?,
             addresses,
-            jobs: jobs?,
+            jobs,
             faults: faults?,
             impairments: impaired?,
             watchdog,
             baseline: observe.baseline,
-            sample_interval: observe.sample_interval,
+            sample_interval,
             time_limit: limits.0,
             background_delay: limits.1,
             window_cap: self.window_cap?,

@@ -1,0 +1,163 @@
+//! How often queues and rates are sampled, where the scenario leaves that to the length of the run.
+
+use tenter_endpoint::NicSpec;
+use tenter_net::Switches;
+use tenter_topology::Topology;
+use tenter_units::Time;
+use tenter_workload::Job;
+use tenter_workload::closed_form::ideal_completion;
+use tenter_workload::collective::CollectiveKind;
+
+use crate::decode::{Read, Section};
+use crate::tree::Node;
+
+/// Samples of a run in which nothing ever waits; others last longer and have more.
+const SAMPLES: u64 = 500;
+const SHORTEST: Time = Time::from_us(1);
+const LONGEST: Time = Time::from_us(1_000_000_000);
+/// Where nothing says how long the run is.
+const UNKNOWN: Time = Time::from_us(100);
+/// Switches between two hosts, for the latency of a step; an estimate, as the length is one.
+const SWITCHES: u64 = 3;
+
+/// What a scenario says of the time between samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// This.
+    Every(Time),
+    /// Whatever suits the length of the run.
+    Auto,
+}
+
+/// Reads it.
+pub(crate) fn read(section: &mut Section<'_>) -> Read<Sampling> {
+    let field = section.take("sample_interval")?;
+    if field.word() == Some("auto") {
+        return Some(Sampling::Auto);
+    }
+    let time = field.quantity("a time", &(SHORTEST..=LONGEST))?;
+    Some(Sampling::Every(time))
+}
+
+impl Sampling {
+    /// The time between samples of a run of about this length, which is written into the effective
+    /// configuration.
+    pub(crate) fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
+        let interval = match self {
+            Sampling::Every(interval) => return interval,
+            Sampling::Auto => interval(length()),
+        };
+        let path = ["observe", "sample_interval"];
+        effective.put(&path, Node::plain(interval.to_string()));
+        interval
+    }
+}
+
+/// A 500th of a length, rounded up to two digits.
+fn interval(length: Time) -> Time {
+    if length.is_zero() || length == Time::MAX {
+        return UNKNOWN;
+    }
+    let exact = length.ps().div_ceil(SAMPLES);
+    let mut digit = 1_u64;
+    while exact / digit >= 100 {
+        digit *= 10;
+    }
+    Time::from_ps(exact.div_ceil(digit) * digit).clamp(SHORTEST, LONGEST)
+}
+
+/// About how long a run takes if nothing ever waits: until the last job under test ends, or until
+/// the limit.
+pub(crate) fn length(
+    jobs: &[Job],
+    (topology, switches, nic): (&Topology, &Switches, &NicSpec),
+    limit: Option<Time>,
+) -> Time {
+    let usual = &switches.usual;
+    let delays = topology.cables.iter().map(|cable| cable.delay);
+    let cable = delays.max().unwrap_or_default();
+    let switch = usual.ingress_latency.saturating_add(usual.egress_latency);
+    let times = |time: Time, count: u64| Time::from_ps(time.ps().saturating_mul(count));
+    let ends = nic.transmit_latency.saturating_add(nic.receive_latency);
+    let latency = ends.saturating_add(times(switch, SWITCHES));
+    let latency = latency.saturating_add(times(cable, SWITCHES + 1));
+    let own: Vec<Time> = jobs
+        .iter()
+        .map(|job| of_job(job, topology, latency))
+        .collect();
+    let judged = (0..jobs.len()).filter(|&job| !jobs[job].background);
+    let ends = judged.map(|job| {
+        // Jobs that wait for each other run one after the other.
+        let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(|of| of as usize));
+        before.fold(Time::ZERO, |sum, job| sum.saturating_add(own[job]))
+    });
+    let end = ends.max().unwrap_or_default();
+    match limit {
+        Some(limit) if end.is_zero() => limit,
+        Some(limit) => end.min(limit),
+        None => end,
+    }
+}
+
+/// From the instant at which it could start to its end.
+fn of_job(job: &Job, topology: &Topology, latency: Time) -> Time {
+    let rates = job.hosts.iter().map(|&host| topology.cable(host, 0).rate);
+    let rate = rates.min().unwrap_or_default();
+    let port_time = |bytes: u64| rate.time_of_bits(u128::from(bytes) * 8);
+    let round = job.sequence.iter().fold(0_u128, |sum, run| {
+        let time = match run.kind {
+            CollectiveKind::Flows { .. } => Time::MAX,
+            _ => ideal_completion(&run.kind, job.ranks(), run.size_bytes, &port_time, latency),
+        };
+        sum + [time, run.compute.mean, job.gap]
+            .map(|time| u128::from(time.ps()))
+            .iter()
+            .sum::<u128>()
+    });
+    let rounds = u128::from(job.iterations) + u128::from(job.warm_up);
+    let whole = u128::from(job.start.ps()) + round * rounds;
+    Time::from_ps(u64::try_from(whole).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, load};
+
+    #[test]
+    fn an_interval_has_two_digits() {
+        // 61.8 ms / 500 = 123.6 us.
+        assert_eq!(interval(Time::from_ns(61_800_000)), Time::from_us(130));
+        assert_eq!(interval(Time::from_us(50_000)), Time::from_us(100));
+        assert_eq!(interval(Time::from_us(90)), SHORTEST);
+        assert_eq!(interval(Time::ZERO), UNKNOWN);
+        assert_eq!(interval(Time::MAX), UNKNOWN);
+        assert_eq!(
+            interval(Time::from_ps(u64::MAX - 1)),
+            Time::from_us(37_000_000_000).min(LONGEST)
+        );
+    }
+
+    fn sampled(jobs: &str) -> (Time, String) {
+        let text = format!(
+            "schema_version: 1\nfabric: {{kind: single-switch, hosts: 8, rate: 100 Gb/s}}\n{jobs}"
+        );
+        let loaded = load(&text, "x.yaml", Format::Yaml, &[], None).expect("a scenario");
+        let interval = loaded.plan.sample_interval.expect("samples are on");
+        (interval, loaded.effective)
+    }
+
+    #[test]
+    fn samples_follow_the_length_of_the_run() {
+        // 7 shares of 12.5 MB at 12.5 GB/s take 7 ms: a sample every 14 us, and with latency a
+        // little more.
+        let text = "jobs: [{collectives: [{collective: all-to-all, size: 100MB}]}]\n";
+        let (interval, effective) = sampled(text);
+        assert_eq!(interval, Time::from_us(15));
+        assert!(effective.contains("sample_interval: 15us"), "{effective}");
+        let limited = format!("{text}limits: {{time: 1ms}}\n");
+        assert_eq!(sampled(&limited).0, Time::from_us(2));
+        let own = format!("{text}observe: {{sample_interval: 70us}}\n");
+        assert_eq!(sampled(&own).0, Time::from_us(70));
+    }
+}
