@@ -46,6 +46,12 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// The first value, for changes.
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        let first = self.head as usize;
+        (self.len > 0).then(|| &mut self.slots[first])
+    }
+
     /// Prefetches the values that have waited longest, so many at most.
     #[inline]
     pub fn prefetch(&self, most: usize) {

@@ -213,6 +213,18 @@ pub struct EcnSpec {
     /// The line rate that `min_bytes` and `max_bytes` are meant for: at ports of other rates they
     /// are in proportion. `None`: they are the same at all.
     pub scale_from: Option<Rate>,
+    /// When the length of the queue is looked at.
+    pub mark_at: MarkAt,
+}
+
+/// When a switch decides whether a frame is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkAt {
+    /// When it is put into its queue, by what this holds with it.
+    #[default]
+    Enqueue,
+    /// When its first bit leaves, by what it leaves behind.
+    Dequeue,
 }
 
 impl EcnSpec {
@@ -235,6 +247,7 @@ impl EcnSpec {
             max_bytes: bytes,
             max_probability_ppm: 0,
             scale_from: None,
+            mark_at: MarkAt::Enqueue,
         }
     }
 }

@@ -20,10 +20,10 @@ impl EcnSpec {
         (bits * u128::from(quantum_ps()) / QUANTUM_BIT_PS) as u64
     }
 
-    /// Whether a frame that arrives now is marked: it is put into the queue of a wire, and makes it
-    /// hold `queue_bytes`.
+    /// Whether a frame is marked that makes the queue of a wire hold `queue_bytes`, or leaves so
+    /// much behind in it.
     ///
-    /// The draw depends on the switch, the frame and the instant alone, not on any draw before it.
+    /// The draw depends on the switch, the frame and its arrival alone, not on any draw before it.
     pub(crate) fn marks(
         &self,
         packet: &Packet,
@@ -54,7 +54,7 @@ impl EcnSpec {
 mod tests {
     use tenter_units::Rate;
 
-    use crate::class::EcnSpec;
+    use crate::class::{EcnSpec, MarkAt};
 
     #[test]
     fn thresholds_scale_with_the_line_on_request() {
@@ -63,6 +63,7 @@ mod tests {
             max_bytes: 1_600_000,
             max_probability_ppm: 200_000,
             scale_from: Some(Rate::from_gbps(100)),
+            mark_at: MarkAt::Enqueue,
         };
         // 512 bits last 1,280 ps at 400G: 1.6 MB there are 400 kB at 100G.
         assert_eq!(spec.counted(1_600_000, || 1_280), 400_000);

@@ -42,7 +42,7 @@ mod watchdog;
 
 pub use buffer::{IngressRecord, PausesBy, PoolRecord};
 pub use class::{
-    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger,
+    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
     PoolScope, Scheduling,
 };
 pub use credit::{

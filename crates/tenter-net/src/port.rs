@@ -7,7 +7,7 @@ mod input_queued;
 use tenter_engine::{Agenda, prefetch, prefetch_at};
 
 use crate::buffer::{Admission, Due, Place, SharedBuffer, Word};
-use crate::class::{CLASSES, ClassSpec, EcnSpec};
+use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt};
 use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
@@ -60,6 +60,8 @@ pub(crate) struct PortRules {
     queue_of: [u8; CLASSES],
     /// Queues whose frames may be marked, one bit each, and how.
     marking: u8,
+    /// The same of those whose frames are marked when they leave.
+    marking_late: u8,
     ecn: Vec<Option<EcnSpec>>,
     /// Makes what is drawn by chance, and load balancing, differ from other switches'.
     pub(crate) seed: u32,
@@ -67,11 +69,16 @@ pub(crate) struct PortRules {
 
 impl PortRules {
     pub(crate) fn new(spec: &SwitchSpec, seed: u32) -> PortRules {
-        let marks = |(queue, of): (usize, &ClassSpec)| u8::from(of.ecn.is_some()) << queue;
+        let marking = |at: MarkAt| -> u8 {
+            let queues = spec.classes.iter().enumerate();
+            let marks = |(_, of): &(usize, &ClassSpec)| of.ecn.is_some_and(|ecn| ecn.mark_at == at);
+            queues.filter(marks).map(|(queue, _)| 1 << queue).sum()
+        };
         PortRules {
             discipline: Discipline::new(&spec.classes),
             queue_of: spec.queue_of_class(),
-            marking: spec.classes.iter().enumerate().map(marks).sum(),
+            marking: marking(MarkAt::Enqueue),
+            marking_late: marking(MarkAt::Dequeue),
             ecn: spec.classes.iter().map(|class| class.ecn).collect(),
             seed,
         }
@@ -83,7 +90,7 @@ impl PortRules {
         usize::from(self.queue_of[usize::from(packet.class())])
     }
 
-    /// Whether a frame is marked that makes its queue hold `queue_bytes`.
+    /// Whether a frame is marked that makes its queue hold `queue_bytes`, or leaves so much behind.
     #[inline(never)]
     fn marks(
         &self,
@@ -537,6 +544,9 @@ impl Port {
             .rules
             .discipline
             .choose(eligible, &mut self.turn, &mut self.queues);
+        if around.rules.marking_late & (1 << number) != 0 {
+            self.mark_first(number, around.rules);
+        }
         let queue = &mut self.queues[number];
         let Some(packet) = queue.front() else {
             return;
@@ -558,6 +568,21 @@ impl Port {
             if self.lanes.is_some() {
                 self.spend(number, frame as u16, start);
             }
+        }
+    }
+
+    /// Marks the first frame of a queue, which is about to leave, if it must be.
+    #[inline(never)]
+    fn mark_first(&mut self, number: usize, rules: &PortRules) {
+        let queue = &mut self.queues[number];
+        let bytes = queue.bytes;
+        let Some(packet) = queue.front_mut() else {
+            return;
+        };
+        let left = bytes - u64::from(packet.frame_bytes);
+        if rules.marks((packet, number), left, &self.transmitter) {
+            packet.flags |= Packet::CONGESTION_EXPERIENCED;
+            queue.counters.marked_frames += 1;
         }
     }
 

@@ -103,6 +103,10 @@ impl ClassQueue {
         self.frames.front()
     }
 
+    pub(crate) fn front_mut(&mut self) -> Option<&mut Packet> {
+        self.frames.front_mut()
+    }
+
     /// Removes the first frame, which has so many bytes.
     #[inline]
     pub(crate) fn remove_front(&mut self, bytes: u64) {

@@ -4,6 +4,7 @@ use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
 use crate::class::{CLASSES, ClassSpec, EcnSpec};
+use crate::headroom;
 use crate::load_balancing::LoadBalancing;
 use crate::scheduled::IndicationSpec;
 
@@ -53,6 +54,8 @@ pub struct Switches {
     /// Whether leaves have frames whole before they do anything with them, however they forward:
     /// those of a scheduled fabric.
     pub leaves_take_whole: bool,
+    /// How long a port takes to obey a pause frame; `None` for what its rate allows.
+    pub pause_response: Option<Time>,
 }
 
 impl Switches {
@@ -62,7 +65,14 @@ impl Switches {
             usual,
             tiers: Vec::new(),
             leaves_take_whole: false,
+            pause_response: None,
         }
+    }
+
+    /// How long a port of this rate takes to obey a pause frame.
+    pub fn response_time(&self, rate: Rate) -> Time {
+        self.pause_response
+            .unwrap_or_else(|| headroom::response_time(rate))
     }
 
     /// Whether a switch takes frames of an input of that rate whole: where it stores and forwards,

@@ -136,6 +136,7 @@ impl Around<'_> {
         let used = self.used_classes();
         let frame = u64::from(self.endpoint.nic.longest_frame_bytes());
         let controlled = usual.is_controlled();
+        let pause_response = usual.pause_response;
         let (mut whole, mut specs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let drafts = std::iter::once((None, usual));
         for (tier, mut draft) in drafts.chain(tiers.into_iter().map(TierDraft::parts)) {
@@ -155,6 +156,7 @@ impl Around<'_> {
             usual,
             tiers,
             leaves_take_whole: self.leaves_take_whole,
+            pause_response,
         };
         self.check_tiers(&whole, &switches)?;
         for (number, parts) in whole.iter().enumerate() {

@@ -1,6 +1,8 @@
 //! The classes of a switch: how each is scheduled, limited, paused and marked.
 
-use tenter_net::{EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger, PoolScope};
+use tenter_net::{
+    EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger, PoolScope,
+};
 use tenter_units::{Bytes, Rate};
 
 use crate::decode::{Field, Read, Section, suggestion};
@@ -166,6 +168,12 @@ const ECN: KeyTable = KeyTable {
             Default("none"),
             "The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in proportion",
         ),
+        key(
+            "mark",
+            "`enqueue` or `dequeue`",
+            Default("enqueue"),
+            "Whether a frame is marked when it is put into its queue, by what this holds with it, or when it leaves, by what it leaves behind",
+        ),
     ],
 };
 
@@ -201,6 +209,7 @@ const fn ecn(min_bytes: u64, max_bytes: u64, max_probability_ppm: u32) -> EcnSpe
         max_bytes,
         max_probability_ppm,
         scale_from: None,
+        mark_at: MarkAt::Enqueue,
     }
 }
 
@@ -542,9 +551,12 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
     let scale_from = own
         .take("scale_from")
         .and_then(|field| field.or_none(|field| field.quantity("a rate", &rates)));
+    let times = [("enqueue", MarkAt::Enqueue), ("dequeue", MarkAt::Dequeue)];
+    let mark_at = own.choice("mark", &times);
     section.put("ecn", own.finish());
     let spec = EcnSpec {
         scale_from: scale_from?,
+        mark_at: mark_at?,
         ..ecn(min_bytes?, max_bytes?, ppm?)
     };
     if spec.min_bytes > spec.max_bytes {
@@ -566,6 +578,7 @@ fn written(spec: EcnSpec) -> Node {
         ("kmax", size(spec.max_bytes)),
         ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
         ("scale_from", Node::plain(scale_from)),
+        ("mark", Node::plain("enqueue")),
     ])
 }
 

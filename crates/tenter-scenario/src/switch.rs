@@ -61,6 +61,13 @@ const SWITCH: KeyTable = KeyTable {
             "What becomes of each traffic class",
         ),
         key(
+            "pause_response",
+            "`standard` or time",
+            Default("standard"),
+            "How long after a pause frame has arrived a port, of a switch or a NIC, may still start frames of the class; `standard` is what its rate allows, `0s` stops it at once",
+        )
+        .from("IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it"),
+        key(
             "pfc_watchdog",
             "mapping or `none`",
             Default("none"),
@@ -176,6 +183,8 @@ pub(crate) struct SwitchDraft {
     classes: Option<Vec<ClassDraft>>,
     /// The PFC watchdog of all switches.
     pub(crate) watchdog: Option<WatchdogSpec>,
+    /// How long all ports take to obey a pause, unless that is what their rate allows.
+    pub(crate) pause_response: Option<Time>,
     flow_control: FlowControl,
     flow_control_at: Option<Location>,
     /// Where it is described, for what is wrong with the whole of it.
@@ -222,6 +231,9 @@ pub(crate) fn read(
         fill(&mut section, &profile.switch);
     }
     let watchdog = read_watchdog(&mut section);
+    let response = section
+        .take("pause_response")
+        .and_then(|field| read_response(&field));
     let draft = read_switch(&mut section, profile, &controls, profile_at);
     // What is wrong here would be told again for each tier.
     let tiers = match &draft {
@@ -231,6 +243,7 @@ pub(crate) fn read(
     fabric.put("switch", section.finish());
     let (mut draft, tiers) = (draft?, tiers?);
     draft.watchdog = watchdog?;
+    draft.pause_response = response?;
     Some((draft, tiers))
 }
 
@@ -346,11 +359,20 @@ fn read_switch(
         queue_capacity_at,
         classes: classes?,
         watchdog: None,
+        pause_response: None,
         flow_control: flow_control?,
         flow_control_at: asked_at,
         at: profile_at.or(asked_at).or(section.at()),
         path: section.path().to_owned(),
     })
+}
+
+fn read_response(field: &Field<'_>) -> Read<Option<Time>> {
+    if field.word() == Some("standard") {
+        return Some(None);
+    }
+    let time = field.quantity("a time", &(Time::ZERO..=SECOND));
+    time.map(Some)
 }
 
 fn read_watchdog(section: &mut Section<'_>) -> Read<Option<WatchdogSpec>> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use tenter_net::{
-    EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, Scheduling, WatchdogAction, WatchdogSpec,
+    EcnSpec, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, Scheduling, WatchdogAction,
+    WatchdogSpec,
 };
 use tenter_scenario::{Format, Fragment, Loaded, import_sonic, load};
 use tenter_units::Time;
@@ -81,6 +82,7 @@ fn the_plan_has_the_values_of_the_file() {
         max_bytes: 1_600_000,
         max_probability_ppm: 50_000,
         scale_from: None,
+        mark_at: MarkAt::Enqueue,
     };
     assert_eq!(lossless.ecn, Some(marking));
     // 15 of the largest frames, of 4,174 bytes.

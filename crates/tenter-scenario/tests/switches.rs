@@ -3,7 +3,7 @@
 mod base;
 
 use tenter_net::{
-    EcnSpec, Headroom, Limit, LosslessSpec, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
+    EcnSpec, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
     UNLIMITED_POOL,
 };
 use tenter_scenario::{Format, Loaded, load};
@@ -214,6 +214,7 @@ fn flow_control_is_a_short_form() {
         max_bytes: 3_200_000,
         max_probability_ppm: 200_000,
         scale_from: Some("400Gbps".parse().expect("a rate")),
+        mark_at: MarkAt::Enqueue,
     };
     let pfc = switch(&["fabric.flow_control=pfc"]);
     // DSCP 26 is class 3; 4 KiB reserved and the headroom at each of four ports.

@@ -1,7 +1,7 @@
 //! What flow control takes from the links: delays, headroom, lookahead.
 
 use tenter_endpoint::NicClasses;
-use tenter_net::headroom::{PausedLink, Senders, incoming, response_time};
+use tenter_net::headroom::{PausedLink, Senders, incoming};
 use tenter_net::{FLOW_CONTROL_BYTES, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::CableEnd;
 use tenter_units::Time;
@@ -67,10 +67,11 @@ impl Context {
 
     /// The same where the way to the other end takes so long.
     pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> u64 {
-        let acts = match &self.credit {
-            Some(spec) => spec.delay,
-            None => response_time(self.topology.cable(from.node, from.port).rate),
+        let obey = || {
+            let rate = self.topology.cable(from.node, from.port).rate;
+            self.switches.response_time(rate)
         };
+        let acts = self.credit.as_ref().map_or_else(obey, |spec| spec.delay);
         delay.ps() + acts.ps()
     }
 

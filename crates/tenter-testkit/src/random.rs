@@ -123,7 +123,7 @@ mod tests {
     use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
     use tenter_net::load_balancing::{ByDestination, LoadBalancing};
     use tenter_net::{
-        ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, PfcTrigger, PlaceOfSignals,
+        ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, PlaceOfSignals,
         PoolScope, Scheduling, SignalMode, UNLIMITED_POOL,
     };
     use tenter_scenario::{
@@ -196,6 +196,14 @@ mod tests {
             ),
             ("strict and weighted classes", strict && weighted),
             ("marking", any(&|class| class.ecn.is_some())),
+            (
+                "marking of what leaves",
+                any(&|class| class.ecn.is_some_and(|ecn| ecn.mark_at == MarkAt::Dequeue)),
+            ),
+            (
+                "a pause response of its own",
+                plan.switches.pause_response.is_some(),
+            ),
             (
                 "headroom of the model",
                 lossless(&|class| class.headroom == Headroom::Model),
@@ -530,7 +538,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 46] = [
+    const OTHERS: [&str; 48] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -563,6 +571,8 @@ mod tests {
         "lossless and lossy classes",
         "strict and weighted classes",
         "marking",
+        "marking of what leaves",
+        "a pause response of its own",
         "pool trigger",
         "egress trigger",
         "limits in levels",

@@ -3,11 +3,11 @@
 
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::{
-    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, PfcTrigger,
+    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
     PoolScope, Scheduling, UNLIMITED_POOL,
 };
 use tenter_scenario::Plan;
-use tenter_units::Rate;
+use tenter_units::{Rate, Time};
 
 use super::draw::Draw;
 
@@ -18,6 +18,11 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
     if draw.chance(50) {
         return;
+    }
+    if draw.chance(25) {
+        plan.switches.pause_response = Some(Time::from_ps(draw.below(3_000_000)));
+    } else if draw.chance(10) {
+        plan.switches.pause_response = Some(Time::ZERO);
     }
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     let control = draw.below(CLASSES as u64) as u8;
@@ -164,6 +169,11 @@ pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
         scale_from: draw
             .chance(20)
             .then(|| Rate::from_gbps(1 + draw.below(400))),
+        mark_at: if draw.chance(35) {
+            MarkAt::Dequeue
+        } else {
+            MarkAt::Enqueue
+        },
     }
 }
 

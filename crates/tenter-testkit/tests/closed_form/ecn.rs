@@ -1,6 +1,6 @@
 //! The share of marked frames at a queue length that is held.
 
-use tenter_net::{ClassSpec, EcnSpec, UNLIMITED_POOL};
+use tenter_net::{ClassSpec, EcnSpec, MarkAt, UNLIMITED_POOL};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 
@@ -11,11 +11,26 @@ const FRAMES: u64 = 40_000;
 
 /// How many of [`FRAMES`] are marked when each makes the queue hold `queue` bytes.
 fn marked(queue: u64, max_probability_ppm: u32) -> u64 {
+    let early = marked_at(MarkAt::Enqueue, queue, max_probability_ppm);
+    // Each frame leaves what the next one fills up: a frame more must wait to leave as much.
+    let late = marked_at(MarkAt::Dequeue, queue + FRAME, max_probability_ppm);
+    // A frame is marked by the same draw whenever it is looked at; those that wait at the beginning
+    // have not left, or have not come, while it is counted.
+    let apart = early.abs_diff(late);
+    assert!(
+        apart <= 2 * (queue / FRAME + 1),
+        "{early}, {late} where they leave"
+    );
+    early
+}
+
+fn marked_at(mark_at: MarkAt, queue: u64, max_probability_ppm: u32) -> u64 {
     let ecn = EcnSpec {
         min_bytes: KMIN,
         max_bytes: KMAX,
         max_probability_ppm,
         scale_from: None,
+        mark_at,
     };
     let marking = ClassSpec {
         ecn: Some(ecn),
@@ -69,4 +84,31 @@ fn nothing_is_marked_up_to_kmin_and_everything_beyond_kmax() {
     }
     assert_eq!(marked(KMAX, 1_000_000), FRAMES);
     assert_eq!(marked(KMAX, 0), 0);
+}
+
+#[test]
+fn of_a_burst_the_last_are_marked_as_they_come_or_the_first_as_they_leave() {
+    // 500 frames at once: one passes, and they make the queue hold 1 to 499 kB. As they come those
+    // beyond 400 kB are marked: the last 99. As they leave they leave 498 to 0 kB behind: the first
+    // 98 more than 400.
+    for (mark_at, count, first) in [(MarkAt::Enqueue, 99, 401), (MarkAt::Dequeue, 98, 1)] {
+        let ecn = EcnSpec {
+            mark_at,
+            ..EcnSpec::above(KMAX)
+        };
+        let marking = ClassSpec {
+            ecn: Some(ecn),
+            ..ClassSpec::without_end(0)
+        };
+        let mut lone = LoneSwitch::new(1, UNLIMITED_POOL, vec![marking]);
+        for _ in 0..500 {
+            lone.offer(0, 0, 0, FRAME as u16);
+        }
+        lone.advance_to(u64::MAX / 2);
+        let places = lone.take_marked();
+        assert_eq!(places.len(), count, "{mark_at:?}");
+        assert!(places.into_iter().eq(first..first + count), "{mark_at:?}");
+        let counted = lone.switch.ports()[0].counters().marked_frames;
+        assert_eq!(counted, count as u64, "{mark_at:?}");
+    }
 }

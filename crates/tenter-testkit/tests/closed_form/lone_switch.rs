@@ -126,6 +126,13 @@ impl LoneSwitch {
         self.switch.advance_to(end, &mut self.log);
     }
 
+    /// Which of the frames that have left since this was last asked were marked: 0 is the first.
+    pub(crate) fn take_marked(&mut self) -> Vec<usize> {
+        let sent = std::mem::take(&mut self.log.0).into_iter().enumerate();
+        let marked = |(_, event): &(usize, Event)| event.packet.has(Packet::CONGESTION_EXPERIENCED);
+        sent.filter(marked).map(|(place, _)| place).collect()
+    }
+
     /// What has left since this was last asked: when, in which class, how many frame bytes.
     pub(crate) fn take_sent(&mut self) -> Vec<(u64, u8, u64)> {
         let sent = std::mem::take(&mut self.log.0).into_iter();

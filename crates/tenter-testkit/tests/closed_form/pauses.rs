@@ -129,6 +129,42 @@ fn from_xoff_to_effect_to_the_picosecond() {
     assert_eq!((sent.len(), sent[50]), (51, 14_194_000));
 }
 
+#[test]
+fn a_port_may_obey_at_once_or_when_it_likes() {
+    // A pause frame takes 84 bytes of 20 ps, and the cable 25 ns; then the port obeys: after 905 ·
+    // 512 bits, at once, or after as long as is given. Headroom is less by what that time brings:
+    // 4,174 bytes in 83.88 ns.
+    let headroom = |set: &[&str]| {
+        let plan = plan(SLOW, set);
+        let events = events(&plan);
+        let first = |kind: EventKind| {
+            let pauses = events
+                .iter()
+                .filter(|event| event.packet.kind == PacketKind::Pause);
+            let mut of_kind = pauses.filter(|event| event.kind == kind);
+            of_kind.next().expect("the receiver pauses").at
+        };
+        let trial = Trial::run(SLOW, set);
+        let mut queues = trial.outcome.counts.queues.iter();
+        let own = queues.find(|row| row.headroom_bytes > 0);
+        let bytes = own.map(|row| row.headroom_bytes);
+        (
+            first(EventKind::Obeyed) - first(EventKind::Sent),
+            bytes.expect("it is lossless"),
+        )
+    };
+    let (standard, usual) = headroom(&[]);
+    assert_eq!(standard, 84 * 20 + 25_000 + 1_158_400);
+    let (at_once, least) = headroom(&["fabric.switch.pause_response=0s"]);
+    assert_eq!(at_once, 84 * 20 + 25_000);
+    assert!(
+        (usual - least).abs_diff(1_158_400 * 4_174 / 83_880) <= 1,
+        "{usual}, {least}"
+    );
+    let (later, _) = headroom(&["fabric.switch.pause_response=300ns"]);
+    assert_eq!(later, 84 * 20 + 25_000 + 300_000);
+}
+
 /// One sender and one receiver whose host takes less than the wire brings.
 const SLOW: &str = "
 fabric:
