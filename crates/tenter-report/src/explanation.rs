@@ -426,7 +426,8 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         ("pods", job.pods, job.fewest_pods),
     ];
     for (what, groups, fewest) in spans {
-        // Where each leaf counts as a pod, as behind spines, the second line would repeat the first.
+        // Where each leaf counts as a pod, as behind spines, the second line would repeat the
+        // first.
         let differ = (job.pods, job.fewest_pods) != (job.leaves, job.fewest_leaves);
         if groups > fewest && (what != "pods" || differ) {
             let factor = f64::from(groups) / f64::from(fewest.max(1));

@@ -313,11 +313,9 @@ impl Draft<'_> {
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, endpoint, problems);
-        let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(&topology, &names));
-        let of_nic = (self.seed.unwrap_or(0), endpoint.map(|of| &of.nic));
-        let jobs = jobs::bind(self.jobs, &names, of_nic, effective);
-        check_reach(jobs.as_deref(), addresses.as_deref(), endpoint, &names);
-        let faults = self.faults.and_then(|of| of.bind(&topology, of_nic.0));
+        let (jobs, addresses) = place(self.jobs, endpoint, &topology, &names, self.seed, effective);
+        let seed = self.seed.unwrap_or(0);
+        let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = bind_impairments(self.impairments.as_deref(), &topology);
         let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), &names));
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
@@ -398,16 +396,23 @@ fn bind_impairments(
     impairments::bind(drafts?, topology)
 }
 
-/// Checks whether ranks reach each other, where all that decides it could be read.
-fn check_reach(
-    jobs: Option<&[Job]>,
-    addresses: Option<&[NicAddress]>,
+/// The jobs on their hosts and the addresses of NICs; checks whether ranks reach each other, where
+/// all that decides it could be read.
+fn place(
+    drafts: Option<Vec<JobDraft>>,
     endpoint: Option<&Endpoint>,
+    topology: &Topology,
     names: &HostNames<'_>,
-) {
-    if let (Some(jobs), Some(addresses), Some(endpoint)) = (jobs, addresses, endpoint) {
+    seed: Option<u64>,
+    effective: &mut Node,
+) -> (Option<Vec<Job>>, Option<Vec<NicAddress>>) {
+    let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
+    let of_nic = (seed.unwrap_or(0), endpoint.map(|endpoint| &endpoint.nic));
+    let jobs = jobs::bind(drafts, names, of_nic, effective);
+    if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
+    (jobs, addresses)
 }
 
 /// The switches with what signals and notices to senders need, and the signals; refuses impairments
