@@ -24,6 +24,10 @@ pub struct SwitchFacts {
     pub pipeline_ns: f64,
     /// The pools that queues share.
     pub pools: Vec<PoolFacts>,
+    /// Headroom that all ports share; missing where each has its own.
+    pub headroom_pool_bytes: Option<u64>,
+    /// Into how many equal parts pools and shared headroom are divided.
+    pub partitions: u16,
     /// The classes that have a queue.
     pub classes: Vec<ClassFacts>,
 }
@@ -164,6 +168,8 @@ fn facts(
         .to_owned(),
         pipeline_ns: latency.as_ns(),
         pools: pools.collect(),
+        headroom_pool_bytes: spec.sharing.headroom_pool_bytes,
+        partitions: spec.sharing.partitions,
         classes: classes
             .map(|(queue, class)| {
                 let carries = match &plan.signals {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
 use crate::journal::{Entry, Journal, JournalCounts};
-use crate::spec::UNLIMITED_POOL;
+use crate::spec::{BufferSharing, UNLIMITED_POOL};
 use egress::FullQueues;
 pub(crate) use egress::Place;
 use limits::{ClassRules, Pool, Watch, fits, shared, shared_more, within};
@@ -59,6 +59,13 @@ pub(crate) enum Word {
     Pause(u16),
     /// Up to how many blocks it may send.
     Credit(u32),
+}
+
+/// Headroom that ports share.
+#[derive(Clone, Copy, Debug)]
+struct HeadroomPool {
+    size: u64,
+    used: u64,
 }
 
 /// What has arrived through one port in one lossless class and is still there.
@@ -131,7 +138,14 @@ pub(crate) struct SharedBuffer {
     /// Visits for which they did not suffice since they were last tightened.
     loose: usize,
     classes: Vec<ClassRules>,
+    /// Those of the first partition of the buffer, then those of the next.
     pools: Vec<Pool>,
+    /// How many a partition has.
+    pools_each: usize,
+    /// For each port the first pool of its partition; empty where there is but one.
+    partitions: Vec<u16>,
+    /// Headroom that ports share, of each partition; empty where each port has its own.
+    headroom_pools: Vec<HeadroomPool>,
     /// By port, then queue; empty when no class is lossless.
     groups: Vec<IngressGroup>,
     /// For groups with more pause frames than 32 bits count, how often the counts of those that
@@ -202,6 +216,9 @@ impl SharedBuffer {
             shared: private_limits[..specs.len()].contains(&NEVER),
             classes: specs.iter().map(rules).collect(),
             pools: pool_bytes.iter().map(pool).collect(),
+            pools_each: pool_bytes.len(),
+            partitions: Vec::new(),
+            headroom_pools: Vec::new(),
             groups: headroom.iter().map(group).collect(),
             wraps: BTreeMap::new(),
             paused: Vec::new(),
@@ -219,6 +236,59 @@ impl SharedBuffer {
     /// Says which ports lead to hosts, before anything has happened.
     pub(crate) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
         self.to_host = to_host;
+    }
+
+    /// Divides the empty buffer of so many ports into partitions, and lets them share headroom.
+    pub(crate) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
+        let parts = usize::from(sharing.partitions.max(1));
+        let part = |bytes: u64| bytes / parts as u64;
+        if parts > 1 {
+            for pool in &mut self.pools {
+                if pool.size != UNLIMITED_POOL {
+                    pool.size = part(pool.size);
+                }
+            }
+            for rules in &mut self.classes {
+                rules.fit(self.pools[rules.pool].size);
+            }
+            self.pools = self.pools.repeat(parts);
+            // Neighbours share a part, and parts have as many ports as others, or one more.
+            let first = |port: usize| (port * parts / ports * self.pools_each) as u16;
+            self.partitions = (0..ports).map(first).collect();
+        }
+        if let Some(size) = sharing.headroom_pool_bytes {
+            let size = part(size);
+            self.headroom_pools = vec![HeadroomPool { size, used: 0 }; parts];
+        }
+    }
+
+    /// The pool of headroom that a port shares.
+    #[inline]
+    fn headroom_pool_of(&self, port: u16) -> usize {
+        let first = self.partitions.get(usize::from(port));
+        first.map_or(0, |&first| usize::from(first) / self.pools_each)
+    }
+
+    /// Whether headroom that ports share has room for a frame, or there is none such.
+    #[inline]
+    fn has_headroom(&self, port: u16, frame: u64) -> bool {
+        let pool = self.headroom_pools.get(self.headroom_pool_of(port));
+        pool.is_none_or(|pool| pool.used + frame <= pool.size)
+    }
+
+    /// The pool that a frame takes space from: of its class, and in the partition of the port that
+    /// its account belongs to.
+    #[inline]
+    fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
+        if self.partitions.is_empty() {
+            return rules.pool;
+        }
+        let port = if rules.lossless.is_some() {
+            place.input
+        } else {
+            place.output
+        };
+        rules.pool + usize::from(self.partitions[usize::from(port)])
     }
 
     /// How many bytes a queue may hold that shares its memory with no other: nothing need be booked
@@ -282,7 +352,10 @@ impl SharedBuffer {
                 continue;
             }
             let rules = &self.classes[queue];
-            let mut pool = self.pools[rules.pool];
+            // The fullest of its pools, if there are several: all may come into that one.
+            let pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
+            let fullest = pools.max_by_key(|pool| pool.used);
+            let mut pool = *fullest.expect("a class has a pool");
             pool.used += arriving;
             let certain = match rules.watch {
                 Watch::Account => fits(rules, &pool, account, arriving),
@@ -350,8 +423,8 @@ impl SharedBuffer {
     fn may_peak(&self, queues: u8, stored: u64) -> bool {
         let mut classes = self.classes.iter().enumerate();
         classes.any(|(queue, rules)| {
-            let pool = &self.pools[rules.pool];
-            queues & (1 << queue) != 0 && pool.used + stored > pool.high_water
+            let mut pools = self.pools[rules.pool..].iter().step_by(self.pools_each);
+            queues & (1 << queue) != 0 && pools.any(|pool| pool.used + stored > pool.high_water)
         })
     }
 
@@ -364,9 +437,15 @@ impl SharedBuffer {
         for entry in entries {
             let queue = usize::from(entry.queue);
             let rules = &self.classes[queue];
-            if rules.pool != number {
+            let place = Place {
+                input: entry.port,
+                output: entry.output,
+                queue,
+            };
+            let own = self.pool_of(rules, place);
+            if own != number {
                 self.pools[number] = pool;
-                number = rules.pool;
+                number = own;
                 pool = self.pools[number];
             }
             let mut of_queue = entry.queue_bytes;
@@ -379,11 +458,6 @@ impl SharedBuffer {
                     // Left of a pause that has been forgotten.
                     let frame = u64::from(entry.change.unsigned_abs());
                     self.pools[number] = pool;
-                    let place = Place {
-                        input: entry.port,
-                        output: entry.output,
-                        queue,
-                    };
                     self.release_seldom(place, (entry.queue_bytes, frame), NEVER);
                     pool = self.pools[number];
                     continue;
@@ -543,7 +617,7 @@ impl SharedBuffer {
     #[inline]
     pub(crate) fn admission(&self, place: Place, queue_bytes: u64, frame: u64) -> Admission {
         let rules = &self.classes[place.queue];
-        let pool = &self.pools[rules.pool];
+        let pool = &self.pools[self.pool_of(rules, place)];
         if rules.lossless.is_none() {
             return if fits(rules, pool, queue_bytes, frame) {
                 Admission::Stored
@@ -561,7 +635,9 @@ impl SharedBuffer {
         };
         if stored {
             Admission::Stored
-        } else if group.headroom + frame <= group.headroom_size {
+        } else if group.headroom + frame <= group.headroom_size
+            && self.has_headroom(place.input, frame)
+        {
             Admission::Headroom
         } else {
             Admission::Refused
@@ -573,7 +649,7 @@ impl SharedBuffer {
     #[inline]
     pub(crate) fn needs_exact(&self, place: Place, queue_bytes: u64, frame: u64) -> bool {
         let rules = &self.classes[place.queue];
-        let pool = &self.pools[rules.pool];
+        let pool = &self.pools[self.pool_of(rules, place)];
         let account = if rules.lossless.is_some() {
             self.groups[self.group(place.input, place.queue)].used
         } else {
@@ -613,7 +689,7 @@ impl SharedBuffer {
         let queue = place.queue;
         let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let number = rules.pool;
+        let number = self.pool_of(rules, place);
         let pool = &mut self.pools[number];
         let bound = &mut self.bounds[queue];
         if rules.lossless.is_none() {
@@ -630,7 +706,7 @@ impl SharedBuffer {
             Watch::Pool(limit, _) => {
                 *bound = (*bound).max(group.used);
                 if pool.used > limit {
-                    self.pause_all(queue, now);
+                    self.pause_all((queue, number), now);
                 }
             }
             Watch::Egress => {
@@ -647,11 +723,15 @@ impl SharedBuffer {
         let group = &mut self.groups[index];
         group.headroom += frame;
         group.headroom_high_water = group.headroom_high_water.max(group.headroom);
+        let own = self.headroom_pool_of(place.input);
+        if let Some(pool) = self.headroom_pools.get_mut(own) {
+            pool.used += frame;
+        }
         let rules = &self.classes[place.queue];
-        let number = rules.pool;
+        let number = self.pool_of(rules, place);
         match rules.watch {
             Watch::Account => {}
-            Watch::Pool(..) => self.pause_all(place.queue, now),
+            Watch::Pool(..) => self.pause_all((place.queue, number), now),
             Watch::Egress => {
                 let bound = &mut self.bounds[place.queue];
                 *bound = (*bound).max(queue_bytes + frame);
@@ -682,7 +762,7 @@ impl SharedBuffer {
         }
         let index = self.group(place.input, queue);
         let rules = &self.classes[queue];
-        let number = rules.pool;
+        let number = self.pool_of(rules, place);
         let pool = &mut self.pools[number];
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, queue_bytes - frame, frame);
@@ -693,9 +773,20 @@ impl SharedBuffer {
             let rest = frame - from_headroom;
             group.used -= rest;
             pool.used -= shared_more(rules, group.used, rest);
+            if from_headroom > 0 {
+                self.give_headroom_back(place.input, from_headroom);
+            }
         }
         if !self.paused.is_empty() {
             self.follow_release(place, queue_bytes - frame, now);
+        }
+    }
+
+    #[inline(never)]
+    fn give_headroom_back(&mut self, port: u16, bytes: u64) {
+        let own = self.headroom_pool_of(port);
+        if let Some(pool) = self.headroom_pools.get_mut(own) {
+            pool.used -= bytes;
         }
     }
 

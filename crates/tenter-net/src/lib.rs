@@ -60,7 +60,7 @@ pub use signals::{
     Cause, Headers, PlaceOfSignals, Sender, Signal, SignalMode, SignalRecord, SignalSpec,
     SignalWiring,
 };
-pub use spec::{Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
+pub use spec::{BufferSharing, Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};

@@ -31,11 +31,32 @@ pub struct SwitchSpec {
     /// The pools of the shared buffer, in bytes; [`UNLIMITED_POOL`] never runs out. Reserved bytes
     /// and headroom are outside of them.
     pub pool_bytes: Vec<u64>,
+    /// How ports share the buffer beside that.
+    pub sharing: BufferSharing,
     /// What becomes of each class, ascending by class, at least one. A class that is not listed
     /// shares the queue of the next lower one that is, or of the first.
     pub classes: Vec<ClassSpec>,
     /// How one of several equal-cost ports is chosen.
     pub load_balancing: LoadBalancing,
+}
+
+/// How the ports of a switch share its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSharing {
+    /// What all ports have in headroom together at most; `None`: each has its own whole.
+    pub headroom_pool_bytes: Option<u64>,
+    /// Into how many equal parts the pools are divided, and the pool of headroom: ports take space
+    /// from the part of their group of neighbours. One is a buffer that all share.
+    pub partitions: u16,
+}
+
+impl Default for BufferSharing {
+    fn default() -> BufferSharing {
+        BufferSharing {
+            headroom_pool_bytes: None,
+            partitions: 1,
+        }
+    }
 }
 
 /// The size of a pool that never runs out.
@@ -155,6 +176,7 @@ impl SwitchSpec {
         };
         SwitchSpec {
             pool_bytes: vec![UNLIMITED_POOL],
+            sharing: BufferSharing::default(),
             classes: vec![class],
             ..self.clone()
         }

@@ -69,6 +69,8 @@ impl Switch {
         let queues = spec.classes.len();
         let ports = transmitters.into_iter().map(|wire| Port::new(wire, queues));
         let ports: Vec<Port> = ports.collect();
+        let mut buffer = SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps);
+        buffer.share(&spec.sharing, ports.len());
         Switch {
             node,
             index,
@@ -78,7 +80,7 @@ impl Switch {
             departures: Departures::new(ports.len()),
             visits: VisitCounts::default(),
             ports,
-            buffer: SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps),
+            buffer,
             rules: PortRules::new(spec, seed),
             class_of: spec.classes.iter().map(|class| class.class).collect(),
             leaf: None,

@@ -301,6 +301,16 @@ fn write_switch(title: &str, switch: &SwitchFacts, out: &mut String) -> fmt::Res
             writeln!(out, "  pool {number}: {} bytes shared", count(bytes))?;
         }
     }
+    if let Some(bytes) = switch.headroom_pool_bytes {
+        writeln!(
+            out,
+            "  headroom: {} bytes shared by all ports",
+            count(bytes)
+        )?;
+    }
+    if switch.partitions > 1 {
+        writeln!(out, "  divided into {} equal parts", switch.partitions)?;
+    }
     let mut table = TextTable::new(vec![
         TextColumn::number("class", ""),
         TextColumn::name("carries"),

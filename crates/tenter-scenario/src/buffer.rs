@@ -5,7 +5,7 @@ use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{
-    Headroom, Limit, LosslessSpec, PfcTrigger, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES,
+    ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES,
 };
 use tenter_topology::Topology;
 use tenter_units::Bytes;
@@ -73,7 +73,10 @@ struct Need {
     node: u32,
     ports: u64,
     reserved: u64,
+    /// What is kept as headroom …
     headroom: u64,
+    /// … and what all ports together may use of it at most, where they share it.
+    whole_headroom: u64,
 }
 
 impl Need {
@@ -192,7 +195,10 @@ impl Around<'_> {
                 senders,
             };
             let pools = match self.need(&of) {
-                Some(need) => self.pools(buffer, draft, &need, frame)?,
+                Some(need) => {
+                    self.check_sharing(buffer, draft, &need, &of)?;
+                    self.pools(buffer, draft, &need, frame)?
+                }
                 None => draft.pools_before(),
             };
             let section = section_of(effective, &draft.path)?;
@@ -305,6 +311,7 @@ impl Around<'_> {
                 ports: u64::from(ports),
                 reserved: 0,
                 headroom: 0,
+                whole_headroom: 0,
             };
             for link in headroom::incoming((self.topology, of.switches), node, of.senders) {
                 for class in &of.spec().classes {
@@ -314,10 +321,55 @@ impl Around<'_> {
                     need.reserved = need.reserved.saturating_add(class.reserved_bytes);
                 }
             }
+            need.whole_headroom = need.headroom;
+            if let Some(shared) = of.spec().sharing.headroom_pool_bytes {
+                need.headroom = need.headroom.min(shared);
+            }
             need
         });
         // Of equal ones the first, which is the lowest in the fabric.
         needs.rev().max_by_key(Need::bytes)
+    }
+
+    /// Whether partitions go with what pauses senders, and whether shared headroom may run out.
+    fn check_sharing(
+        &self,
+        buffer: &BufferDraft,
+        draft: &SwitchDraft,
+        need: &Need,
+        of: &Model<'_>,
+    ) -> Option<()> {
+        let at = buffer.at.or(draft.at);
+        let path = format!("{}.buffer", draft.path);
+        let by_queue = |class: &ClassSpec| {
+            let lossless = class.lossless.as_ref();
+            lossless.is_some_and(|lossless| lossless.trigger == PfcTrigger::Egress)
+        };
+        let divided = of.spec().sharing.partitions > 1;
+        if divided && (of.spec().classes.iter().any(by_queue) || of.switches.leaves_take_whole) {
+            let message = format!(
+                "{} is divided, and `trigger: egress` and scheduled fabrics have queues whose frames lie in several parts",
+                quote(&format!("{path}.partitions"))
+            );
+            let help =
+                "leave it out, or use `trigger: ingress` and output-queued switches".to_owned();
+            self.problems.push(at, message, Some(help));
+            return None;
+        }
+        if let Some(shared) = of.spec().sharing.headroom_pool_bytes
+            && shared < need.whole_headroom
+        {
+            let name = &self.topology.nodes[need.node as usize].name;
+            let message = format!(
+                "{} is {shared} bytes, and the ports of {} may need {} together: lossless frames may be lost when many of them pause at once",
+                quote(&format!("{path}.headroom_pool")),
+                quote(name),
+                need.whole_headroom
+            );
+            let help = "leave it out, and each port keeps all of its own".to_owned();
+            self.warnings.push(at, message, Some(help));
+        }
+        Some(())
     }
 
     /// The sizes of the pools: as given, or one of what is left.
@@ -344,6 +396,7 @@ impl Around<'_> {
             ports,
             reserved,
             headroom,
+            ..
         } = need;
         let name = &self.topology.nodes[*node as usize].name;
         let (pools, least) = if buffer.pools.is_some() {
@@ -397,7 +450,9 @@ impl Around<'_> {
             // Checked as a capacity.
             return;
         }
-        let pool = spec.pool_bytes[usize::from(class.pool)];
+        // An account is in one part of a buffer that is divided.
+        let parts = u64::from(spec.sharing.partitions.max(1));
+        let pool = spec.pool_bytes[usize::from(class.pool)] / parts;
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),

@@ -17,8 +17,9 @@ macro_rules! text {
     };
 }
 /// Names of the profiles and their texts.
-const PROFILES: [(&str, &str); 5] = [
+const PROFILES: [(&str, &str); 6] = [
     ("tomahawk5", text!("tomahawk5.yaml")),
+    ("tomahawk5-sonic", text!("tomahawk5-sonic.yaml")),
     ("tofino2", text!("tofino2.yaml")),
     ("generic-32mb", text!("generic-32mb.yaml")),
     ("jericho3-ramon3", text!("jericho3-ramon3.yaml")),

@@ -3,7 +3,8 @@
 
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{
-    ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL, WatchdogAction, WatchdogSpec,
+    BufferSharing, ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL, WatchdogAction,
+    WatchdogSpec,
 };
 use tenter_units::{Bytes, Time};
 
@@ -23,7 +24,7 @@ const SWITCH: KeyTable = KeyTable {
     keys: &[
         key(
             "profile",
-            "`none`, `tomahawk5`, `tofino2`, `generic-32mb`, `jericho3-ramon3` or `quantum2`",
+            "`none`, `tomahawk5`, `tomahawk5-sonic`, `tofino2`, `generic-32mb`, `jericho3-ramon3` or `quantum2`",
             Depends("`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled"),
             "The device whose constants hold for what is left out here and in `classes`; the folder `profiles/` says where each comes from",
         ),
@@ -91,6 +92,18 @@ const BUFFER: KeyTable = KeyTable {
             "list",
             Default("[]"),
             "The parts that are shared; without any, one called `shared` of all that is neither reserved nor headroom in the switch that needs most of both",
+        ),
+        key(
+            "headroom_pool",
+            "size or `none`",
+            Default("none"),
+            "Headroom that all ports share: a port has no more than its own, and all together no more than this; with `none` each port has all of its own",
+        ),
+        key(
+            "partitions",
+            "1 to 64",
+            Default("1"),
+            "Into how many equal parts pools and shared headroom are divided; neighbouring ports take space from the same part",
         ),
     ],
 };
@@ -168,6 +181,7 @@ pub(crate) struct BufferDraft {
     pub(crate) names: Vec<String>,
     /// Their sizes; `None` for one of what is left.
     pub(crate) pools: Option<Vec<u64>>,
+    pub(crate) sharing: BufferSharing,
 }
 
 /// The switch model, read; what depends on topology and endpoints is not known yet.
@@ -443,8 +457,16 @@ fn read_buffer(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<Buffe
         own.put("pools", node);
         pools
     });
+    let headroom_pool = own
+        .take("headroom_pool")
+        .and_then(|field| field.or_none(|field| field.size(&(1..=CAPACITY_MAX))));
+    let partitions = own.integer("partitions", 1..=64);
     section.put("buffer", own.finish());
     let (size, pools) = (size?, pools?);
+    let sharing = BufferSharing {
+        headroom_pool_bytes: headroom_pool?,
+        partitions: partitions?,
+    };
     let (names, pools) = if pools.is_empty() {
         (vec![SHARED.to_owned()], None)
     } else {
@@ -456,6 +478,7 @@ fn read_buffer(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<Buffe
         at,
         names,
         pools,
+        sharing,
     }))
 }
 
@@ -570,6 +593,10 @@ impl SwitchDraft {
             ingress_latency,
             egress_latency: self.pipeline_latency - ingress_latency,
             pool_bytes: self.pools_before(),
+            sharing: self
+                .buffer
+                .as_ref()
+                .map_or_else(BufferSharing::default, |buffer| buffer.sharing),
             classes: classes.iter().map(|draft| draft.spec(frame)).collect(),
             load_balancing,
         }

@@ -22,7 +22,7 @@ const TIER: KeyTable = KeyTable {
         ),
         key(
             "profile",
-            "`none`, `tomahawk5`, `tofino2`, `generic-32mb`, `jericho3-ramon3` or `quantum2`",
+            "`none`, `tomahawk5`, `tomahawk5-sonic`, `tofino2`, `generic-32mb`, `jericho3-ramon3` or `quantum2`",
             AS_USUAL,
             "Their device; its constants come before those of `fabric.switch`",
         ),

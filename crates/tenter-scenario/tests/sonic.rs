@@ -175,7 +175,6 @@ fn nothing_is_dropped_in_silence() {
         "BUFFER_PROFILE|ingress_lossy_profile",
         "BUFFER_PROFILE|egress_lossless_profile",
         "BUFFER_POOL|egress_lossless_pool",
-        "BUFFER_POOL|ingress_lossless_pool|xoff",
         "WRED_PROFILE|AZURE_LOSSLESS|wred_green_enable",
         "DSCP_TO_TC_MAP|AZURE|0-8,16-25,27-33,35-45,47,49-63",
         "CABLE_LENGTH|AZURE",

@@ -297,7 +297,7 @@ fn a_profile_fills_what_is_left_out() {
 
 #[test]
 fn every_profile_works_with_every_flow_control() {
-    for profile in ["tomahawk5", "tofino2", "generic-32mb"] {
+    for profile in ["tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb"] {
         for flow_control in ["none", "pfc", "ecn", "pfc+ecn"] {
             let spec = switch(&[
                 &format!("fabric.switch.profile={profile}"),

@@ -148,6 +148,14 @@ mod tests {
                 pools.iter().any(|&bytes| bytes < UNLIMITED_POOL),
             ),
             ("two pools", pools.len() > 1),
+            (
+                "headroom that ports share",
+                plan.switches.usual.sharing.headroom_pool_bytes.is_some(),
+            ),
+            (
+                "a buffer in parts",
+                plan.switches.usual.sharing.partitions > 1,
+            ),
             ("reserved bytes", any(&|class| class.reserved_bytes > 0)),
             (
                 "dynamic limit",
@@ -538,7 +546,7 @@ mod tests {
     }
 
     /// Things beside topologies and collectives that must occur.
-    const OTHERS: [&str; 48] = [
+    const OTHERS: [&str; 50] = [
         "credit",
         "routing by destination",
         "tiers that differ",
@@ -565,6 +573,8 @@ mod tests {
         "static routes",
         "limited pool",
         "two pools",
+        "headroom that ports share",
+        "a buffer in parts",
         "reserved bytes",
         "dynamic limit",
         "lossless class",

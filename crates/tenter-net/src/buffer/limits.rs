@@ -40,6 +40,13 @@ impl ClassRules {
         }
     }
 
+    /// Its pool has another size.
+    pub(super) fn fit(&mut self, pool_bytes: u64) {
+        if let Watch::Pool(limit, _) = &mut self.watch {
+            *limit = self.limit.of_all(pool_bytes);
+        }
+    }
+
     /// How far below its limit whoever is paused may go on.
     #[inline]
     pub(super) fn xon_offset(&self) -> u64 {

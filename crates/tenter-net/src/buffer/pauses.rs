@@ -24,7 +24,7 @@ impl SharedBuffer {
     pub(crate) fn full_queues(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, bool)> {
         let rules = &self.classes[queue];
         let offset = rules.xon_offset();
-        let pool = self.pools[rules.pool];
+        let pool = self.pools[self.pool_of(rules, Place::of_input(port, queue))];
         let groups = self.groups.iter().skip(queue).step_by(self.classes.len());
         let apart = groups.map(|group| group.used.min(rules.reserved) + group.headroom);
         let apart: u64 = apart.sum();
@@ -69,16 +69,16 @@ impl SharedBuffer {
     /// Lets senders go on that a departure has made room for: that of the frame's own group, all of
     /// the classes that wait for its pool, and those of queues that have become short enough.
     fn let_go_on(&mut self, place: Place, now: u64) {
-        let freed = self.classes[place.queue].pool;
+        let freed = self.pool_of(&self.classes[place.queue], place);
         for waiting in 0..self.classes.len() {
             let rules = &self.classes[waiting];
             let pool = &self.pools[freed];
             let Watch::Pool(limit, _) = rules.watch else {
                 continue;
             };
-            let is_its = rules.pool == freed;
+            let is_its = rules.pool == freed % self.pools_each;
             if is_its && (pool.used + rules.xon_offset() <= limit || pool.used == 0) {
-                self.resume_all(waiting, now);
+                self.resume_all(waiting, freed, now);
             }
         }
         if !self.full.is_empty() {
@@ -101,7 +101,7 @@ impl SharedBuffer {
         let may = match rules.watch {
             Watch::Account => {
                 let shared = shared(rules, group.used) + rules.xon_offset();
-                let pool = &self.pools[rules.pool];
+                let pool = &self.pools[self.pool_of(rules, place)];
                 group.used == 0 || within(&rules.limit, pool, shared)
             }
             // In headroom alone, as the pool pauses others.
@@ -144,26 +144,33 @@ impl SharedBuffer {
         scope == PoolScope::All || to_host.is_some_and(|&to_host| to_host)
     }
 
-    /// Pauses all senders of a class that its pool pauses.
+    /// Pauses all senders of a class whose frames come into a pool.
     #[inline(never)]
-    pub(super) fn pause_all(&mut self, queue: usize, now: u64) {
+    pub(super) fn pause_all(&mut self, (queue, pool): (usize, usize), now: u64) {
         let Watch::Pool(_, scope) = self.classes[queue].watch else {
             return;
         };
         let classes = self.classes.len();
         for index in (queue..self.groups.len()).step_by(classes) {
-            if self.is_in_scope(scope, (index / classes) as u16) {
+            let port = (index / classes) as u16;
+            let place = Place::of_input(port, queue);
+            let is_its = self.pool_of(&self.classes[queue], place) == pool;
+            if is_its && self.is_in_scope(scope, port) {
                 self.pause(index as u32, now);
             }
         }
     }
 
-    /// Lets all senders of a class go on, but for those whose headroom is not all free again.
-    fn resume_all(&mut self, queue: usize, now: u64) {
+    /// Lets all senders of a class go on whose frames come into a pool, but for those whose
+    /// headroom is not all free again.
+    fn resume_all(&mut self, queue: usize, pool: usize, now: u64) {
         for index in self.paused.clone() {
-            let (_, of) = self.place(index);
+            let (port, of) = self.place(index);
+            let place = Place::of_input(port, queue);
             let has_headroom = self.groups[index as usize].headroom == 0;
-            if has_headroom && usize::from(of) == queue {
+            let is_its =
+                usize::from(of) == queue && self.pool_of(&self.classes[queue], place) == pool;
+            if has_headroom && is_its {
                 self.resume(index, now);
             }
         }

@@ -8,8 +8,9 @@ use tenter_units::{Rate, Time};
 use super::VisitCounts;
 use crate::load_balancing::{Ecmp, LoadBalancing};
 use crate::{
-    ClassSpec, Event, EventKind, Forwarding, Headroom, Limit, LosslessSpec, MacControl, Medium,
-    Packet, PacketKind, PfcTrigger, Scheduling, Switch, SwitchSpec, Transmitter, Turns,
+    BufferSharing, ClassSpec, Event, EventKind, Forwarding, Headroom, Limit, LosslessSpec,
+    MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, Switch, SwitchSpec,
+    Transmitter, Turns,
 };
 
 const PORTS: u16 = 4;
@@ -95,6 +96,7 @@ fn switch(pool_bytes: u64) -> Switch {
         ingress_latency: Time::ZERO,
         egress_latency: Time::ZERO,
         pool_bytes: vec![pool_bytes],
+        sharing: BufferSharing::default(),
         classes: classes(),
         load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
     };

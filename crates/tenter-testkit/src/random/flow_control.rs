@@ -3,8 +3,8 @@
 
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::{
-    CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
-    PoolScope, Scheduling, UNLIMITED_POOL,
+    BufferSharing, CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec,
+    MarkAt, PfcTrigger, PoolScope, Scheduling, UNLIMITED_POOL,
 };
 use tenter_scenario::Plan;
 use tenter_units::{Rate, Time};
@@ -57,6 +57,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         .iter()
         .map(|&class| class_spec(class, (pools, frame), draw))
         .collect();
+    plan.switches.usual.sharing = sharing(&plan.switches.usual.classes, frame, draw);
     if draw.chance(40) {
         plan.nic.receive_buffer = Some(receive_buffer(frame, draw));
     }
@@ -117,6 +118,19 @@ fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSp
         limit,
         lossless,
         ecn: draw.chance(50).then(|| ecn(frame, draw)),
+    }
+}
+
+/// Headroom that ports share, and a buffer in parts, where output queues do not pause senders.
+fn sharing(classes: &[ClassSpec], frame: u64, draw: &mut Draw) -> BufferSharing {
+    let by_queue = |class: &ClassSpec| {
+        let trigger = class.lossless.as_ref().map(|lossless| lossless.trigger);
+        trigger == Some(PfcTrigger::Egress)
+    };
+    let divided = draw.chance(30) && !classes.iter().any(by_queue);
+    BufferSharing {
+        headroom_pool_bytes: draw.chance(30).then(|| draw.below(80 * frame)),
+        partitions: if divided { 2 + draw.below(3) as u16 } else { 1 },
     }
 }
 

@@ -357,3 +357,56 @@ fn a_scheduled_leaf_has_frames_whole_before_it_pauses() {
     }
     assert!(dropped > 0, "no phase was the worst");
 }
+
+/// Frames that x drops when `ports` senders of 400 Gbit/s come into it at once and the receiver
+/// takes next to nothing, with so many bytes of headroom for all of them.
+fn shared_drops(ports: u64, headroom_pool: &str) -> u64 {
+    let hosts: Vec<String> = (0..=ports).map(|host| format!("host{host}")).collect();
+    let ranks = hosts.join(", ");
+    let scenario = format!(
+        "fabric:
+  kind: single-switch
+  hosts: {}
+  switch:
+    pipeline_latency: {}ps
+    buffer: {{size: 64MB, headroom_pool: {headroom_pool}}}
+    classes: [{{class: 3, limit: {}B, lossless: true}}]
+endpoint:
+  nic:
+    message_size: 4KiB
+    retransmission_timeout: 1s
+    receive_buffer: {{drain_rate: 1Mbps, capacity: 2MiB, xoff: {FRAME}B, xon: 0B}}
+jobs: [{{ranks: [{ranks}], collectives: [{{collective: incast, size: {}MiB}}]}}]
+observe: {{samples: false}}
+limits: {{time: 60us}}
+",
+        ports + 1,
+        2 * HALF,
+        LIMIT * FRAME,
+        2 * (ports + 1),
+    );
+    Trial::run(&scenario, &[])
+        .outcome
+        .summary
+        .totals
+        .dropped_frames
+}
+
+#[test]
+fn shared_headroom_is_enough_for_as_many_ports_as_it_has_headrooms() {
+    // All senders pause within a frame time of each other. Each fills at least all but two frames
+    // of its headroom of 83,841 bytes (see above: 20 frames, one less when no frame is in the way),
+    // so what suffices for four is too little for eight.
+    let each: u64 = 83_841;
+    for ports in [2, 4, 8] {
+        let own = format!("{}B", ports * each);
+        assert_eq!(shared_drops(ports, &own), 0, "{ports} ports");
+        assert_eq!(shared_drops(ports, "none"), 0, "{ports} ports");
+        let half = format!("{}B", ports * each / 2);
+        let drops = shared_drops(ports, &half);
+        // Half of the frames that come find no room, but for the ends.
+        let most = ports * 20 - (ports * each / 2) / FRAME;
+        let least = ports * 17 - (ports * each / 2) / FRAME;
+        assert!((least..=most).contains(&drops), "{ports} ports: {drops}");
+    }
+}

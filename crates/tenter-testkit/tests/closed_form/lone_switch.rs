@@ -3,8 +3,8 @@
 use tenter_engine::Output;
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
-    ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
-    SwitchSpec, Transmitter,
+    BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
+    Switch, SwitchSpec, Transmitter,
 };
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
@@ -46,6 +46,15 @@ impl Medium for Log {
 
 impl LoneSwitch {
     pub(crate) fn new(ports: u16, pool_bytes: u64, classes: Vec<ClassSpec>) -> LoneSwitch {
+        LoneSwitch::with_sharing(ports, pool_bytes, classes, BufferSharing::default())
+    }
+
+    pub(crate) fn with_sharing(
+        ports: u16,
+        pool_bytes: u64,
+        classes: Vec<ClassSpec>,
+        sharing: BufferSharing,
+    ) -> LoneSwitch {
         let rate = Rate::from_gbps(400);
         let transmitter = |port| {
             let output = Output {
@@ -68,6 +77,7 @@ impl LoneSwitch {
             ingress_latency: Time::ZERO,
             egress_latency: Time::ZERO,
             pool_bytes: vec![pool_bytes],
+            sharing,
             classes,
             load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
         };

@@ -1,6 +1,6 @@
 //! Where queues that share a pool by a dynamic threshold settle.
 
-use tenter_net::{ClassSpec, Limit};
+use tenter_net::{BufferSharing, ClassSpec, Limit};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 
@@ -71,5 +71,45 @@ fn a_queue_that_empties_leaves_its_share_to_the_others() {
             held.abs_diff(expected) <= 2 * FRAME,
             "{held} for {expected}"
         );
+    }
+}
+
+#[test]
+fn a_partitioned_buffer_gives_a_port_the_share_of_its_part() {
+    // Four ports and alpha 4. One that is congested alone may hold 4/5 of a shared buffer of 1 MB,
+    // and of a quarter of it where each port has a part: 800 kB against 200 kB. When all are, both
+    // give 4/17 of 1 MB = 235 kB and 4/5 of 250 kB = 200 kB each.
+    for (partitions, congested, expected) in [
+        (1, 1, POOL * 4 / 5),
+        (4, 1, POOL / 4 * 4 / 5),
+        (2, 1, POOL / 2 * 4 / 5),
+        (1, 4, POOL * 4 / 17),
+        (4, 4, POOL / 4 * 4 / 5),
+        (2, 4, POOL / 2 * 4 / 9),
+    ] {
+        let sharing = ClassSpec {
+            limit: Limit::Dynamic {
+                numerator: 4,
+                denominator: 1,
+            },
+            ..ClassSpec::without_end(0)
+        };
+        let parts = BufferSharing {
+            partitions,
+            ..BufferSharing::default()
+        };
+        let mut lone = LoneSwitch::with_sharing(4, POOL, vec![sharing], parts);
+        for slot in 0..3 * POOL / FRAME {
+            for port in (0..congested).chain(0..congested) {
+                lone.offer(slot * wire_ps(FRAME), port, 0, FRAME as u16);
+            }
+        }
+        for port in &lone.switch.ports()[..usize::from(congested)] {
+            let held = port.queue_bytes();
+            assert!(
+                held.abs_diff(expected) <= 2 * FRAME,
+                "{partitions} parts, {congested} congested: {held} bytes for {expected}"
+            );
+        }
     }
 }

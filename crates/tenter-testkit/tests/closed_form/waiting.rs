@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use tenter_engine::{Output, Stream};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
-    ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch, SwitchSpec,
-    Transmitter, UNLIMITED_POOL,
+    BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
+    SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
 use tenter_units::{Rate, Time};
 
@@ -74,6 +74,7 @@ fn switch() -> Switch {
         ingress_latency: Time::ZERO,
         egress_latency: Time::ZERO,
         pool_bytes: vec![UNLIMITED_POOL],
+        sharing: BufferSharing::default(),
         classes: vec![ClassSpec::without_end(0)],
         load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
     };

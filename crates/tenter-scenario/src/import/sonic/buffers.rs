@@ -237,6 +237,7 @@ impl Import<'_> {
         let mut total: u64 = 0;
         let mut sides = Vec::new();
         let mut items = Vec::new();
+        let mut shared_headroom = None;
         for (pool, name) in database.objects("BUFFER_POOL") {
             if !classes.iter().any(|class| class.pool == Some(pool)) {
                 continue;
@@ -253,11 +254,16 @@ impl Import<'_> {
             // A threshold says itself of which kind it is.
             database.text(pool, "mode");
             if database.has(pool, "xoff") {
-                let shared = database.text(pool, "xoff");
-                if shared != Some("0") {
+                let bytes = database
+                    .number(pool, "xoff", 0..=SIZE_MAX)
+                    .unwrap_or_default() as u64;
+                let place = database.field_place(pool, "xoff");
+                if bytes > 0 && shared_headroom.is_none() {
+                    shared_headroom = Some((bytes, place));
+                } else if bytes > 0 {
                     let reason =
-                        "headroom that ports share has no counterpart: each port has its own";
-                    self.warn(&database.field_place(pool, "xoff"), reason);
+                        "a switch has one pool of headroom here, that of the first pool with one";
+                    self.warn(&place, reason);
                 }
             }
             items.push(vec![
@@ -282,9 +288,11 @@ impl Import<'_> {
             key: "pools",
             items,
         };
+        let mut parts = vec![size("size", whole, origin), pools];
+        parts.extend(shared_headroom.map(|(bytes, place)| size("headroom_pool", bytes, place)));
         Some(Part::Map {
             key: "buffer",
-            parts: vec![size("size", whole, origin), pools],
+            parts,
             origin: String::new(),
         })
     }
