@@ -220,7 +220,7 @@ fn a_long_matrix_lies_beside_the_effective_configuration() {
         let bytes = (0..190).map(|dst| if src == dst { "0" } else { "64" });
         bytes.collect::<Vec<_>>().join(",") + "\n"
     };
-    workplace.write("all.csv", &(0..190).map(row).collect::<String>());
+    workplace.write("all.csv", (0..190).map(row).collect::<String>());
     workplace.write(
         "long.yaml",
         "fabric: {kind: single-switch, hosts: 190}\n\
