@@ -8,6 +8,9 @@ use tenter_testkit::{Engine, RandomScenario, Trial, random_scenario, replay_comm
 
 const SCENARIOS: u64 = 500;
 
+/// A count by its name, what another place says of it, and how it is read from a row.
+type Sum<R> = (&'static str, u64, fn(&R) -> u64);
+
 /// What two places of one trial say of the same thing.
 #[derive(Debug, Default)]
 struct Claims {
@@ -134,7 +137,7 @@ fn check_flows(claims: &mut Claims, trial: &Trial) {
     claims.equal("flows of no collective", by_turn.len() as u64, 0);
     let totals = &trial.outcome.summary.totals;
     claims.equal("totals.flows", totals.flows, flows.len() as u64);
-    let of: [(&str, u64, fn(&CollectiveRow) -> u64); 3] = [
+    let of: [Sum<CollectiveRow>; 3] = [
         ("tx_frames", totals.tx_frames, |row| row.tx_frames),
         ("rx_frames", totals.rx_frames, |row| row.rx_frames),
         ("retransmitted_frames", totals.retransmitted_frames, |row| {
@@ -195,7 +198,7 @@ fn check_jobs(claims: &mut Claims, trial: &Trial) {
 fn check_ports(claims: &mut Claims, trial: &Trial) {
     let ports = &trial.outcome.counts.ports;
     let totals = &trial.outcome.summary.totals;
-    let of: [(&str, u64, fn(&PortRow) -> u64); 11] = [
+    let of: [Sum<PortRow>; 11] = [
         ("dropped_frames", totals.dropped_frames, |row| {
             row.dropped_frames
         }),
