@@ -66,6 +66,7 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "scheduled-fabric/test-18",
     "scheduled-fabric/bundles",
     "scheduled-fabric/impairments",
+    "scheduled-fabric/placement",
     "evolved-ethernet/walk-through",
     "evolved-ethernet/jobs",
     "evolved-ethernet/speed-up",
@@ -105,6 +106,7 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "evolved-ethernet-speed-up-mean",
     "methodology-counters",
     "scheduled-fabric-pauses",
+    "scheduled-fabric-placement-fluid",
     "asynchronous-vs-synchronous-fluid",
     "bandwidth-steering-expectations"
 ];
