@@ -15,7 +15,9 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::json;
 use tenter_record::{CollectiveRow, Summary};
-use tenter_report::{BenchReport, BenchRow, BenchStep, claim_free_folder, duration_s, si};
+use tenter_report::{
+    BenchReport, BenchRow, BenchStep, TrialError, claim_free_folder, duration_s, si,
+};
 use tenter_scenario::{Loaded, Plan, suggestion};
 use tenter_sim::{Interference, Simulation};
 use tenter_workload::collective::CollectiveKind;
@@ -425,11 +427,13 @@ fn write_json(
         "trial": trial.map(|(_, path)| path.display().to_string()),
     });
     let text = prepared.report.json(rows, &typed, started, &more);
-    let path = write_beside(asked, &text).map_err(|error| {
-        Failure::input(format!(
-            "-J {}: {error}; check the path and its permissions",
-            asked.display()
-        ))
+    let path = write_beside(asked, &text).map_err(|source| {
+        let (action, path) = ("write", asked.to_owned());
+        Failure::of_trial(&TrialError::Io {
+            action,
+            path,
+            source,
+        })
     })?;
     print(&format!("# JSON: {}\n", path.display()));
     Ok(())

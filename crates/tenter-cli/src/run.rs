@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Instant, UNIX_EPOCH};
 
 use tenter_explain::{idle_settings, memory_bytes};
-use tenter_record::{Digest, Names, STOPPED_BY_USER, Summary};
+use tenter_record::{Names, STOPPED_BY_USER, Summary};
 use tenter_report::{
     RunIdentity, TRACE_FILE, TrialData, TrialError, TrialFolder, TrialReport,
     available_memory_bytes, binary_size, claim_free_folder, finished_trial, peak_rss_bytes,
@@ -295,28 +295,16 @@ pub(crate) fn identity(plan: &Plan) -> RunIdentity {
         seed: plan.seed,
         commit: option_env!("TENTER_COMMIT").map(str::to_owned),
         command: typed(),
-        program: program().map(str::to_owned),
+        program: program(),
     }
 }
 
-/// Digest of this program's own file: two builds of one version may answer differently.
-fn program() -> Option<&'static str> {
-    static DIGEST: OnceLock<Option<String>> = OnceLock::new();
-    let digest = DIGEST.get_or_init(|| {
-        let bytes = std::fs::read(std::env::current_exe().ok()?).ok()?;
-        let mut digest = Digest::new();
-        for (number, chunk) in (0..).zip(bytes.chunks(4_096)) {
-            let words = chunk.chunks(8).map(|word| {
-                let mut whole = [0; 8];
-                whole[..word.len()].copy_from_slice(word);
-                u64::from_le_bytes(whole)
-            });
-            let words: Vec<u64> = std::iter::once(number).chain(words).collect();
-            digest.add(&words);
-        }
-        Some(digest.to_hex())
-    });
-    digest.as_deref()
+/// The size of this program's own file and when it was written: two builds of one version may
+/// answer differently.
+fn program() -> Option<String> {
+    let file = std::env::current_exe().ok()?.metadata().ok()?;
+    let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{} bytes, {} ns", file.len(), written.as_nanos()))
 }
 
 /// The trial that a folder holds, if it has come to its end with this very configuration and

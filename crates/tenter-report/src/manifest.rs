@@ -46,7 +46,8 @@ pub struct RunIdentity {
     pub commit: Option<String>,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// Digest of the program's own file; `None` where the system does not say where that is.
+    /// Size of the program's own file and when it was written; `None` where the system does not
+    /// say.
     #[serde(default)]
     pub program: Option<String>,
 }

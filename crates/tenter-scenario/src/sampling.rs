@@ -88,7 +88,9 @@ pub(crate) fn length(
     let judged = (0..jobs.len()).filter(|&job| !jobs[job].background);
     let ends = judged.map(|job| {
         // Jobs that wait for each other run one after the other.
+        // Those in a circle are refused later.
         let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(|of| of as usize));
+        let before = before.take(jobs.len());
         before.fold(Time::ZERO, |sum, job| sum.saturating_add(own[job]))
     });
     let end = ends.max().unwrap_or_default();

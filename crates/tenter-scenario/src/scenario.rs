@@ -1,6 +1,6 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
-use tenter_endpoint::NicAddress;
+use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
@@ -106,7 +106,7 @@ const OBSERVE: KeyTable = KeyTable {
         ),
         key(
             "sample_interval",
-            "time, 1us or more, or `auto`",
+            "time or `auto`",
             Default("auto"),
             "How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time limit where that is shorter, rounded up to two digits; 100us where neither is known",
         ),
@@ -305,7 +305,7 @@ impl Draft<'_> {
         warnings: &Problems,
         effective: &mut Node,
     ) -> Option<Plan> {
-        let fabric = self.fabric?;
+        let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
         let (topology, circuits) = build(&described, optical.as_ref(), problems)?;
@@ -313,11 +313,9 @@ impl Draft<'_> {
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, endpoint, problems);
-        let (jobs, addresses) = place(self.jobs, endpoint, &topology, &names, self.seed, effective);
-        let seed = self.seed.unwrap_or(0);
+        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = bind_impairments(self.impairments.as_deref(), &topology);
-        let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), &names));
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
             topology: &topology,
@@ -396,23 +394,30 @@ fn bind_impairments(
     impairments::bind(drafts?, topology)
 }
 
-/// The jobs on their hosts and the addresses of NICs; checks whether ranks reach each other, where
-/// all that decides it could be read.
+/// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
+type Placed = (
+    Option<Vec<Job>>,
+    Option<Vec<NicAddress>>,
+    Option<Vec<DmaRates>>,
+);
+
+/// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
     drafts: Option<Vec<JobDraft>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     names: &HostNames<'_>,
-    seed: Option<u64>,
+    seed: u64,
     effective: &mut Node,
-) -> (Option<Vec<Job>>, Option<Vec<NicAddress>>) {
+) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
-    let of_nic = (seed.unwrap_or(0), endpoint.map(|endpoint| &endpoint.nic));
+    let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
     let jobs = jobs::bind(drafts, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
-    (jobs, addresses)
+    let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), names));
+    (jobs, addresses, dma)
 }
 
 /// The switches with what signals and notices to senders need, and the signals; refuses impairments

@@ -70,7 +70,7 @@ fn defaults_are_those_of_the_reference() {
         400_000_000_000
     );
     assert_eq!(plan.topology.cables[0].delay, Time::from_ns(25));
-    assert_eq!(plan.sample_interval, Some(Time::from_us(100)));
+    assert_eq!(plan.sample_interval, Some(Time::from_us(1)));
     assert_eq!((plan.time_limit, plan.window_cap), (None, None));
     assert_eq!(
         (plan.jobs[0].name.as_str(), plan.jobs[0].gap),

@@ -209,7 +209,7 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
     for (name, what) in [
         (
             "bad.csv",
-            "the file `bad.csv`, line 2: 1 words are not a size and a cumulative",
+            "the file `bad.csv`, line 2: has 1 field, not a size and a cumulative",
         ),
         ("down.csv", "point 2 of the law is below the one before it"),
         ("none.csv", "cannot read the file `none.csv`"),

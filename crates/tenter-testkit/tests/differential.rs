@@ -189,14 +189,16 @@ fn has_kept_all(scenario: &RandomScenario, summary: &Summary) -> bool {
 }
 
 /// Whether no frame of a lossless class may be lost: all headroom is the model's, pauses outlast
-/// their repetition, and nothing goes wrong on links.
+/// their repetition, ports do not share it, and nothing goes wrong on links.
 fn has_sufficient_headroom(plan: &Plan) -> bool {
     let sufficient = |class: &ClassSpec| {
         let of = class.lossless.as_ref();
         of.is_none_or(|of| of.headroom == Headroom::Model && of.quanta == u16::MAX)
     };
     let circuits = plan.circuits.as_ref();
+    let shared = plan.switches.usual.sharing.headroom_pool_bytes;
     plan.faults.events.is_empty()
+        && shared.is_none()
         && circuits.is_none_or(|of| of.on_change == OnChange::Drain)
         && plan.impairments.is_empty()
         && plan.watchdog.is_none()

@@ -50,5 +50,5 @@ fn random_scenarios_take_every_way_through_a_visit() {
     assert!(sum.journals - sum.journals_in_order >= 100, "{sum:?}");
     assert!(sum.slots_in_order >= 1_000, "{sum:?}");
     assert!(sum.slots_by_port >= 1_000, "{sum:?}");
-    assert!(sum.late_releases >= 20, "{sum:?}");
+    assert!(sum.late_releases >= 10, "{sum:?}");
 }

@@ -349,13 +349,13 @@ fn a_full_disk_leaves_no_folder() {
         "run good.yaml -o a/b/c",
     ] {
         let answer = on_a_full_disk(&workplace, 0, arguments);
-        answer.expect_refusal(&["cannot write", "manifest.json", "free some space"]);
+        answer.expect_failure(3, &["cannot write", "manifest.json", "free some space"]);
         assert_eq!(workplace.entries(), ["good.yaml"], "{arguments}");
     }
     // What is there already stays, without what could not be written.
     fs::create_dir(workplace.path("empty")).expect("a folder can be made");
     let answer = on_a_full_disk(&workplace, 0, "run good.yaml -o empty");
-    answer.expect_refusal(&["cannot write", "manifest.json"]);
+    answer.expect_failure(3, &["cannot write", "manifest.json"]);
     assert_eq!(entries(&workplace.path("empty")), Vec::<String>::new());
     // A disk that fills up later costs the trial: it says that it is not complete.
     let answer = on_a_full_disk(&workplace, 8, "run good.yaml -o late").expect(3);

@@ -129,7 +129,12 @@ impl Answer {
     /// Whether the command refused its input: exit code 2, a message on standard error alone that
     /// holds all of `parts`.
     pub(crate) fn expect_refusal(self, parts: &[&str]) {
-        let Answer { stdout, stderr, .. } = self.expect(2);
+        self.expect_failure(2, parts);
+    }
+
+    /// The same with another exit code.
+    pub(crate) fn expect_failure(self, code: i32, parts: &[&str]) {
+        let Answer { stdout, stderr, .. } = self.expect(code);
         assert_eq!(stdout, "", "\n{stderr}");
         assert!(stderr.starts_with("error: "), "{stderr}");
         for part in parts {

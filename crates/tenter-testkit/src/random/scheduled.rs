@@ -26,7 +26,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             lossless.trigger = PfcTrigger::Ingress;
         }
     }
-    let cell = draw.chance(60).then(|| CellSpec {
+    let cell = draw.chance(50).then(|| CellSpec {
         payload_bytes: draw.within(64..=600) as u32,
         overhead_bytes: draw.within(0..=40) as u32,
         bundle: draw.within(1..=6) as u32,
