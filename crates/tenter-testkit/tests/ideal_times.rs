@@ -56,13 +56,16 @@ fn no_run_is_faster_than_its_ideal_time() {
             tight += u32::from(took.as_ns() < 1.05 * ideal.ideal_ns);
             if took.as_ns() < ideal.ideal_ns {
                 failures.push(format!(
-                    "seed {seed}: {} {} of {} bytes and {} ranks took {} ns, ideal is {}",
+                    "seed {seed}: {} {} of {} bytes and {} ranks took {} ns, ideal is {} (scheduled {:?}, input-queued {:?}, credit {:?})",
                     row.collective,
                     row.algorithm,
                     row.size_bytes,
                     row.ranks,
                     took.as_ns(),
-                    ideal.ideal_ns
+                    ideal.ideal_ns,
+                    plan.scheduled,
+                    plan.input_queued,
+                    plan.credit
                 ));
             }
         }

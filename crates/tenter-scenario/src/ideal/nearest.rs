@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::scheduled::ScheduledSpec;
 use tenter_topology::{CableEnd, Routing};
 use tenter_units::{Rate, Time};
 use tenter_workload::Job;
@@ -115,7 +116,10 @@ impl Search<'_> {
             inner.then_some([a, b]).into_iter().flatten()
         });
         let between = ends.map(|end| self.cost(end)).min();
-        let longest = hosts.map(|host| self.duration(&link(self.plan, first_end(host))));
+        let longest = hosts.map(|host| {
+            let end = first_end(host);
+            self.duration(&link(self.plan, end), end)
+        });
         let far = (up + down.min()? + between?).saturating_sub(longest.max()?);
         Some(near.fold(far, u64::min))
     }
@@ -124,7 +128,7 @@ impl Search<'_> {
     fn pair(&self, source: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
         let [first, last] = [first_end(source), self.last_end(target)];
         let whole = self.cost(first) + self.least_from(self.switch_of(source), target, best);
-        let ends = [first, last].map(|end| self.duration(&link(self.plan, end)));
+        let ends = [first, last].map(|end| self.duration(&link(self.plan, end), end));
         whole.saturating_sub(ends[0].max(ends[1]))
     }
 
@@ -160,12 +164,24 @@ impl Search<'_> {
 
     fn cost(&self, end: CableEnd) -> u64 {
         let link = link(self.plan, end);
-        let whole = if link.stores { self.duration(&link) } else { 0 };
+        let whole = if link.stores {
+            self.duration(&link, end)
+        } else {
+            0
+        };
         link.latency.ps() + whole
     }
 
-    fn duration(&self, link: &Link) -> u64 {
-        link.rate.serialisation(0).of(self.wire_bytes, 0).0.ps()
+    /// Of what the other end takes whole. Cells of one packet travel beside each other between the
+    /// switches of a scheduled fabric, so that none waits for more than itself.
+    fn duration(&self, link: &Link, end: CableEnd) -> u64 {
+        let topology = &self.plan.topology;
+        let peer = topology.neighbour(end.node, end.port).node;
+        let at_host = topology.is_host(end.node) || topology.is_host(peer);
+        let cells = self.plan.scheduled.as_ref().filter(|_| !at_host);
+        let cell = cells.map_or(u32::MAX, ScheduledSpec::shortest_wire_bytes);
+        let bytes = self.wire_bytes.min(cell);
+        link.rate.serialisation(0).of(bytes, 0).0.ps()
     }
 }
 
