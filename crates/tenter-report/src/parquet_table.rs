@@ -18,6 +18,9 @@ use crate::TrialError;
 /// Rows per row group: small enough that a partial trial has lost little, large enough for columns
 /// to compress.
 const ROW_GROUP_ROWS: usize = 65_536;
+/// Cells of a column that are handed over together: a multiple of the 1,024 after which the library
+/// looks whether a page is full.
+const CELLS: usize = 4_096;
 
 /// Writes rows of one type to a Parquet file.
 ///
@@ -67,10 +70,17 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     /// # Errors
     /// When a row group cannot be written; the table takes no more rows after that.
     pub fn append(&mut self, rows: &[R]) -> Result<(), TrialError> {
-        self.waiting.extend_from_slice(rows);
-        while self.waiting.len() >= ROW_GROUP_ROWS {
-            self.write_waiting(ROW_GROUP_ROWS)?;
+        if self.writer.is_none() {
+            return Ok(());
         }
+        let mut rest = rows;
+        // A list that grew beyond a row group would double its memory for good.
+        while let Some((now, later)) = rest.split_at_checked(ROW_GROUP_ROWS - self.waiting.len()) {
+            self.waiting.extend_from_slice(now);
+            self.write_waiting(ROW_GROUP_ROWS)?;
+            rest = later;
+        }
+        self.waiting.extend_from_slice(rest);
         Ok(())
     }
 
@@ -178,7 +188,10 @@ fn write_row_group<R: Row, W: Write + Send>(
         let Some(mut target) = group.next_column()? else {
             break;
         };
-        write_column(&mut target, column, rows, names)?;
+        // The cells of a column take more room than its pages: a part of them at a time.
+        for part in rows.chunks(CELLS) {
+            write_column(&mut target, column, part, names)?;
+        }
         target.close()?;
     }
     group.close()?;
