@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenter_report::{
-    Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
-    read_answers, report_memory_bytes, study_drawings, write_whole,
+    Drawn, TrialData, binary_size, html_report, html_study_report, read_answers,
+    report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::Answers;
 
 use crate::arguments::Report;
 use crate::failure::{Failure, say};
+use crate::run::refuse_beyond_memory;
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some((answers, drawings)) = answers(&arguments.folders)? {
@@ -32,14 +33,8 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
 /// Refuses a report that would take more memory than there is.
 fn check_memory(arguments: &Report) -> Result<(), Failure> {
     let needed = report_memory_bytes(&arguments.folders);
-    match available_memory_bytes() {
-        Some(available) if needed > available && !arguments.force => Err(Failure::input(format!(
-            "the report would take about {} of memory, and {} are available: report fewer trials at once, or use a machine with more memory; `--force` makes it all the same",
-            binary_size(needed),
-            binary_size(available),
-        ))),
-        _ => Ok(()),
-    }
+    let remedy = "report fewer trials at once, or use a machine with more memory; `--force` makes it all the same";
+    refuse_beyond_memory("report", needed, arguments.force, remedy)
 }
 
 /// Answers and the drawings of each study.

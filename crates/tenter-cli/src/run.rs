@@ -75,9 +75,20 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 /// something else in its place.
 pub(crate) fn check_memory(plan: &Plan, force: bool) -> Result<(), Failure> {
     let needed = memory_bytes(plan).map_err(|error| Failure::input(error.to_string()))?;
+    let remedy = "use fewer ranks, sizes or iterations, or a machine with more memory; `tenter explain` says what the memory is for, and `--force` runs it all the same";
+    refuse_beyond_memory("run", needed, force, remedy)
+}
+
+/// Refuses what would take more memory than there is, unless it is forced.
+pub(crate) fn refuse_beyond_memory(
+    what: &str,
+    needed: u64,
+    force: bool,
+    remedy: &str,
+) -> Result<(), Failure> {
     match available_memory_bytes() {
         Some(available) if needed > available && !force => Err(Failure::input(format!(
-            "the run would take about {} of memory, and {} are available: use fewer ranks, sizes or iterations, or a machine with more memory; `tenter explain` says what the memory is for, and `--force` runs it all the same",
+            "the {what} would take about {} of memory, and {} are available: {remedy}",
             binary_size(needed),
             binary_size(available),
         ))),
@@ -312,14 +323,15 @@ fn program() -> Option<String> {
 pub(crate) fn finished(path: &Path, loaded: &Loaded) -> Option<Summary> {
     let identity = identity(&loaded.plan);
     identity.program.as_ref()?;
-    let mut config = vec![("config.yaml", &loaded.effective)];
-    config.extend(
-        loaded
-            .beside
-            .iter()
-            .map(|(name, text)| (name.as_str(), text)),
-    );
-    finished_trial(path, &config, &identity)
+    finished_trial(path, &loaded.effective, &loaded.beside, &identity)
+}
+
+/// Tells that such a trial is not run again.
+pub(crate) fn say_kept(title: &str, path: &Path) {
+    say(&format!(
+        "note: {title} is finished in {} with the same configuration and program, and is kept\n",
+        path.display()
+    ));
 }
 
 /// The command as it was typed; bytes that are not UTF-8 show as such.

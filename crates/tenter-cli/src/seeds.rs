@@ -104,10 +104,7 @@ fn kept(arguments: &Run, loaded: &Loaded, path: &Path, title: &str) -> Option<Tr
         return None;
     }
     let summary = run::finished(path, loaded)?;
-    let folder = path.display();
-    say(&format!(
-        "note: {title} is finished in {folder} with the same configuration and program, and is kept\n"
-    ));
+    run::say_kept(title, path);
     Some(Trial {
         summary,
         path: path.to_owned(),

@@ -236,10 +236,7 @@ impl Runner<'_> {
         } else {
             Vec::new()
         };
-        say(&format!(
-            "note: {title} is finished in {} with the same configuration and program, and is kept\n",
-            path.display()
-        ));
+        run::say_kept(title, &path);
         report(title, &summary);
         Some(study.thinned(Trial::of(&loaded.plan, summary, counts, flows)))
     }

@@ -30,8 +30,7 @@ type Key = (String, Within);
 /// they first occur, and a row of each trial as a whole; differences are against the first trial.
 ///
 /// Jobs belong together by their name, or because no trial has another. A job that is one
-/// collective
-/// in every trial has no row beside that of the collective.
+/// collective in every trial has no row beside that of the collective.
 pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     let single = trials.iter().all(|trial| trial.summary.jobs.len() == 1);
     let mut order: Vec<Key> = Vec::new();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tenter_record::{Counts, Row, Summary};
 
 use crate::decode::guarded;
-use crate::trial_folder::{MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::trial_folder::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 
 /// The summary of a trial.
@@ -29,22 +29,25 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
 }
 
-/// The summary of the trial in a folder if it is complete, files of these names have these texts,
-/// and a program of the same version, commit and digest ran it; nothing where it is not, or cannot
-/// be read.
+/// The summary of the trial in a folder if it is complete, has this configuration with these files
+/// beside it (names and texts), and the very program of `run` ran it; nothing where it is not, or
+/// cannot be read.
 pub fn finished_trial(
     folder: &Path,
-    texts: &[(&str, &String)],
+    config: &str,
+    beside: &[(String, String)],
     run: &RunIdentity,
 ) -> Option<Summary> {
     let manifest = read_manifest(folder).ok()?;
-    let same = |(name, text): &(&str, &String)| {
-        fs::read_to_string(folder.join(name)).is_ok_and(|found| found == **text)
+    let has = |name: &str, text: &str| {
+        fs::read_to_string(folder.join(name)).is_ok_and(|found| found == text)
     };
+    let mut beside = beside.iter();
+    let is_same = has(CONFIG_FILE, config) && beside.all(|(name, text)| has(name, text));
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.commit == run.commit
         && manifest.run.program == run.program;
-    if !manifest.complete || !is_same_program || !texts.iter().all(same) {
+    if !manifest.complete || !is_same_program || !is_same {
         return None;
     }
     let summary = read_summary(folder).ok()?;
@@ -69,7 +72,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
 }
 
 /// The rows of a table that only some trials have.
-fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
+pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
     if table_file::<R>(folder).is_file() {
         read_rows(folder)
     } else {

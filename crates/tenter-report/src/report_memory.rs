@@ -6,6 +6,7 @@ use std::path::Path;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use tenter_record::{FlowRow, Row, SampleRow};
 
+use crate::decode::guarded;
 use crate::trial_folder::{SUMMARY_FILE, table_file};
 
 /// The program itself.
@@ -40,7 +41,7 @@ pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
 /// The rows of a table, by its footer.
 fn rows<R: Row>(folder: &Path) -> u64 {
     let file = File::open(table_file::<R>(folder)).ok();
-    let reader = file.and_then(|file| SerializedFileReader::new(file).ok());
+    let reader = file.and_then(|file| guarded(|| SerializedFileReader::new(file)).ok());
     let rows = reader.map(|reader| reader.metadata().file_metadata().num_rows());
     rows.map_or(0, |rows| u64::try_from(rows).unwrap_or(0))
 }

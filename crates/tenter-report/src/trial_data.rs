@@ -9,6 +9,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
 
 use crate::decode::guarded;
+use crate::read::rows_if_any;
 use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
 
@@ -114,7 +115,7 @@ impl TrialData {
             queues: read_rows(folder)?,
             switches: read_rows(folder)?,
             samples: read_samples(folder)?,
-            circuits: read_circuits(folder)?,
+            circuits: rows_if_any(folder)?,
         })
     }
 
@@ -244,13 +245,6 @@ fn read_samples(folder: &Path) -> Result<Vec<PortSample>, TrialError> {
         });
     })?;
     Ok(samples)
-}
-
-fn read_circuits(folder: &Path) -> Result<Vec<CircuitRow>, TrialError> {
-    if !table_file::<CircuitRow>(folder).is_file() {
-        return Ok(Vec::new());
-    }
-    read_rows(folder)
 }
 
 /// Calls `each` with the values of some numeric columns, row after row.

@@ -17,6 +17,14 @@ pub enum Value {
 }
 
 impl Value {
+    /// A value as a field of a table has it; nothing where the field is empty.
+    pub fn read(text: &str) -> Option<Value> {
+        match text.parse() {
+            Ok(number) => Some(Value::Number(number)),
+            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
+        }
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {

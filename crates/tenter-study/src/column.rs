@@ -1,10 +1,12 @@
 //! What is read of a column of a trial's tables.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use tenter_record::{Cell, CollectiveRow, FlowRow, Names, PortRow, ReactionRow, Row};
 use tenter_units::Bytes;
 
-use crate::trial::Trial;
+use crate::trial::{Leaf, Trial, is_meant};
 
 /// A column of a table, as the data dictionary has it, and what becomes of its rows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -112,10 +114,8 @@ impl ColumnReading {
     }
 
     fn values(&self, trial: &Trial, job: Option<&str>) -> Vec<f64> {
-        let jobs = trial.summary.jobs.iter().filter(|of| match job {
-            Some(name) => of.job.name == name,
-            None => !of.job.background,
-        });
+        let jobs = trial.summary.jobs.iter();
+        let jobs = jobs.filter(|of| is_meant(&of.job, job));
         let size = self
             .size
             .as_ref()
@@ -128,18 +128,21 @@ impl ColumnReading {
         match self.table {
             TableName::Collectives => numbers(rows.into_iter(), &self.name),
             TableName::Flows => {
-                let is_of = |flow: &FlowRow, row: &CollectiveRow| {
-                    (row.job, row.index, row.iteration)
-                        == (flow.job, flow.collective, flow.iteration)
-                };
-                let flows = trial.flows.iter();
-                let flows = flows.filter(|flow| rows.iter().any(|row| is_of(flow, row)));
-                numbers(flows, &self.name)
+                let rows = rows.iter();
+                let turns: BTreeSet<_> = rows
+                    .map(|row| (row.job, row.index, row.iteration))
+                    .collect();
+                let is_of =
+                    |flow: &&FlowRow| turns.contains(&(flow.job, flow.collective, flow.iteration));
+                numbers(trial.flows.iter().filter(is_of), &self.name)
             }
             TableName::Ports => {
-                let ports = trial.counts.ports.iter();
-                let ports = ports.filter(|row| self.at.is_none_or(|at| is_at(at, row, trial)));
-                numbers(ports, &self.name)
+                let hosts = trial.hosts();
+                let is_here = |row: &&PortRow| {
+                    self.at
+                        .is_none_or(|at| is_at(at, row, hosts, &trial.leaves))
+                };
+                numbers(trial.counts.ports.iter().filter(is_here), &self.name)
             }
             TableName::Reactions => numbers(trial.counts.reactions.iter(), &self.name),
         }
@@ -164,11 +167,9 @@ impl Take {
     }
 }
 
-fn is_at(place: Place, row: &PortRow, trial: &Trial) -> bool {
-    let hosts: usize = trial.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
+fn is_at(place: Place, row: &PortRow, hosts: usize, leaves: &[Leaf]) -> bool {
     let is_nic = (row.node as usize) < hosts;
-    let mut leaves = trial.leaves.iter();
-    let leaf = leaves.find(|leaf| leaf.node == row.node);
+    let leaf = leaves.iter().find(|leaf| leaf.node == row.node);
     let up = leaf.is_some_and(|leaf| leaf.uplinks.contains(&row.port));
     let down = leaf.is_some() && !up;
     match place {

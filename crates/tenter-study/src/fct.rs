@@ -3,7 +3,7 @@
 use tenter_record::rank;
 use tenter_units::Time;
 
-use crate::trial::Trial;
+use crate::trial::{Trial, is_meant};
 
 /// Shares of flows are told to a millionth.
 const WHOLE: u64 = 1_000_000;
@@ -20,10 +20,7 @@ pub(crate) fn percentile_ms<'a>(
         let jobs = &trial.summary.jobs;
         let counts = |of: u32| {
             let row = jobs.get(of as usize).map(|job| &job.job);
-            row.is_none_or(|row| match job {
-                Some(name) => row.name == name,
-                None => !row.background,
-            })
+            row.is_none_or(|row| is_meant(row, job))
         };
         let of_jobs = trial.completion_times.iter();
         times.extend(

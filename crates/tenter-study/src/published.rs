@@ -429,14 +429,9 @@ impl Row<'_> {
             Some(name) => (column(name)?, name.as_str()),
             None => (column("published")?, self.text(column("metric")?)),
         };
-        let text = self.text(value);
-        let published = match text.parse::<f64>() {
-            Ok(number) => Some(Value::Number(number)),
-            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
-        };
         let what = Published {
             metric,
-            value: published,
+            value: Value::read(self.text(value)),
             band: self.band([column(low)?, column(high)?], gate)?,
             gate,
             reason: self.text(column("reason")?),

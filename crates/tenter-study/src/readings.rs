@@ -15,7 +15,7 @@ use crate::power;
 use crate::published::Gate;
 use crate::study::Extent;
 use crate::throughput;
-use crate::trial::{Leaf, Trial, leaves};
+use crate::trial::{Leaf, Trial, is_meant, leaves};
 
 /// A published row and what is compared with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -291,10 +291,7 @@ impl ReadingRow {
 
     fn completion_time_ms(&self, trial: &Trial) -> Option<f64> {
         let mut jobs = trial.summary.jobs.iter().map(|job| &job.job);
-        let job = jobs.find(|job| match &self.job {
-            Some(name) => *name == job.name,
-            None => !job.background,
-        });
+        let job = jobs.find(|job| is_meant(job, self.job.as_deref()));
         job?.jct.map(milliseconds)
     }
 

@@ -1,7 +1,7 @@
 //! What a study keeps of a trial.
 
 use tenter_explain::{Bill, bill};
-use tenter_record::{Counts, FlowRow, PortRow, Summary};
+use tenter_record::{Counts, FlowRow, JobRow, PortRow, Summary};
 use tenter_scenario::Plan;
 use tenter_sim::Outcome;
 use tenter_topology::Topology;
@@ -57,12 +57,22 @@ impl Trial {
         }
     }
 
+    /// How many NICs there are; they are the first nodes.
+    pub(crate) fn hosts(&self) -> usize {
+        self.leaves.iter().map(|leaf| leaf.hosts.len()).sum()
+    }
+
     /// The ports of the NICs.
     pub(crate) fn nics(&self) -> impl Iterator<Item = &PortRow> {
-        let hosts: usize = self.leaves.iter().map(|leaf| leaf.hosts.len()).sum();
+        let hosts = self.hosts();
         let ports = self.counts.ports.iter();
         ports.filter(move |row| (row.node as usize) < hosts)
     }
+}
+
+/// Whether a job is the one of that name; for none, whether it is under test.
+pub(crate) fn is_meant(job: &JobRow, name: Option<&str>) -> bool {
+    name.map_or(!job.background, |name| job.name == name)
 }
 
 /// The switches of the highest tier.

@@ -173,8 +173,7 @@ fn memory_counts_every_iteration() {
     let explanation = workplace.tenter(&explanation).expect(0).json();
     let run = ["run", "many.yaml", "-o", "trial"];
     workplace.tenter(&run).expect(0);
-    let summary = fs::read_to_string(workplace.path("trial/summary.json")).expect("it is there");
-    let summary: Value = serde_json::from_str(&summary).expect("it is JSON");
+    let summary = workplace.json("trial/summary.json");
     // Where the system does not say there is nothing to compare with.
     let Some(peak) = summary["engine"]["peak_rss_bytes"].as_f64() else {
         return;

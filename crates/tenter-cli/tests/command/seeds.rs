@@ -201,26 +201,26 @@ fn settings_without_effect_are_named() {
 fn finished_seeds_are_kept() {
     let workplace = Workplace::new("seeds-kept");
     workplace.write("hashed.yaml", HASHED);
-    let first = workplace
-        .words("run hashed.yaml --seeds 3 -o out")
-        .expect(0);
+    let run = || {
+        workplace
+            .words("run hashed.yaml --seeds 3 -o out")
+            .expect(0)
+    };
+    let first = run();
     let began = |seed: u32| {
         let manifest = workplace.json(&format!("out/seed-{seed}/manifest.json"));
         manifest["wall_s"].clone()
     };
     let before = [11, 12, 13].map(began);
     // Seed 12 was killed, and the table is not there.
-    let file = workplace.path("out/seed-12/manifest.json");
-    let text = std::fs::read_to_string(&file).expect("it is there");
-    std::fs::write(
-        &file,
+    let file = "out/seed-12/manifest.json";
+    let text = std::fs::read_to_string(workplace.path(file)).expect("it is there");
+    workplace.write(
+        file,
         text.replace("\"complete\": true", "\"complete\": false"),
-    )
-    .expect("it fits");
+    );
     std::fs::remove_file(workplace.path("out/seeds.parquet")).expect("it was there");
-    let again = workplace
-        .words("run hashed.yaml --seeds 3 -o out")
-        .expect(0);
+    let again = run();
     assert_eq!(again.stdout, first.stdout);
     let kept: Vec<&str> = again.stderr.lines().collect();
     assert_eq!(kept.len(), 2, "{kept:?}");

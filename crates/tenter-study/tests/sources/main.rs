@@ -38,19 +38,29 @@ fn declared(study: &Study) -> Vec<CaseAnswer> {
     study.judge(Extent::Full, &none).cases
 }
 
+/// The studies, as the program has them.
+fn studies() -> impl Iterator<Item = Study> {
+    let read = |texts| Study::embedded(texts).expect("it holds");
+    STUDIES.iter().map(read)
+}
+
+fn claims() -> Claims {
+    let text = fs::read_to_string(root().join("studies/claims.toml")).expect("it is there");
+    Claims::read(&text)
+}
+
 /// The rows of all studies. Bands and gates are today's, and so are the verdicts.
 fn all_rows() -> Vec<Recorded> {
-    let read = |texts| {
-        let study = Study::embedded(texts).expect("it holds");
+    let read = |study: Study| {
         let recorded = recorded::read(&root(), &study.name);
         let mut rows = declared(&study);
         for row in &mut rows {
             row.measured = recorded::value_of(&recorded, row);
             let number = row.measured.as_ref().and_then(Value::number);
-            row.verdict = match row.measured {
-                Some(_) => Verdict::of(row.gate, row.band, number),
-                None if recorded::has(&recorded, row) => Verdict::of(row.gate, row.band, None),
-                None => Verdict::NotJudged,
+            row.verdict = if recorded::has(&recorded, row) {
+                Verdict::of(row.gate, row.band, number)
+            } else {
+                Verdict::NotJudged
             };
         }
         Recorded {
@@ -58,7 +68,7 @@ fn all_rows() -> Vec<Recorded> {
             rows,
         }
     };
-    STUDIES.iter().map(read).collect()
+    studies().map(read).collect()
 }
 
 #[test]
@@ -66,9 +76,7 @@ fn the_page_has_each_claim_with_its_verdict() {
     if let Some(answers) = std::env::var_os("TENTER_ANSWERS") {
         recorded::record(&root(), Path::new(&answers));
     }
-    let text = fs::read_to_string(root().join("studies/claims.toml")).expect("it is there");
-    let claims = Claims::read(&text);
-    let found = page::render(&claims, &all_rows());
+    let found = page::render(&claims(), &all_rows());
     let path = root().join("docs/sources.md");
     let asked = ["UPDATE_EXPECTED", "TENTER_ANSWERS"].map(std::env::var_os);
     if asked.iter().any(Option::is_some) {
@@ -89,16 +97,17 @@ fn the_page_has_each_claim_with_its_verdict() {
 /// A judged row that no claim names would be missing from the page.
 #[test]
 fn every_judged_row_is_that_of_a_claim() {
-    let text = fs::read_to_string(root().join("studies/claims.toml")).expect("it is there");
-    let claims = Claims::read(&text);
+    let claims = claims();
     let mut missing = Vec::new();
-    for of in all_rows() {
-        if claims.is_our_own(&of.study) {
+    for study in studies() {
+        let name = &study.name;
+        if claims.is_our_own(name) {
             continue;
         }
-        let judged = of.rows.iter().filter(|row| row.band.is_some());
-        let unnamed = judged.filter(|row| !claims.names(&of.study, row));
-        missing.extend(unnamed.map(|row| format!("{}: {} {}", of.study, row.metric, row.case)));
+        let rows = declared(&study);
+        let judged = rows.iter().filter(|row| row.band.is_some());
+        let unnamed = judged.filter(|row| !claims.names(name, row));
+        missing.extend(unnamed.map(|row| format!("{name}: {} {}", row.metric, row.case)));
     }
     assert!(
         missing.is_empty(),
@@ -109,10 +118,11 @@ fn every_judged_row_is_that_of_a_claim() {
 /// Two rows of the same name could not be told apart once they are recorded.
 #[test]
 fn the_rows_of_a_study_have_names_of_their_own() {
-    for of in all_rows() {
-        let mut names: Vec<_> = of.rows.iter().map(recorded::key).collect();
+    for study in studies() {
+        let rows = declared(&study);
+        let mut names: Vec<_> = rows.iter().map(recorded::key).collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        assert_eq!(twice, None, "{}", of.study);
+        assert_eq!(twice, None, "{}", study.name);
     }
 }

@@ -76,13 +76,7 @@ pub(crate) fn has(recorded: &[Row], row: &CaseAnswer) -> bool {
 /// The value that was recorded of a row.
 pub(crate) fn value_of(recorded: &[Row], row: &CaseAnswer) -> Option<Value> {
     let found = recorded.iter().find(|of| of.key() == key(row))?;
-    match found.measured.as_str() {
-        "" => None,
-        text => Some(
-            text.parse()
-                .map_or_else(|_| Value::Text(text.to_owned()), Value::Number),
-        ),
-    }
+    Value::read(&found.measured)
 }
 
 /// The rows of an answer, and of an older one those of variants that were not run this time.

@@ -271,9 +271,7 @@ observe: {sample_interval: 10us}
 limits: {time: 10us}
 ";
     let trial = Trial::run(slow, &[]);
-    let ports = trial.outcome.counts.ports.iter();
-    let mut ports = ports.filter(|port| port.node_name == "leaf0" && port.peer_name == "spine1");
-    let port = ports.next().expect("leaf0 leads to spine1");
+    let port = trial.port("leaf0", "spine1");
     assert_eq!(port.tx_frames, 1);
     // It has been under way all the time since it began.
     assert!(0.5 < port.utilisation && port.utilisation < 1.0);
@@ -288,9 +286,7 @@ limits: {time: 10us}
     // Down again, what has not begun was never sent, and is not lost on the wire.
     let down = "faults.events=[{link: leaf0-spine1, down: 9us}]";
     let trial = Trial::run(slow, &[down]);
-    let ports = trial.outcome.counts.ports.iter();
-    let mut ports = ports.filter(|port| port.node_name == "leaf0" && port.peer_name == "spine1");
-    let port = ports.next().expect("leaf0 leads to spine1");
+    let port = trial.port("leaf0", "spine1");
     assert_eq!((port.tx_frames, port.lost_frames), (1, 1));
     assert!(port.unsent_frames >= 2 && port.utilisation < 1.0);
 }
