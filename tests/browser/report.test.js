@@ -136,7 +136,7 @@ describe("the report of a trial with pauses", () => {
     assert.match((await tip.textContent()) ?? "", /rank 1 → 0, step 0.*complete in/s);
     await page.locator("svg.heat").first().focus();
     await page.keyboard.press("ArrowRight");
-    assert.match((await tip.textContent()) ?? "", /host0:0 → leaf0\n400 Gbit\/s/);
+    assert.match((await tip.textContent()) ?? "", /host0:0 → leaf0\n400 Gb\/s/);
     const chart = page.locator("svg.lines").first();
     await chart.focus();
     await page.keyboard.press("End");
@@ -390,7 +390,7 @@ describe("the report of a fabric with optical switches", () => {
       return { x, y };
     });
     await page.mouse.move(place.x, place.y);
-    assert.match((await tip.textContent()) ?? "", /leaf\d – leaf\d\n1 circuit, moved here, 100 Gbit\/s\nleaf\d → leaf\d: [\d.]+% busy/);
+    assert.match((await tip.textContent()) ?? "", /leaf\d – leaf\d\n1 circuit, moved here, 100 Gb\/s\nleaf\d → leaf\d: [\d.]+% busy/);
     await page.locator("#circuits0 svg.tree").first().focus();
     await page.keyboard.press("End");
     assert.match((await tip.textContent()) ?? "", /core3/);
