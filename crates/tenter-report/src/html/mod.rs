@@ -14,6 +14,7 @@ mod heat_map;
 mod held_up;
 mod line_chart;
 mod overview;
+mod policy;
 mod runs;
 mod scale;
 mod series;
@@ -25,6 +26,7 @@ mod text;
 mod timeline;
 mod together;
 
+use policy::policy;
 pub use studies::html_study_report;
 use text::{add, escape};
 
@@ -76,10 +78,11 @@ fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
         format_args!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\
              <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"generator\" content=\"Tenter {}\">\
-             <title>{} – Tenter report</title><style>\n{STYLE}</style></head><body>\
+             <title>{} – Tenter report</title><style>{STYLE}</style></head><body>\
              <a class=\"skip\" href=\"#main\">Skip to the results</a>\n",
+            policy(SCRIPT, STYLE),
             env!("CARGO_PKG_VERSION"),
             escape(head.title)
         ),
@@ -90,7 +93,7 @@ fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
         &mut page,
         format_args!(
             "</main><footer>Made by Tenter {}. {}</footer>\
-             <div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{SCRIPT}</script></body></html>\n",
+             <div id=\"tip\" role=\"status\" hidden></div>\n<script>{SCRIPT}</script></body></html>\n",
             env!("CARGO_PKG_VERSION"),
             escape(head.remark)
         ),
