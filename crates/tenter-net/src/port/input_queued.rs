@@ -2,6 +2,7 @@
 //! says which frame leaves, and when.
 
 use crate::medium::Medium;
+use crate::packet::Packet;
 use crate::port::{Port, Surroundings};
 
 const NEVER: u64 = u64::MAX;
@@ -28,11 +29,21 @@ impl Port {
     ) -> u64 {
         let queue = &mut self.queues[number];
         let before = queue.bytes;
-        let Some(packet) = queue.take_first_from(input) else {
+        let Some(mut packet) = queue.take_first_from(input) else {
             debug_assert!(false, "the crossbar has granted a frame that is not there");
             return now;
         };
         let frame = u64::from(packet.frame_bytes);
+        let late = around.rules.marking_late & (1 << number) != 0;
+        let left = before - frame;
+        if late
+            && around
+                .rules
+                .marks((&packet, number), left, &self.transmitter)
+        {
+            packet.flags |= Packet::CONGESTION_EXPERIENCED;
+            queue.counters.marked_frames += 1;
+        }
         self.bytes -= frame;
         self.transmitter
             .transmit_queued(&packet, now, before - frame, medium);

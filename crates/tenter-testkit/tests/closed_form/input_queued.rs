@@ -47,3 +47,36 @@ fn a_frame_waits_behind_the_head_of_its_line() {
         assert_eq!(time(&[set]), alone, "{set}");
     }
 }
+
+const CROWD: &str = "
+fabric:
+  kind: single-switch
+  hosts: 5
+  switch:
+    classes:
+      - class: 0
+        ecn: {kmin: 100kB, kmax: 100kB, pmax: 1}
+jobs: [{name: crowd, collectives: [{collective: incast, root: 4, size: 1MB}]}]
+observe: {samples: false}
+";
+
+#[test]
+fn a_crossbar_marks_what_a_crowded_output_marks() {
+    // What waits for an output with four senders is as long wherever it waits. Frames that find
+    // more than the threshold are marked as they come, or those that leave more behind as they
+    // leave. The first frame passes an output queue that is not asked for it.
+    let marked = |switching: &str, mark: &str| {
+        let switching = format!("fabric.switching={switching}");
+        let mark = format!("fabric.switch.classes[0].ecn.mark={mark}");
+        let crowd = Trial::run(CROWD, &[&switching, &mark]);
+        let marked = crowd.port("leaf0", "host4").marked_frames;
+        assert_eq!(crowd.outcome.summary.totals.rx_marked_frames, marked);
+        marked
+    };
+    for mark in ["enqueue", "dequeue"] {
+        let outputs = marked("{kind: output-queued}", mark);
+        let inputs = marked("{kind: input-queued, queues: per-output}", mark);
+        assert!(outputs > 100, "{mark}: {outputs}");
+        assert!(inputs.abs_diff(outputs) <= 4, "{mark}: {inputs}, {outputs}");
+    }
+}
