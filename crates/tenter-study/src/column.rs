@@ -22,6 +22,8 @@ pub struct ColumnReading {
     pub at: Option<Place>,
     /// Of flows and collectives: those of collectives of this size; all where it is missing.
     pub size: Option<String>,
+    /// Of reactions: those with this cause; all where it is missing.
+    pub cause: Option<String>,
     /// Whether it is a time that is told in percent of the trial.
     #[serde(default)]
     pub percent_of_trial: bool,
@@ -93,6 +95,15 @@ impl ColumnReading {
         if let Some(minus) = &self.minus {
             minus.check()?;
         }
+        if let Some(cause) = &self.cause {
+            const CAUSES: [&str; 3] = ["signal", "own-queue", "cache"];
+            if self.table != TableName::Reactions || !CAUSES.contains(&cause.as_str()) {
+                return Err(format!(
+                    "the cause `{cause}` of a reading: reactions have {}",
+                    CAUSES.map(|cause| format!("`{cause}`")).join(", ")
+                ));
+            }
+        }
         let size = self.size.as_ref().map(|size| size.parse::<Bytes>());
         match size {
             Some(Err(error)) => Err(format!("the size of a reading: {error}")),
@@ -144,7 +155,11 @@ impl ColumnReading {
                 };
                 numbers(trial.counts.ports.iter().filter(is_here), &self.name)
             }
-            TableName::Reactions => numbers(trial.counts.reactions.iter(), &self.name),
+            TableName::Reactions => {
+                let cause = self.cause.as_deref();
+                let is_meant = |row: &&ReactionRow| cause.is_none_or(|of| row.cause == of);
+                numbers(trial.counts.reactions.iter().filter(is_meant), &self.name)
+            }
         }
     }
 }
@@ -296,6 +311,26 @@ mod tests {
         let share = "table = \"ports\"\nname = \"paused_ns\"\ntake = \"mean\"\nat = \"nics\"\n\
                      percent_of_trial = true";
         assert_eq!(read(share), Some(7.5));
+    }
+
+    #[test]
+    fn reactions_are_those_of_the_cause() {
+        let mut trial = trial();
+        let row = |cause: &str, ns: u64| ReactionRow {
+            cause: cause.to_owned(),
+            reaction_max: Time::from_ns(ns),
+            ..ReactionRow::default()
+        };
+        trial.counts.reactions = vec![row("signal", 20), row("signal", 30), row("cache", 50)];
+        let of = |cause: &str| {
+            let text = "table = \"reactions\"\nname = \"reaction_max_ns\"\ntake = \"greatest\"";
+            let reading = reading(&format!("{text}\n{cause}"));
+            reading.check().map(|()| reading.read(&trial, None))
+        };
+        assert_eq!(of(""), Ok(Some(50.0)));
+        assert_eq!(of("cause = \"signal\""), Ok(Some(30.0)));
+        assert_eq!(of("cause = \"own-queue\""), Ok(None));
+        assert!(of("cause = \"fate\"").is_err());
     }
 
     #[test]

@@ -103,6 +103,7 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "scheduled-fabric-bundles",
     "scheduled-fabric-impairments-fluid",
     "remote-pfc-mappings",
+    "remote-pfc-signals",
     "evolved-ethernet-speed-up-mean",
     "methodology-counters",
     "scheduled-fabric-pauses",
