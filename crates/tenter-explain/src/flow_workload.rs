@@ -6,7 +6,7 @@ use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_scenario::Plan;
 use tenter_scenario::ideal::nearest::least_latency;
 use tenter_topology::Routing;
-use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload};
 use tenter_workload::{CollectiveRun, Job, Schedule};
 
 /// How many transfers a collective has, or about how many flows a workload. Without routes the way
@@ -40,22 +40,77 @@ pub(crate) fn transfers(
 /// Flows per second, if ports are shared evenly among slots: no port carries more than its rate,
 /// and no slot has more than one flow under way.
 fn flows_per_second(plan: &Plan, job: &Job, workload: &FlowWorkload, latency_s: f64) -> f64 {
-    let mean = workload.sizes.mean();
-    let packets = (mean / f64::from(plan.nic.mtu_bytes)).ceil().max(1.0);
-    let headers = DATA_OVERHEAD_BYTES + WIRE_OVERHEAD_BYTES + plan.nic.telemetry_bytes();
-    let bits = 8.0 * (mean + packets * f64::from(headers));
-    let line = |rank: u32| {
-        let host = job.hosts[rank as usize];
-        plan.topology.cable(host, 0).rate.bits_per_second() as f64
-    };
+    let bits = mean_bits(plan, workload);
+    let line = |rank: u32| line_rate(plan, job, rank);
     let mut slots: [BTreeMap<u32, f64>; 2] = [BTreeMap::new(), BTreeMap::new()];
     for way in &workload.ways {
         *slots[0].entry(way.src).or_default() += f64::from(way.parallel);
         *slots[1].entry(way.dst).or_default() += f64::from(way.parallel);
     }
-    let of_way = |way: &tenter_workload::flow_workload::FlowWay| {
+    let of_way = |way: &FlowWay| {
         let share = (line(way.src) / slots[0][&way.src]).min(line(way.dst) / slots[1][&way.dst]);
         f64::from(way.parallel) / (bits / share + latency_s)
     };
     workload.ways.iter().map(of_way).sum()
+}
+
+/// How many of the flows of an open loop wait when the last one arrives: of those to each receiver
+/// what its port cannot carry while they arrive.
+pub(crate) fn waiting(plan: &Plan, job: &Job, workload: &FlowWorkload, flows: u64) -> u64 {
+    let Some(all) = workload.arrivals_per_second() else {
+        return 0;
+    };
+    let bits = mean_bits(plan, workload);
+    let beyond = |(rank, per_second): (u32, f64)| {
+        let carried = line_rate(plan, job, rank) / bits;
+        (per_second - carried).max(0.0)
+    };
+    let beyond: f64 = arrivals_by_receiver(workload, all)
+        .into_iter()
+        .map(beyond)
+        .sum();
+    (flows as f64 * beyond / all) as u64
+}
+
+/// Flows per second to each receiver of an open loop that has `all`.
+fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64> {
+    let ways = &workload.ways;
+    let count = |rank: &dyn Fn(&FlowWay) -> u32| {
+        let mut count: BTreeMap<u32, f64> = BTreeMap::new();
+        for way in ways {
+            *count.entry(rank(way)).or_default() += 1.0;
+        }
+        count
+    };
+    let (of_sender, of_receiver) = (count(&|way| way.src), count(&|way| way.dst));
+    let weights = workload.weights();
+    let sum: f64 = weights.map_or(0.0, |weights| {
+        (0..ways.len()).map(|way| weights.of(way) as f64).sum()
+    });
+    let mut arrivals: BTreeMap<u32, f64> = BTreeMap::new();
+    for (index, way) in ways.iter().enumerate() {
+        let here = match (weights, &workload.arrivals) {
+            (Some(weights), _) => all * weights.of(index) as f64 / sum.max(1.0),
+            (None, Arrivals::EachSender { means, .. }) => {
+                let mean = means[way.src as usize].as_s().max(1e-12);
+                1.0 / (mean * of_sender[&way.src])
+            }
+            (None, _) => all / (of_receiver.len() as f64 * of_receiver[&way.dst]),
+        };
+        *arrivals.entry(way.dst).or_default() += here;
+    }
+    arrivals
+}
+
+/// What a flow takes on a wire, on average.
+fn mean_bits(plan: &Plan, workload: &FlowWorkload) -> f64 {
+    let mean = workload.sizes.mean();
+    let packets = (mean / f64::from(plan.nic.mtu_bytes)).ceil().max(1.0);
+    let headers = DATA_OVERHEAD_BYTES + WIRE_OVERHEAD_BYTES + plan.nic.telemetry_bytes();
+    8.0 * (mean + packets * f64::from(headers))
+}
+
+fn line_rate(plan: &Plan, job: &Job, rank: u32) -> f64 {
+    let host = job.hosts[rank as usize];
+    plan.topology.cable(host, 0).rate.bits_per_second() as f64
 }

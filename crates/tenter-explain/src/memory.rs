@@ -7,10 +7,11 @@ use tenter_record::{FlowRow, SampleRow};
 use tenter_scenario::Plan;
 use tenter_scenario::ideal::Ideal;
 use tenter_units::Time;
+use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::cost::{MemoryParts, in_rounds};
-use crate::flow_workload::transfers;
+use crate::flow_workload::{transfers, waiting};
 use crate::ideal::{end_of_all, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
@@ -84,8 +85,10 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
             turns = turns.saturating_add(in_rounds(job.sequence.len() as u64, rounds));
         }
         all = all.saturating_add(flows);
-        if is_flow_workload(job) {
+        if let Some(workload) = flow_workload(job) {
             parts.flows_bytes = parts.flows_bytes.saturating_add(FLOW_HISTOGRAMS);
+            let late = waiting(plan, job, workload, flows).saturating_mul(FLOW);
+            parts.flows_bytes = parts.flows_bytes.saturating_add(late);
         } else {
             kept = kept.saturating_add(flows);
         }
@@ -111,10 +114,10 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     Ok(parts)
 }
 
-/// Whether flows are forgotten once their rows are written.
-fn is_flow_workload(job: &Job) -> bool {
+/// The workload of a job whose flows are forgotten once their rows are written.
+fn flow_workload(job: &Job) -> Option<&FlowWorkload> {
     let mut runs = job.sequence.iter();
-    runs.any(|run| run.kind.flow_workload().is_some())
+    runs.find_map(|run| run.kind.flow_workload())
 }
 
 /// Flows of all turns of a job.

@@ -232,6 +232,28 @@ limits: {{time: {limit}}}
 }
 
 #[test]
+fn flows_that_a_receiver_cannot_take_wait_in_memory() {
+    // Seven senders offer one receiver a share of seven ports: what its port cannot carry waits
+    // when the last flow arrives. Below its rate nothing does.
+    let text = |load: f64| {
+        format!(
+            "fabric: {{kind: single-switch, hosts: 8, rate: 100Gbps, flow_control: pfc}}
+jobs:
+  - workload: {{sizes: 10kB, arrivals: poisson, load: {load}, pairs: [{{from: [0-6], to: 7}}], duration: 2ms}}
+"
+        )
+    };
+    let flows_bytes = |load| explained(&text(load)).1.cost.memory.flows_bytes;
+    let (plan, crowded) = explained(&text(0.6));
+    let (_, rows) = simulated(&plan);
+    let waiting = rows.iter().filter(|row| row.received.ps() > 2_000_000_000);
+    let waiting = waiting.count() as f64 * 120.0;
+    let more = (crowded.cost.memory.flows_bytes - flows_bytes(0.1)) as f64;
+    assert!((0.9..1.1).contains(&(more / waiting)), "{more}, {waiting}");
+    assert_eq!(flows_bytes(0.1), flows_bytes(0.14));
+}
+
+#[test]
 fn a_scheduled_fabric_is_told_in_numbers() {
     let text = "fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2, links_per_pair: 9, \
                 uplink_rate: 100Gbps, switch: {profile: jericho3-ramon3}, switching: {kind: scheduled}}\n\
