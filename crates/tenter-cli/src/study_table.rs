@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
 use tenter_study::{
     Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
-    StudyAnswer, Value, Verdict,
+    StudyAnswer, Value, Variant, Verdict,
 };
 
 /// So much of a change is shown.
@@ -139,7 +139,7 @@ pub(crate) fn answer(study: &Study, answer: &StudyAnswer, extent: Extent, wall_s
             one_by_one(answer).to_string()
         }
         Comparison::Readings(rows) => {
-            by_readings(study, rows, answer).to_string() + &distributions(answer)
+            by_readings(study, rows, answer, extent) + &distributions(answer)
         }
     };
     let pauses = match answer.pauses.as_slice() {
@@ -194,7 +194,7 @@ fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) 
         tables.push(side_by_side((study, sizes), answer, extent, &others).to_string());
     }
     if !sizes.beside.is_empty() {
-        tables.push(by_readings(study, &sizes.beside, answer).to_string());
+        tables.push(by_readings(study, &sizes.beside, answer, extent));
     }
     tables.join("\n")
 }
@@ -227,21 +227,30 @@ fn one_by_one(answer: &StudyAnswer) -> TextTable {
     table
 }
 
-/// Each row with what was read in each variant that is shown, the judged one first.
-fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> TextTable {
+/// Each row with what was read in each variant that is shown, the judged one first; rows and
+/// variants of which a quick run has nothing are only counted.
+fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer, extent: Extent) -> String {
+    let variants: Vec<&Variant> = study
+        .kept_variants()
+        .filter(|variant| variant.is_run(extent))
+        .collect();
     let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
     columns.push(TextColumn::number("published", ""));
-    let variants = study.kept_variants();
-    columns.extend(variants.map(|variant| TextColumn::number(&variant.name, "")));
+    let of_variants = variants.iter();
+    columns.extend(of_variants.map(|variant| TextColumn::number(&variant.name, "")));
     columns.push(TextColumn::number("band", ""));
     columns.extend(["judged", "gate", "verdict"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
+    let mut not_run = 0_u32;
     for row in rows {
         let same = |found: &&CaseAnswer| {
             (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
         };
         let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
-        if found.is_empty() && !answer.left_out.is_empty() {
+        let runs = |name: &str| variants.iter().any(|variant| variant.name == name);
+        let is_run = runs(&row.variant) || row.shown.iter().any(|name| runs(name));
+        if !is_run && found.iter().all(|found| found.measured.is_none()) {
+            not_run += 1;
             continue;
         }
         let of = |name: &str| found.iter().find(|found| found.variant == name);
@@ -250,8 +259,7 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
             row.metric.clone(),
             value(row.published.as_ref()),
         ];
-        let variants = study.kept_variants();
-        cells.extend(variants.map(|variant| {
+        cells.extend(variants.iter().map(|variant| {
             of(&variant.name).map_or_else(dash, |found| value(found.measured.as_ref()))
         }));
         cells.push(band(row.band));
@@ -260,7 +268,11 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer) -> Text
         cells.push(of(&row.variant).map_or_else(dash, |row| verdict(row)));
         table.push(cells);
     }
-    table
+    match not_run {
+        0 => table.to_string(),
+        1 => format!("{table}1 row is not shown: its variant was not run\n"),
+        _ => format!("{table}{not_run} rows are not shown: their variants were not run\n"),
+    }
 }
 
 /// What is behind the medians that are of unequal values.
@@ -465,10 +477,22 @@ fn name_and_unit(metric: &str) -> (String, &str) {
         _ => (metric, ""),
     };
     let words = name.split('_').map(|word| match word {
-        "fct" | "p50" | "p95" | "p99" => word.to_uppercase(),
-        _ => word.to_owned(),
+        "fct" => word.to_uppercase(),
+        _ => percentile(word).unwrap_or_else(|| word.to_owned()),
     });
     (words.collect::<Vec<_>>().join(" "), unit)
+}
+
+/// `p999` as `P99.9`.
+fn percentile(word: &str) -> Option<String> {
+    let digits = word.strip_prefix('p')?;
+    digits.parse::<u32>().ok()?;
+    Some(match digits.split_at_checked(2) {
+        Some((whole, parts)) if !parts.is_empty() && digits != "100" => {
+            format!("P{whole}.{parts}")
+        }
+        _ => format!("P{digits}"),
+    })
 }
 
 fn gate(gate: Gate) -> &'static str {
@@ -516,4 +540,19 @@ fn decimals(sizes: &Sizes, metric: usize) -> usize {
 
 fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(dash, |value| format!("{value:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_named_as_people_write_them() {
+        let named = |metric| name_and_unit(metric).0;
+        assert_eq!(named("flow_ideal_ratio_p999"), "flow ideal ratio P99.9");
+        assert_eq!(named("fct_p9999_ms"), "FCT P99.99");
+        assert_eq!(named("fct_p50_ms"), "FCT P50");
+        assert_eq!(named("flow_ideal_ratio_p100"), "flow ideal ratio P100");
+        assert_eq!(named("paused_ns"), "paused");
+    }
 }

@@ -58,10 +58,10 @@ pub(crate) struct PortRules {
     discipline: Discipline,
     /// The queue of each class.
     queue_of: [u8; CLASSES],
-    /// Queues whose frames may be marked, one bit each, and how.
+    /// Queues whose frames may be marked when they come, one bit each, and how.
     marking: u8,
     /// The same of those whose frames are marked when they leave.
-    marking_late: u8,
+    pub(crate) marking_late: u8,
     ecn: Vec<Option<EcnSpec>>,
     /// Makes what is drawn by chance, and load balancing, differ from other switches'.
     pub(crate) seed: u32,
@@ -127,6 +127,8 @@ pub struct Port {
     closed: u8,
     /// Queues that the watchdog minds: pauses are noted and not obeyed.
     minded: u8,
+    /// Queues whose frames are marked when they leave; here every frame that leaves finds it.
+    marking_late: u8,
     transmitter: Transmitter,
     /// Frame bytes that wait in all queues, and the most there were since they were last read off.
     bytes: u64,
@@ -146,8 +148,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port with so many queues.
-    pub(crate) fn new(transmitter: Transmitter, queues: usize) -> Port {
+    /// A port with so many queues, some of whose frames are marked when they leave.
+    pub(crate) fn new(transmitter: Transmitter, queues: usize, marking_late: u8) -> Port {
         Port {
             transmitter,
             queues: vec![ClassQueue::default(); queues].into(),
@@ -158,6 +160,7 @@ impl Port {
             turn: 0,
             closed: 0,
             minded: 0,
+            marking_late,
             unsent: (0, 0),
             barked: (0, 0),
             storms: 0,
@@ -544,7 +547,7 @@ impl Port {
             .rules
             .discipline
             .choose(eligible, &mut self.turn, &mut self.queues);
-        if around.rules.marking_late & (1 << number) != 0 {
+        if self.marking_late != 0 {
             self.mark_first(number, around.rules);
         }
         let queue = &mut self.queues[number];
@@ -574,6 +577,9 @@ impl Port {
     /// Marks the first frame of a queue, which is about to leave, if it must be.
     #[inline(never)]
     fn mark_first(&mut self, number: usize, rules: &PortRules) {
+        if self.marking_late & (1 << number) == 0 {
+            return;
+        }
         let queue = &mut self.queues[number];
         let bytes = queue.bytes;
         let Some(packet) = queue.front_mut() else {

@@ -67,7 +67,9 @@ impl Switch {
         let quantum_ps = transmitters.iter().map(|wire| wire.pause_time(1));
         let quantum_ps = quantum_ps.collect();
         let queues = spec.classes.len();
-        let ports = transmitters.into_iter().map(|wire| Port::new(wire, queues));
+        let rules = PortRules::new(spec, seed);
+        let ports = transmitters.into_iter();
+        let ports = ports.map(|wire| Port::new(wire, queues, rules.marking_late));
         let ports: Vec<Port> = ports.collect();
         let mut buffer = SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps);
         buffer.share(&spec.sharing, ports.len());
@@ -81,7 +83,7 @@ impl Switch {
             visits: VisitCounts::default(),
             ports,
             buffer,
-            rules: PortRules::new(spec, seed),
+            rules,
             class_of: spec.classes.iter().map(|class| class.class).collect(),
             leaf: None,
             signals: None,

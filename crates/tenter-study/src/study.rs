@@ -26,7 +26,7 @@ pub enum Extent {
 
 impl Variant {
     /// Whether that much of a study has it.
-    fn is_run(&self, extent: Extent) -> bool {
+    pub fn is_run(&self, extent: Extent) -> bool {
         !self.left_out && (self.quick || extent == Extent::Full)
     }
 }

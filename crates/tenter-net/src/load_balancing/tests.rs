@@ -58,7 +58,11 @@ pub(super) fn ports() -> Vec<Port> {
         let rate = Rate::from_gbps(if number == 3 { 300 } else { 100 });
         let wire = rate.serialisation(0);
         let latency = (Time::ZERO, false);
-        Port::new(Transmitter::new((0, number), output, wire, latency, mac), 1)
+        Port::new(
+            Transmitter::new((0, number), output, wire, latency, mac),
+            1,
+            0,
+        )
     };
     CANDIDATES.map(port).into()
 }

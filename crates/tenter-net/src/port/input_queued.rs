@@ -34,7 +34,7 @@ impl Port {
             return now;
         };
         let frame = u64::from(packet.frame_bytes);
-        let late = around.rules.marking_late & (1 << number) != 0;
+        let late = self.marking_late & (1 << number) != 0;
         let left = before - frame;
         if late
             && around
