@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{Instant, SystemTime};
 
 use serde_json::json;
-use tenter_record::{CollectiveRow, Summary};
+use tenter_record::{CollectiveRow, StopKind, Summary};
 use tenter_report::{
     BenchReport, BenchRow, BenchStep, TrialError, claim_free_folder, duration_s, si,
 };
@@ -98,8 +98,10 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     ended
         .written
         .map_err(|error| Failure::other(error.to_string()))?;
-    if let Some(stopped) = &summary.stopped {
-        say(&format!("error: stopped: {stopped}\n"));
+    if let Some(stopped) = &summary.stopped
+        && summary.stopped_by != Some(StopKind::User)
+    {
+        say(&format!("error: {stopped}\n"));
     }
     run::say_failures(summary, true);
     Ok(ended.exit)

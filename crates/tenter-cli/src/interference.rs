@@ -55,9 +55,13 @@ pub(crate) fn measure(
     if count == 0 || interrupted.load(Ordering::Relaxed) {
         return Ok(Vec::new());
     }
-    let plural = if count == 1 { "" } else { "s" };
+    let (runs, verb) = if count == 1 {
+        ("run", "shows")
+    } else {
+        ("runs", "show")
+    };
     say(&format!(
-        "{count} more run{plural}, with some of the jobs only\n"
+        "{count} more {runs} with some of the jobs only {verb} what jobs cost each other\n"
     ));
     let options = threads::options(circumstances.threads);
     run_some(

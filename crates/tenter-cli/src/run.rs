@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, UNIX_EPOCH};
 
 use tenter_explain::{idle_settings, memory_bytes};
-use tenter_record::{Names, STOPPED_BY_USER, Summary};
+use tenter_record::{Names, StopKind, Summary};
 use tenter_report::{
     RunIdentity, TRACE_FILE, TrialData, TrialError, TrialFolder, TrialReport,
     available_memory_bytes, binary_size, claim_free_folder, finished_trial, peak_rss_bytes,
@@ -241,7 +241,7 @@ fn conduct<D: Driver>(
 
 pub(crate) fn say_failures(summary: &Summary, with_reason: bool) {
     if let Some(stopped) = &summary.stopped
-        && stopped.starts_with(STOPPED_BY_USER)
+        && summary.stopped_by == Some(StopKind::User)
     {
         say(&format!("{stopped}: the trial is partial\n"));
         return;

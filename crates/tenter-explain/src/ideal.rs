@@ -60,8 +60,8 @@ pub struct IdealTime {
     /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
     /// which all bytes arrive is faster.
     pub ideal_ns: f64,
-    /// The bus bandwidth that goes with it.
-    pub ideal_busbw_gbytes_per_s: f64,
+    /// The bus bandwidth that goes with it; missing of workloads of flows, which have none.
+    pub ideal_busbw_gbytes_per_s: Option<f64>,
 }
 
 pub(crate) fn job_facts(
@@ -197,6 +197,8 @@ fn ideal_time(
         size_bytes,
         transfers,
         ideal_ns: time.as_ns(),
-        ideal_busbw_gbytes_per_s: algbw * run.kind.busbw_factor(ranks),
+        ideal_busbw_gbytes_per_s: flows
+            .is_none()
+            .then(|| algbw * run.kind.busbw_factor(ranks)),
     })
 }

@@ -40,4 +40,4 @@ pub use seeds::SeedRow;
 pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use steering::SteeringRow;
-pub use summary::{EngineKind, EngineStats, JobSummary, STOPPED_BY_USER, Summary, Totals};
+pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};

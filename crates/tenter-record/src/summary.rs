@@ -9,9 +9,6 @@ use crate::interference::InterferenceRow;
 use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 
-/// How [`Summary::stopped`] begins where whoever ran the trial stopped it; when follows.
-pub const STOPPED_BY_USER: &str = "stopped by you";
-
 /// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -25,6 +22,9 @@ pub struct Summary {
     pub complete: bool,
     /// Why the trial ended early, where it did.
     pub stopped: Option<String>,
+    /// What ended it early; missing in trials of an earlier version too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<StopKind>,
     /// The jobs in the scenario's order.
     pub jobs: Vec<JobSummary>,
     /// What the jobs cost each other, where that was asked for.
@@ -173,6 +173,27 @@ rows! {
     }
 }
 
+/// What ended a trial early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopKind {
+    /// Whoever ran it.
+    User,
+    /// The time limit of the scenario, or the longest simulation there is.
+    TimeLimit,
+    /// Frames that wait for each other in a cycle.
+    Deadlock,
+}
+
+/// A trial that ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// What ended it.
+    pub by: StopKind,
+    /// Why and when, in a sentence without its end.
+    pub why: String,
+}
+
 /// The loop that drove the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -241,6 +262,23 @@ mod tests {
         assert_eq!(row["busbw_gbytes_per_s"], serde_json::Value::Null);
         assert_eq!(row.get("job_name"), None);
         assert_eq!(json["engine"]["engine"], "central");
+    }
+
+    #[test]
+    fn what_ended_a_trial_is_a_kind_of_its_own() {
+        let mut stopped = summary();
+        for (by, name) in [
+            (StopKind::User, "user"),
+            (StopKind::TimeLimit, "time-limit"),
+            (StopKind::Deadlock, "deadlock"),
+        ] {
+            stopped.stopped_by = Some(by);
+            let json = serde_json::to_value(&stopped).expect("a summary is plain data");
+            assert_eq!(json["stopped_by"], name);
+        }
+        // A summary of an earlier version has none.
+        let json = serde_json::to_value(summary()).expect("a summary is plain data");
+        assert_eq!(json.get("stopped_by"), None);
     }
 
     #[test]

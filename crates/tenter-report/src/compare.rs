@@ -8,10 +8,8 @@ use tenter_units::Time;
 
 use crate::nccl_log::NcclLog;
 use crate::numbers::{binary_size, decimals_for, grouped};
+use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
-
-/// The collective of workloads of flows, in their rows.
-const FLOWS: &str = "flows";
 
 /// A trial with its name.
 #[derive(Clone, Debug)]
@@ -339,7 +337,7 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
     let columns = vec![
         TextColumn::name("trial"),
         TextColumn::number("JCT", unit.0),
-        TextColumn::number("diff", "%"),
+        TextColumn::number(&against(rows), "%"),
     ];
     let mut table = TextTable::new(columns);
     for row in rows {
@@ -385,47 +383,80 @@ fn trial_table(rows: &[ComparisonRow]) -> TextTable {
 fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     let whole = unit(rows.iter().map(|row| row.time));
     let flow = unit(rows.iter().map(|row| row.fct_p99));
-    let mut table = TextTable::new(vec![
+    let against = against(rows);
+    // Flows of a load have no bandwidth of an algorithm.
+    let of_flows = rows
+        .iter()
+        .all(|row| row.collective.as_deref() == Some(FLOWS));
+    let mut columns = vec![
         TextColumn::number("size", ""),
         TextColumn::name("trial"),
         TextColumn::name("algorithm"),
         TextColumn::number("time", whole.0),
-        TextColumn::number("diff", "%"),
-        TextColumn::number("busbw", "GB/s"),
-        TextColumn::number("diff", "%"),
-        TextColumn::number("line rate", "%"),
-        TextColumn::number("ideal", "%"),
+        TextColumn::number(&against, "%"),
+    ];
+    if !of_flows {
+        columns.extend([
+            TextColumn::number("busbw", "GB/s"),
+            TextColumn::number(&against, "%"),
+            TextColumn::number("line rate", "%"),
+            TextColumn::number("ideal", "%"),
+        ]);
+    }
+    columns.extend([
         TextColumn::number("FCT P99", flow.0),
-        TextColumn::number("diff", "%"),
-        TextColumn::number("delta", "frames"),
-        TextColumn::number("retx", "frames"),
+        TextColumn::number(&against, "%"),
+        TextColumn::number("not accepted", "frames"),
+        TextColumn::number("retransmitted", "frames"),
     ]);
+    let mut table = TextTable::new(columns);
     let mut before = None;
     for row in rows {
         let size = row.size_bytes.filter(|&size| before != Some(size));
         before = row.size_bytes;
-        table.push(vec![
+        let mut cells = vec![
             size.map(binary_size).unwrap_or_default(),
             row.trial.clone(),
             row.algorithm.clone().unwrap_or_default(),
             time(row.time, whole),
             difference(row.time_difference),
-            float(row.busbw_gbytes_per_s),
-            difference(row.busbw_difference),
-            float(row.line_rate_percent),
-            float(row.percent_of_ideal),
+        ];
+        if !of_flows {
+            cells.extend([
+                float(row.busbw_gbytes_per_s),
+                difference(row.busbw_difference),
+                float(row.line_rate_percent),
+                float(row.percent_of_ideal),
+            ]);
+        }
+        cells.extend([
             time(row.fct_p99, flow),
             difference(row.fct_p99_difference),
             count(row.frames_delta),
             count(row.retransmitted_frames.map(u64::cast_signed)),
         ]);
+        table.push(cells);
     }
     table
+}
+
+/// The head of a column of differences: what they are against.
+fn against(rows: &[ComparisonRow]) -> String {
+    const SHOWN: usize = 16;
+    let first = rows.first().map_or("", |row| &row.trial);
+    if first.is_empty() || first.chars().count() > SHOWN {
+        "vs first".to_owned()
+    } else {
+        format!("vs {first}")
+    }
 }
 
 /// The unit in which the greatest of these times is a readable number, and its nanoseconds.
 fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
     let greatest = times.flatten().max().unwrap_or_default().as_ns();
+    if greatest == 0.0 {
+        return ("ms", 1e6);
+    }
     let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
     let found = units.into_iter().find(|&(_, ns)| greatest >= ns);
     found.unwrap_or(("ns", 1.0))
@@ -540,6 +571,26 @@ mod tests {
         assert_eq!(rows[2].frames_delta, Some(2));
         let busbw = rows[3].busbw_difference.expect("both have one");
         assert!((busbw + 100.0 / 3.0).abs() < 1e-9, "{busbw}");
+    }
+
+    #[test]
+    fn a_difference_says_what_it_is_against() {
+        let of = |name: &str| [trial(name, "x", 1_000), trial("b", "x", 1_500)];
+        let table = |name: &str| comparison_table(&comparison_rows(&of(name)));
+        let text = table("ecmp");
+        assert!(text.contains("JCT  vs ecmp\n"), "{text}");
+        assert!(text.contains("busbw  vs ecmp  line rate"), "{text}");
+        // A long name would push all columns apart.
+        let text = table("leaf-spine-1024-ecmp");
+        assert!(
+            text.contains("vs first") && !text.contains("vs leaf"),
+            "{text}"
+        );
+        // Nobody paused: no time, rather than one of nanoseconds.
+        assert!(
+            text.contains("paused\n") && !text.contains("frames  frames      ns"),
+            "{text}"
+        );
     }
 
     #[test]

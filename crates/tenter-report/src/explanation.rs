@@ -4,8 +4,8 @@ use std::fmt::{self, Write as _};
 
 use tenter_explain::{
     Bill, CircuitFacts, ClassFacts, Cost, CreditFacts, EcnAtRate, EcnFacts, Explanation,
-    FabricFacts, JobFacts, OpticalPortFacts, PathClass, PcieFacts, PowerFacts, ScheduledFacts,
-    SwitchFacts, SwitchLine,
+    FabricFacts, IdealTime, JobFacts, OpticalPortFacts, PathClass, PcieFacts, PowerFacts,
+    ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -428,8 +428,11 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         rounds(job),
     )?;
     if let Some(before) = &job.after {
-        let us = microseconds(job.start_ns);
-        writeln!(out, "  starts {us} us after the end of {before}")?;
+        writeln!(
+            out,
+            "  starts {} after the end of {before}",
+            span_of_time(job.start_ns)
+        )?;
     }
     let spans = [
         ("leaves", job.leaves, job.fewest_leaves),
@@ -472,7 +475,9 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
             binary_size(ideal.size_bytes),
             count(ideal.transfers),
             format!("{:.decimals$}", ideal.ideal_ns / 1e6),
-            format!("{:.2}", ideal.ideal_busbw_gbytes_per_s),
+            ideal
+                .ideal_busbw_gbytes_per_s
+                .map_or_else(|| "-".to_owned(), |busbw| format!("{busbw:.2}")),
         ]);
     }
     write!(out, "{table}")
@@ -480,12 +485,24 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
 
 fn rounds(job: &JobFacts) -> String {
     match (job.flows, job.background) {
-        (0, false) => format!("run {}; ideal times", counted(job.rounds, "time")),
+        (0, false) if job.rounds == 1 => format!("run once; {}", times_of(job)),
+        (0, false) => format!("run {}; {}", counted(job.rounds, "time"), times_of(job)),
         (0, true) => "in the background for as long as the others run; ideal times".to_owned(),
         (flows, _) => {
             let flows = counted(flows, "continuous flow");
             format!("{flows} for as long as the others run")
         }
+    }
+}
+
+/// What the times of a job's table are.
+fn times_of(job: &JobFacts) -> &'static str {
+    // Of flows of a load no busbw is told.
+    let drawn = |ideal: &IdealTime| ideal.ideal_busbw_gbytes_per_s.is_none();
+    if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
+        "expected values, as sizes and starts are drawn"
+    } else {
+        "ideal times"
     }
 }
 
@@ -504,7 +521,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
         if cost.exact {
             "every transfer counted"
         } else {
-            "from a part of the transfers"
+            "estimated from some of the transfers"
         }
     )?;
     writeln!(
@@ -532,10 +549,14 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
         (memory.fabric_bytes, "fabric"),
         (memory.queue_pairs_bytes, "queue pairs"),
         (memory.flows_bytes, "flows"),
-        (memory.packets_bytes, "packets that wait"),
+        (memory.packets_bytes, "packets in queues"),
         (memory.tables_bytes, "tables"),
     ];
-    let parts = parts.map(|(bytes, of)| format!("{of} {}B", si(bytes as f64)));
+    // A part that is not estimated, as the queues of a load, is none of 0 bytes.
+    let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
+    let parts: Vec<String> = parts
+        .map(|&(bytes, of)| format!("{of} {}B", si(bytes as f64)))
+        .collect();
     writeln!(
         out,
         "  memory     {}B: {}",
@@ -654,6 +675,14 @@ fn ending(number: u64, noun: &str) -> &'static str {
 fn whole(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A time in the unit in which it is a readable number: `1 ms`.
+fn span_of_time(ns: f64) -> String {
+    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
+    let found = units.into_iter().find(|&(_, factor)| ns >= factor);
+    let (name, factor) = found.unwrap_or(("ns", 1.0));
+    format!("{} {name}", whole(ns / factor))
 }
 
 fn microseconds(ns: f64) -> String {

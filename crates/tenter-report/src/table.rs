@@ -16,6 +16,15 @@ use crate::csv::csv;
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
 
+/// The collective of workloads of flows, in their rows.
+pub(crate) const FLOWS: &str = "flows";
+
+/// Whether a job is a load of flows and nothing else, whose end says nothing of the network.
+pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
+    let mut rows = job.collectives.iter();
+    !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
+}
+
 /// How a trial is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -148,12 +157,19 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
         return write_background(job, out);
     }
     match row.jct {
-        Some(jct) => writeln!(out, ", JCT {} ms", milliseconds(jct, decimals([Some(jct)])))?,
+        Some(jct) => {
+            let ms = milliseconds(jct, decimals([Some(jct)]));
+            // When the last flow of a load ends says when it was stopped, and of no job how long
+            // it takes.
+            if is_load_of_flows(job) {
+                writeln!(out, ", last flow ended after {ms} ms")?;
+            } else {
+                writeln!(out, ", JCT {ms} ms")?;
+            }
+        }
         None => writeln!(out, ", not done")?,
     }
-    if let Some(failure) = &row.failure {
-        writeln!(out, "not completed: {failure}")?;
-    }
+    write_failure(row, out)?;
     write_fragmentation(row, out)?;
     if let Some(exposed) = row.exposed
         && !row.compute.is_zero()
@@ -176,24 +192,35 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
+/// Why a job was not completed, one reason a line.
+fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
+    let Some(failure) = &row.failure else {
+        return Ok(());
+    };
+    let mut reasons = failure.split("; ");
+    let first = reasons.next().unwrap_or_default();
+    writeln!(out, "not completed: {first}")?;
+    for reason in reasons {
+        writeln!(out, "  {reason}")?;
+    }
+    Ok(())
+}
+
 /// What a load has moved; nothing of it is judged.
 fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     let row = &job.job;
-    let rate = optional(row.rx_gbps, |rate| format!("{rate:.1}"));
+    let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
     let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
     write!(
         out,
-        ", background: {}B received, {rate} Gb/s",
+        ", background: {}B received, {rate}",
         si(row.rx_bytes as f64),
     )?;
     if !job.collectives.is_empty() {
         write!(out, ", {} done", counted(done, "collective"))?;
     }
     writeln!(out)?;
-    match &row.failure {
-        Some(failure) => writeln!(out, "not completed: {failure}"),
-        None => Ok(()),
-    }
+    write_failure(row, out)
 }
 
 fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
@@ -226,23 +253,31 @@ fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt
 
 fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
     let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
+    let of_flows = rows.iter().all(|row| row.collective == FLOWS);
     let mut columns = vec![TextColumn::number("size", "")];
     if iterations {
         columns.push(TextColumn::number("iteration", ""));
     }
+    columns.push(TextColumn::number("time", "ms"));
+    // Flows of a load have no algorithm whose bandwidth or ideal could be told.
+    if of_flows {
+        columns.push(TextColumn::number("goodput", "GB/s"));
+    } else {
+        columns.extend([
+            TextColumn::number("algbw", "GB/s"),
+            TextColumn::number("busbw", "GB/s"),
+            TextColumn::number("line rate", "%"),
+            TextColumn::number("ideal", "%"),
+        ]);
+    }
     columns.extend([
-        TextColumn::number("time", "ms"),
-        TextColumn::number("algbw", "GB/s"),
-        TextColumn::number("busbw", "GB/s"),
-        TextColumn::number("line rate", "%"),
-        TextColumn::number("ideal", "%"),
         TextColumn::number("FCT min", "ms"),
         TextColumn::number("P50", "ms"),
         TextColumn::number("P95", "ms"),
         TextColumn::number("max", "ms"),
         TextColumn::number("frames", "sent"),
-        TextColumn::number("delta", ""),
-        TextColumn::number("retx", ""),
+        TextColumn::number("not accepted", "frames"),
+        TextColumn::number("retransmitted", "frames"),
     ]);
     let time_decimals = decimals(rows.iter().map(|row| row.completion_time));
     let fct_decimals = decimals(rows.iter().flat_map(|row| fcts(row)));
@@ -255,13 +290,14 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         cells.push(optional(row.completion_time, |time| {
             milliseconds(time, time_decimals)
         }));
-        for ratio in [
+        let ratios = [
             row.algbw_gbytes_per_s,
             row.busbw_gbytes_per_s,
             row.line_rate_percent,
             row.percent_of_ideal,
-        ] {
-            cells.push(optional(ratio, |value| format!("{value:.2}")));
+        ];
+        for ratio in &ratios[..if of_flows { 1 } else { 4 }] {
+            cells.push(optional(*ratio, |value| format!("{value:.2}")));
         }
         cells.extend(fcts(row).map(|fct| optional(fct, |time| milliseconds(time, fct_decimals))));
         cells.push(count(row.tx_frames));
@@ -380,7 +416,10 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         (lossless, "of lossless classes in switches"),
         (totals.nic_dropped_frames, "in the receive buffers of NICs"),
         (totals.given_up_frames, "that nobody sends again"),
-        (totals.lost_frames, "on links"),
+        (
+            totals.lost_frames,
+            "on links that went down or are impaired",
+        ),
         (totals.unsent_frames, "at ports whose link was down"),
         (totals.watchdog_dropped_frames, "by the PFC watchdog"),
     ];

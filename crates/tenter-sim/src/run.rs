@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_engine::{Clock, Pace, RunOutcome};
 use tenter_record::{
-    CollectiveRow, Control, Counts, Digest, JobRow, Progress, STOPPED_BY_USER, Sink, SinkError,
+    CollectiveRow, Control, Counts, Digest, JobRow, Progress, Sink, SinkError, Stop, StopKind,
     Summary,
 };
 use tenter_scenario::{Plan, PowerProfile, SIMULATED_MAX};
@@ -248,7 +248,7 @@ impl<D: Driver> Simulation<D> {
             threads: self.threads,
             ended: now,
             ideals: &self.ideals,
-            stalls: stall::explain(&self.driver, &faults, stopped.as_deref()),
+            stalls: stall::explain(&self.driver, &faults, stopped.as_ref()),
             stopped,
         };
         let mut outcome = summary::outcome(&self.driver, &accounts, trial);
@@ -333,7 +333,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     }
 
     /// Runs to the end; why that came early, if it did.
-    fn run(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+    fn run(&mut self, time_limit: Option<u64>) -> Result<Option<Stop>, SimulationError> {
         let stopped = self.run_edges(time_limit)?;
         self.collect()?;
         if stopped.is_none() && !self.was_cut {
@@ -347,7 +347,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     }
 
     /// The loop over edges.
-    fn run_edges(&mut self, time_limit: Option<u64>) -> Result<Option<String>, SimulationError> {
+    fn run_edges(&mut self, time_limit: Option<u64>) -> Result<Option<Stop>, SimulationError> {
         let ceiling = SIMULATED_MAX.ps();
         let limit = time_limit.unwrap_or(ceiling).min(ceiling);
         self.circuits.begin(self.driver);
@@ -373,7 +373,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                     self.stop_background();
                     let Some(next) = self.next_of_itself(limit) else {
                         // Where frames wait for credit nobody repeats anything.
-                        return Ok(deadlock::find(self.driver, self.now));
+                        return Ok(self.deadlock());
                     };
                     self.idle_until(next.min(limit))?;
                 }
@@ -403,7 +403,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                     _ => "longest simulation",
                 };
                 let limit = Time::from_ps(limit);
-                return Ok(Some(format!("the {kind} of {limit} was reached")));
+                return Ok(Some(Stop {
+                    by: StopKind::TimeLimit,
+                    why: format!("the {kind} of {limit} was reached"),
+                }));
             }
         }
     }
@@ -666,8 +669,17 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         }
     }
 
+    /// The frames that wait for each other in a cycle, if there are any.
+    fn deadlock(&self) -> Option<Stop> {
+        let why = deadlock::find(self.driver, self.now)?;
+        Some(Stop {
+            by: StopKind::Deadlock,
+            why,
+        })
+    }
+
     /// Collects rows and tells progress where it is time to; whether the sink wants to stop.
-    fn report(&mut self) -> Result<Option<String>, SimulationError> {
+    fn report(&mut self) -> Result<Option<Stop>, SimulationError> {
         if self.now < self.report_at {
             return Ok(None);
         }
@@ -681,7 +693,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             self.report_interval = (self.report_interval / 2).max(*REPORTS_APART.start());
         }
         self.report_at = self.now + self.report_interval;
-        if let Some(deadlock) = deadlock::find(self.driver, self.now) {
+        if let Some(deadlock) = self.deadlock() {
             return Ok(Some(deadlock));
         }
         self.give_up();
@@ -694,10 +706,10 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         };
         Ok(match self.sink.progress(&progress)? {
             Control::Continue => None,
-            Control::Stop => {
-                let now = Time::from_ps(self.now);
-                Some(format!("{STOPPED_BY_USER} at {now}"))
-            }
+            Control::Stop => Some(Stop {
+                by: StopKind::User,
+                why: format!("stopped by you at {}", Time::from_ps(self.now)),
+            }),
         })
     }
 

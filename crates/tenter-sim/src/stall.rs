@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use tenter_record::STOPPED_BY_USER;
-use tenter_units::Time;
+use tenter_record::{Stop, StopKind};
+use tenter_units::{Bytes, Time};
 
 use crate::build::Context;
 use crate::driver::Driver;
@@ -19,13 +19,13 @@ const LINES: usize = 8;
 pub(crate) fn explain<D: Driver>(
     driver: &D,
     faults: &Faults,
-    stopped: Option<&str>,
+    stopped: Option<&Stop>,
 ) -> Vec<Option<String>> {
     let jobs = driver.fabric(0).context().jobs.len();
     let broken = broken(driver.fabric(0).context(), faults);
-    let by_user = stopped.filter(|why| why.starts_with(STOPPED_BY_USER));
+    let by_user = stopped.filter(|stop| stop.by == StopKind::User);
     let explain = |job| match by_user {
-        Some(why) => interrupted(driver, job, why),
+        Some(stop) => interrupted(driver, job, &stop.why),
         None => explain_job(driver, job, &broken),
     };
     (0..jobs).map(explain).collect()
@@ -199,9 +199,9 @@ fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
             let Some(oldest) = left.first() else { continue };
             let peer = plan.pairs.peer_of(rank, slot);
             lines.push(format!(
-                "rank {} waits for {} bytes that rank {rank} posted at {}",
+                "rank {} waits for {} that rank {rank} posted at {}",
                 peer.rank,
-                oldest.bytes,
+                Bytes::new(oldest.bytes),
                 Time::from_ps(oldest.posted),
             ));
         }

@@ -6,7 +6,7 @@ use tenter_net::impairment::TesterAction;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
-    JobRow, JobSummary, PortRow, Summary, Totals,
+    JobRow, JobSummary, PortRow, Stop, Summary, Totals,
 };
 use tenter_scenario::CENTRAL_BELOW;
 use tenter_units::{Rate, Time};
@@ -29,7 +29,7 @@ use crate::signals;
 pub(crate) struct Trial<'a> {
     pub(crate) name: &'a str,
     pub(crate) threads: u16,
-    pub(crate) stopped: Option<String>,
+    pub(crate) stopped: Option<Stop>,
     pub(crate) ended: u64,
     pub(crate) ideals: &'a Ideals,
     /// For each job why it is not done, if it is not.
@@ -135,7 +135,8 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         scenario: trial.name.to_owned(),
         seed: context.seed,
         complete: jobs.iter().all(|job| job.job.complete),
-        stopped: trial.stopped,
+        stopped_by: trial.stopped.as_ref().map(|stop| stop.by),
+        stopped: trial.stopped.map(|stop| stop.why),
         warnings: warnings(driver, &totals),
         // The caller knows what the scenario says itself.
         notes: Vec::new(),

@@ -48,7 +48,8 @@ fn no_run_is_faster_than_its_ideal_time() {
             let ideal = &explanation.jobs[row.job as usize].collectives[row.index as usize];
             // Rows have the ideal of the explanation, and are compared with it.
             assert_eq!(row.ideal.map(Time::as_ns), Some(ideal.ideal_ns));
-            assert!(ideal.ideal_ns > 0.0 && ideal.ideal_busbw_gbytes_per_s.is_finite());
+            let busbw = ideal.ideal_busbw_gbytes_per_s;
+            assert!(ideal.ideal_ns > 0.0 && busbw.is_some_and(f64::is_finite));
             let percent = row.percent_of_ideal.expect("it has ended");
             let expected = 100.0 * ideal.ideal_ns / took.as_ns();
             assert!((percent - expected).abs() < 1e-9, "seed {seed}");

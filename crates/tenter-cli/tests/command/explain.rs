@@ -16,7 +16,7 @@ fn a_scenario_is_explained_without_being_run() {
         "small, seed 1",
         "fabric: leaf-spine, 4 NICs, 4 switches, 8 cables",
         "leaf - spine: 1 cable between each of 4 pairs, at 400 Gb/s",
-        "training: 4 ranks on hosts 0-3, run 1 time; ideal times",
+        "training: 4 ranks on hosts 0-3, run once; ideal times",
         "cost of a run, every transfer counted",
         "bill of materials",
         "2 leaf switches: 4 ports at 400 Gb/s",

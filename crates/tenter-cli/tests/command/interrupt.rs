@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use tenter_record::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow};
+use tenter_record::{CollectiveRow, FlowRow, JobRow, PortRow, SampleRow, StopKind};
 use tenter_report::{read_manifest, read_rows, read_summary};
 
 use crate::workplace::{Answer, Workplace};
@@ -108,6 +108,7 @@ fn partial_trial(signal: &str) {
     assert_eq!(manifest.stopped.as_deref(), Some(&*stopped));
     let summary = read_summary(&folder).expect("the summary is there");
     assert_eq!(summary.stopped, manifest.stopped);
+    assert_eq!(summary.stopped_by, Some(StopKind::User));
     assert!(!summary.complete && summary.engine.packet_hops > 0);
     let flows: Vec<FlowRow> = read_rows(&folder).expect("flows");
     // 16 · 15 flows per all-to-all, in rounds that follow each other without a hole.

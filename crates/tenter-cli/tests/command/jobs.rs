@@ -40,7 +40,10 @@ fn the_matrix_of_slow_downs_is_printed_and_kept() {
         .words("run eight.yaml --interference -o out")
         .expect(0);
     // 7 alone; of 8 jobs 28 pairs, each with one under test at least.
-    assert_eq!(answer.stderr, "35 more runs, with some of the jobs only\n");
+    assert_eq!(
+        answer.stderr,
+        "35 more runs with some of the jobs only show what jobs cost each other\n"
+    );
     assert!(
         answer
             .stdout
@@ -61,7 +64,10 @@ fn a_scenario_may_ask_for_the_baseline() {
     let workplace = Workplace::new("jobs-baseline");
     workplace.write("flows.yaml", FLOWS);
     let answer = workplace.words("run flows.yaml -o out").expect(0);
-    assert_eq!(answer.stderr, "1 more run, with some of the jobs only\n");
+    assert_eq!(
+        answer.stderr,
+        "1 more run with some of the jobs only shows what jobs cost each other\n"
+    );
     let rows: Vec<InterferenceRow> = read_rows(&workplace.path("out")).expect("the table");
     assert_eq!(rows.len(), 1);
     // Three streams fill the uplinks of its leaf.

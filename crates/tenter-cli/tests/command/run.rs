@@ -385,7 +385,7 @@ fn a_ring_of_switches_that_wait_for_each_other_is_named() {
     assert!(
         answer
             .stdout
-            .contains("rank 0 waits for 33554432 bytes that rank 1 posted")
+            .contains("rank 0 waits for 32MiB that rank 1 posted")
     );
     assert!(
         answer
@@ -459,6 +459,7 @@ fn a_time_limit_is_exit_code_one() {
     );
     let summary = workplace.json("trial/summary.json");
     assert_eq!(summary["stopped"], "the time limit of 20us was reached");
+    assert_eq!(summary["stopped_by"], "time-limit");
     assert_eq!(summary["engine"]["simulated_ns"], 20_000.0);
     // What was done by then is there: the first all-to-all of 16 KiB takes a few microseconds.
     let rows = summary["jobs"][0]["collectives"]

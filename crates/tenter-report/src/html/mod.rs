@@ -28,6 +28,7 @@ mod together;
 
 use policy::policy;
 pub use studies::html_study_report;
+use tenter_record::StopKind;
 use text::{add, escape};
 
 use crate::numbers::binary_size;
@@ -136,10 +137,12 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
     let summary = &trial.summary;
     let state = match (&summary.stopped, summary.complete) {
         (_, true) => "<span class=\"state good\">complete</span>".to_owned(),
-        (Some(reason), false) => format!(
-            "<span class=\"state bad\">stopped: {}</span>",
-            escape(reason)
-        ),
+        (Some(reason), false) => {
+            // What its user stopped says so itself.
+            let by_user = summary.stopped_by == Some(StopKind::User);
+            let head = if by_user { "" } else { "stopped: " };
+            format!("<span class=\"state bad\">{head}{}</span>", escape(reason))
+        }
         (None, false) => "<span class=\"state bad\">not complete</span>".to_owned(),
     };
     add(

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tenter_record::{CollectiveRow, InterferenceRow, JobSummary, PowerRow, Summary};
 use tenter_units::Time;
 
-use super::text::{Unit, add, bytes, count, escape, fixed, number, time};
+use super::text::{Unit, add, count, escape, fixed, moved, number, time};
 use crate::numbers::{binary_size, duration_s, grouped};
-use crate::table::pause_word;
+use crate::table::{is_load_of_flows, pause_word};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -46,6 +46,15 @@ pub(super) fn tile(name: &str, value: &str, about: &str, page: &mut String) {
     );
 }
 
+/// What the end of a job is called.
+fn name_of_end(job: &JobSummary) -> &'static str {
+    if is_load_of_flows(job) {
+        "Last flow ended after"
+    } else {
+        "Job completion time"
+    }
+}
+
 fn tiles(summary: &Summary, page: &mut String) {
     page.push_str("<dl class=\"tiles\">");
     let judged: Vec<&JobSummary> = summary
@@ -61,7 +70,7 @@ fn tiles(summary: &Summary, page: &mut String) {
             } else {
                 format!("job {}, {} ranks", job.job.name, job.job.ranks)
             };
-            tile("Job completion time", &time(jct.as_ns()), &about, page);
+            tile(name_of_end(job), &time(jct.as_ns()), &about, page);
         }
         None => tile("Job completion time", "–", "no job was completed", page),
     }
@@ -80,7 +89,7 @@ fn tiles(summary: &Summary, page: &mut String) {
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
     let on_links = totals.lost_frames + totals.unsent_frames;
     let about = format!(
-        "of {} sent; {}{} sent again",
+        "of {} sent; {}{} retransmitted",
         count(totals.tx_frames),
         if on_links > 0 {
             format!("{} dropped, {} on links; ", count(dropped), count(on_links))
@@ -198,8 +207,11 @@ fn interference(rows: &[InterferenceRow], page: &mut String) {
 fn job_table(job: &JobSummary, page: &mut String) {
     let row = &job.job;
     let state = match (row.jct, &row.failure) {
-        _ if row.background => format!("background, {} received", bytes(row.rx_bytes as f64)),
+        _ if row.background => format!("background, {} received", moved(row.rx_bytes)),
         (_, Some(failure)) => format!("not completed: {failure}"),
+        (Some(jct), None) if is_load_of_flows(job) => {
+            format!("last flow ended after {}", time(jct.as_ns()))
+        }
         (Some(jct), None) => format!("completed in {}", time(jct.as_ns())),
         (None, None) => "not completed".to_owned(),
     };
@@ -213,6 +225,9 @@ fn job_table(job: &JobSummary, page: &mut String) {
         ),
     );
     let rows = &job.collectives;
+    if rows.is_empty() {
+        return;
+    }
     let whole = unit_of(rows.iter().map(|row| row.completion_time));
     let flow = unit_of(rows.iter().map(|row| row.fct_max));
     let iterations = rows.iter().any(|row| row.iteration > 0);
@@ -224,7 +239,7 @@ fn job_table(job: &JobSummary, page: &mut String) {
     add(
         page,
         format_args!(
-            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames<br>delta</th><th class=\"n\">sent<br>again</th></tr></thead><tbody>",
+            "<div class=\"scroll\"><table><thead><tr><th>collective</th><th class=\"n\">size</th>{iteration_head}<th class=\"n\">time<br>{0}</th><th class=\"n\">algbw<br>GB/s</th><th class=\"n\">busbw<br>GB/s</th><th class=\"n\">line rate<br>%</th><th class=\"n\">of ideal<br>%</th><th class=\"n\">FCT min<br>{1}</th><th class=\"n\">P50<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">frames<br>sent</th><th class=\"n\">frames not<br>accepted</th><th class=\"n\">frames<br>retransmitted</th></tr></thead><tbody>",
             whole.name, flow.name
         ),
     );
@@ -313,7 +328,7 @@ fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
             format!(
                 "{} flows, {} on all links, {}% of it control packets, {}% {}",
                 count(summary.totals.flows),
-                bytes(summary.totals.wire_bytes as f64),
+                moved(summary.totals.wire_bytes),
                 number(summary.totals.control_wire, 2),
                 number(summary.totals.pause_wire, 2),
                 pause_word(&summary.totals)

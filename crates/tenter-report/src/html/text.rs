@@ -138,6 +138,15 @@ pub(super) fn bytes(bytes: f64) -> String {
     Unit::bytes(bytes).show(bytes, 3)
 }
 
+/// Bytes that links have carried, in decimal units like their rates and as `tenter run` has them:
+/// `667 MB`.
+pub(super) fn moved(bytes: u64) -> String {
+    format!(
+        "{}B",
+        crate::numbers::si(bytes as f64).replace(' ', "\u{a0}")
+    )
+}
+
 /// Adds formatted text to a page; writing to a string cannot fail.
 pub(super) fn add(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = page.write_fmt(text);
@@ -175,6 +184,7 @@ mod tests {
         assert_eq!(time(1_371_000.0), "1.371\u{a0}ms");
         assert_eq!(bytes(f64::from(3 << 19)), "1.5\u{a0}MiB"); // 1.5 × 2²⁰
         assert_eq!(bytes(0.0), "0\u{a0}B");
+        assert_eq!(moved(666_700_000), "667\u{a0}MB");
         assert_eq!(Unit::of("%").show(99.87, 4), "99.87%");
     }
 }

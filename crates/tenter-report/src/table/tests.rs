@@ -91,15 +91,15 @@ quickstart, seed 1
 training: 8 ranks, JCT 154.123 ms
 
   all-to-all, parallel
-    size     time  algbw  busbw  line rate  ideal  FCT min      P50      P95      max  frames  delta  retx
-               ms   GB/s   GB/s          %      %       ms       ms       ms       ms    sent
-  16 MiB    0.312  53.60  46.90      95.68      -    0.250    0.281    0.309    0.312  28,672      2     2
-   8 GiB  153.560  55.94  48.95      99.85      -  122.848  138.204  152.024  153.560  28,672      2     2
+    size     time  algbw  busbw  line rate  ideal  FCT min      P50      P95      max  frames  not accepted  retransmitted
+               ms   GB/s   GB/s          %      %       ms       ms       ms       ms    sent        frames         frames
+  16 MiB    0.312  53.60  46.90      95.68      -    0.250    0.281    0.309    0.312  28,672             2              2
+   8 GiB  153.560  55.94  48.95      99.85      -  122.848  138.204  152.024  153.560  28,672             2              2
 
   all-reduce, ring
-    size  time  algbw  busbw  line rate  ideal  FCT min  P50  P95  max  frames  delta  retx
-            ms   GB/s   GB/s          %      %       ms   ms   ms   ms    sent
-  16 MiB     -      -      -          -      -        -    -    -    -       0      0     0
+    size  time  algbw  busbw  line rate  ideal  FCT min  P50  P95  max  frames  not accepted  retransmitted
+            ms   GB/s   GB/s          %      %       ms   ms   ms   ms    sent        frames         frames
+  16 MiB     -      -      -          -      -        -    -    -    -       0             0              0
 
 total    112 flows, 57,344 data frames sent, 0 dropped, 0 retransmitted, 0 NAKs, 1 timeout
 warning  the warm-up is short
@@ -123,6 +123,45 @@ fn a_partial_trial_says_so() {
         text.contains("training: 8 ranks, not done\nnot completed: rank 3 waits"),
         "{text}"
     );
+}
+
+#[test]
+fn each_reason_why_a_job_was_not_completed_has_a_line() {
+    let mut partial = summary();
+    partial.jobs[0].job.jct = None;
+    let reasons = "2 transfers have not arrived; rank 3 waits for 32MiB; and 7 more";
+    partial.jobs[0].job.failure = Some(reasons.to_owned());
+    let expected =
+        "\nnot completed: 2 transfers have not arrived\n  rank 3 waits for 32MiB\n  and 7 more\n";
+    let text = table(&partial);
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_load_of_flows_has_no_completion_time_and_no_bus_bandwidth() {
+    let mut load = summary();
+    let mut row = done(collective(0, FLOWS, "open-loop", 16 << 20), 312, 46.9);
+    (row.busbw_gbytes_per_s, row.line_rate_percent) = (None, None);
+    load.jobs[0].collectives = vec![row];
+    let text = table(&load);
+    let head = "training: 8 ranks, last flow ended after 154.123 ms\n";
+    assert!(text.contains(head), "{text}");
+    let table = "
+    size   time  goodput  FCT min    P50    P95    max  frames  not accepted  retransmitted
+             ms     GB/s       ms     ms     ms     ms    sent        frames         frames
+  16 MiB  0.312    53.60    0.250  0.281  0.309  0.312  28,672             2              2
+";
+    assert!(text.contains(table), "{text}");
+}
+
+#[test]
+fn a_slow_background_stream_has_a_rate() {
+    let mut trial = summary();
+    let job = &mut trial.jobs[0];
+    job.collectives.clear();
+    (job.job.background, job.job.rx_bytes, job.job.rx_gbps) = (true, 1_500, Some(0.000_012));
+    let expected = "training: 8 ranks, background: 1.50 kB received, 12.0 kb/s\n";
+    assert!(table(&trial).contains(expected), "{}", table(&trial));
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn a_queue_pair_that_gives_up() {
     let expected = format!(
         "1 transfer has not arrived; \
          the queue pair 0 of rank 1 (host2) to rank 0 (host0) gave up at {} after 3 retries; \
-         rank 0 waits for 122880 bytes that rank 1 posted at 0s",
+         rank 0 waits for 120KiB that rank 1 posted at 0s",
         Time::from_ps(end)
     );
     assert_eq!(trial.failure(), expected);
