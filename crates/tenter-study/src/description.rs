@@ -115,6 +115,9 @@ pub(crate) struct ReadingOfRow {
     /// values. What a run has counted does not depend on them.
     #[serde(default)]
     pub(crate) constants: BTreeMap<String, u64>,
+    /// Of a reading of what is accepted: from when until when it is counted, in µs of the trial,
+    /// but no longer than messages are posted.
+    pub(crate) window_us: Option<[u64; 2]>,
     /// The variant that is judged.
     pub(crate) variant: String,
     /// Variants that are shown beside it; all where it is missing.
@@ -379,6 +382,15 @@ pub enum Reading {
     /// The payload that jobs under test have received, from the start of the first of them to the
     /// end of the last, in Gb/s.
     ThroughputGbps,
+    /// The payload of the messages of jobs under test that arrived in a window of time, over its
+    /// length, in Gb/s.
+    AcceptedGbps,
+    /// That payload over the one that was posted in the same window, in percent.
+    AcceptedPercent,
+    /// Over how many leaves the ranks of a job are spread, over the fewest that they would fit in.
+    LeafFragmentation,
+    /// Over how many pods, likewise.
+    PodFragmentation,
     /// The mean latency of the data frames that jobs under test have accepted, in µs.
     LatencyMeanUs,
     /// Static power over throughput, as the trial's summary has it where the scenario has a power
@@ -402,6 +414,11 @@ impl Reading {
     /// Whether it looks at nothing of flows but how long they took.
     pub(crate) fn is_of_completion_times(self) -> bool {
         self == Reading::Flows || self.percentile().is_some()
+    }
+
+    /// Whether it is counted in a window of time.
+    pub(crate) fn is_of_window(self) -> bool {
+        matches!(self, Reading::AcceptedGbps | Reading::AcceptedPercent)
     }
 
     /// Whether it follows from the constants of a power profile.

@@ -193,6 +193,7 @@ impl Matrix {
             job: metric.job.clone(),
             port: metric.port.clone(),
             constants: BTreeMap::new(),
+            window_us: None,
             statistic: metric.statistic,
             shown: Some(vec![variant.clone()]),
             variant,

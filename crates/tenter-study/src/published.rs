@@ -268,6 +268,7 @@ impl Published<'_> {
             job: reading.job.clone(),
             port: reading.port.clone(),
             constants: reading.constants.clone(),
+            window_us: reading.window_us,
             statistic: reading.statistic,
             variant: reading.variant.clone(),
             shown: reading.shown.clone().unwrap_or_else(all),

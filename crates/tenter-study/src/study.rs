@@ -4,7 +4,9 @@ use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, Plan, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
-use crate::description::{Against, Chart, Description, Drawing, Reading, Seeds, Variant};
+use crate::description::{
+    Against, Chart, Description, Drawing, Reading, ReadingOfRow, Seeds, Variant,
+};
 use crate::error::{StudyError, UnknownVariant};
 use crate::matrix;
 use crate::pauses::Pauses;
@@ -176,7 +178,9 @@ impl Study {
 
     /// Whether its readings need the flows of a trial.
     pub fn needs_flows(&self) -> bool {
-        self.reads(|row| row.is_of_flows() || row.reading.is_of_completion_times())
+        self.reads(|row| {
+            row.is_of_flows() || row.reading.is_of_completion_times() || row.reading.is_of_window()
+        })
     }
 
     /// A trial without what no reading looks at: flows take far more room than their times.
@@ -395,28 +399,38 @@ fn check(description: &Description) -> Result<(), String> {
             return Err(format!("the judged variant `{variant}` is not listed"));
         }
     }
-    for row in &description.readings {
-        if let Some(column) = &row.column {
-            column.check()?;
-        }
-        if (row.reading == Reading::Column) != row.column.is_some() {
-            return Err(format!(
-                "`{}` must have both `reading = \"column\"` and a `column`, or neither",
-                row.case
-            ));
-        }
-        power::check(&row.constants)?;
-        if !row.constants.is_empty() && !row.reading.is_of_power() {
-            return Err(format!(
-                "`{}` has `constants`, which only a reading of power follows from",
-                row.case
-            ));
-        }
-    }
+    description.readings.iter().try_for_each(check_reading)?;
     description
         .drawings
         .iter()
         .try_for_each(|drawing| check_drawing(drawing, &names))
+}
+
+fn check_reading(row: &ReadingOfRow) -> Result<(), String> {
+    if let Some(column) = &row.column {
+        column.check()?;
+    }
+    if (row.reading == Reading::Column) != row.column.is_some() {
+        return Err(format!(
+            "`{}` must have both `reading = \"column\"` and a `column`, or neither",
+            row.case
+        ));
+    }
+    power::check(&row.constants)?;
+    if !row.constants.is_empty() && !row.reading.is_of_power() {
+        return Err(format!(
+            "`{}` has `constants`, which only a reading of power follows from",
+            row.case
+        ));
+    }
+    let ordered = row.window_us.is_none_or(|[from, to]| from < to);
+    if row.window_us.is_some() != row.reading.is_of_window() || !ordered {
+        return Err(format!(
+            "`{}` needs `window_us = [from, to]` if it reads what is accepted, and none otherwise",
+            row.case
+        ));
+    }
+    Ok(())
 }
 
 /// Kinds of dashes that tell lines of a colour apart, and so the variants of a port.

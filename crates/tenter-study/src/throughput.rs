@@ -1,6 +1,8 @@
 //! What is read of what jobs have received: how much, and how late.
 
-use tenter_record::{CollectiveRow, JobRow, Summary};
+use std::collections::BTreeMap;
+
+use tenter_record::{CollectiveRow, FlowRow, JobRow, Summary};
 use tenter_units::Time;
 
 /// The rows of the jobs under test that run anything.
@@ -33,6 +35,62 @@ pub(crate) fn latency_mean_us(summary: &Summary) -> Option<f64> {
         (sum + latency.as_ns() * of, frames + of)
     });
     (frames > 0.0).then(|| sum / frames / 1e3)
+}
+
+/// What jobs under test post and receive, in the course of a trial.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Throughput {
+    /// By microsecond: the payload of the messages that were posted in it.
+    posted: BTreeMap<u64, u64>,
+    /// That of the messages whose last byte arrived in it.
+    received: BTreeMap<u64, u64>,
+}
+
+impl Throughput {
+    pub(crate) fn of(flows: &[FlowRow], summary: &Summary) -> Throughput {
+        let under_test = |flow: &&FlowRow| {
+            let job = summary.jobs.get(flow.job as usize);
+            job.is_none_or(|job| !job.job.background)
+        };
+        let mut throughput = Throughput::default();
+        for flow in flows.iter().filter(under_test) {
+            let us = |time: Time| time.ps() / Time::from_us(1).ps();
+            *throughput.posted.entry(us(flow.posted)).or_default() += flow.payload_bytes;
+            *throughput.received.entry(us(flow.received)).or_default() += flow.payload_bytes;
+        }
+        throughput
+    }
+
+    /// What happened between two instants, in us, but not after the last message was posted: from
+    /// then on less and less is under way.
+    pub(crate) fn window(&self, [from, to]: [u64; 2]) -> Option<Window> {
+        let last = self.posted.last_key_value().map(|(&us, _)| us + 1)?;
+        let to = to.min(last);
+        let within = |of: &BTreeMap<u64, u64>| of.range(from..to).map(|(_, bytes)| bytes).sum();
+        (from < to).then(|| Window {
+            us: to - from,
+            posted: within(&self.posted),
+            received: within(&self.received),
+        })
+    }
+}
+
+/// What jobs under test post and receive in a window of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    us: u64,
+    posted: u64,
+    received: u64,
+}
+
+impl Window {
+    pub(crate) fn accepted_gbps(&self) -> Option<f64> {
+        Some(8.0 * self.received as f64 / (1e3 * self.us as f64))
+    }
+
+    pub(crate) fn accepted_percent(&self) -> Option<f64> {
+        (self.posted > 0).then(|| 100.0 * self.received as f64 / self.posted as f64)
+    }
 }
 
 #[cfg(test)]
@@ -78,5 +136,37 @@ mod tests {
         assert_eq!(gbps(&summary), Some(100.0));
         // 100 frames of 2 us and 300 of 6 us.
         assert_eq!(latency_mean_us(&summary), Some(5.0));
+    }
+
+    #[test]
+    fn a_window_counts_what_arrives_while_messages_are_posted() {
+        let flow = |job, posted, received, payload_bytes| FlowRow {
+            job,
+            posted: Time::from_us(posted),
+            received: Time::from_us(received),
+            payload_bytes,
+            ..FlowRow::default()
+        };
+        let mut summary = Summary::default();
+        let mut load = job(0, None, &[]);
+        load.job.background = true;
+        summary.jobs = vec![job(0, None, &[]), load];
+        let flows = [
+            flow(0, 0, 9, 4_000),
+            flow(0, 5, 10, 1_000),
+            flow(0, 12, 19, 1_500),
+            flow(1, 12, 15, 9_000),
+            flow(0, 29, 31, 7_500),
+        ];
+        let throughput = Throughput::of(&flows, &summary);
+        let window = |from, to| throughput.window([from, to]).unwrap();
+        // Of 1,500 bytes posted from 10 to 20 us, 2,500 bytes arrive with what was posted before.
+        assert_eq!(window(10, 20).accepted_gbps(), Some(2.0));
+        assert_eq!(window(10, 20).accepted_percent(), Some(2_500.0 / 15.0));
+        // The last message is posted in the 30th microsecond: nothing is counted beyond.
+        assert_eq!(window(20, 100), window(20, 30));
+        assert_eq!(window(20, 100).accepted_gbps(), Some(0.0));
+        assert_eq!(throughput.window([30, 100]), None);
+        assert_eq!(Throughput::default().window([0, 9]), None);
     }
 }

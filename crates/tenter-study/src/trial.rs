@@ -9,6 +9,7 @@ use tenter_units::Time;
 
 use crate::power;
 use crate::seeds::shared_uplinks;
+use crate::throughput::Throughput;
 
 /// One trial of a variant, with what its readings need.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Trial {
     pub flows: Vec<FlowRow>,
     /// Of each flow the index of its job and its completion time, as the study asks for flows.
     pub(crate) completion_times: Vec<(u32, Time)>,
+    /// What those flows carried, and when, as the study asks for flows.
+    pub(crate) throughput: Throughput,
     pub(crate) leaves: Vec<Leaf>,
     /// The switches of the highest tier.
     pub(crate) top_switches: Vec<u32>,
@@ -45,6 +48,7 @@ impl Trial {
     pub fn of(plan: &Plan, summary: Summary, counts: Counts, flows: Vec<FlowRow>) -> Trial {
         Trial {
             seed: plan.seed,
+            throughput: Throughput::of(&flows, &summary),
             summary,
             counts,
             completion_times: flows.iter().map(|flow| (flow.job, flow.fct())).collect(),

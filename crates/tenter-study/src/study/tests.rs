@@ -1,6 +1,6 @@
 //! A study made up of two cases, judged against made-up trials.
 
-use tenter_record::{CollectiveRow, EngineStats, JobSummary, Summary};
+use tenter_record::{CollectiveRow, EngineStats, FlowRow, JobSummary, Summary};
 use tenter_units::Time;
 
 use super::*;
@@ -369,4 +369,28 @@ fn variants_left_out_are_not_run_and_have_no_rows() {
 
     study.keep_variants(&[]).expect("none is named");
     assert_eq!(study.kept_variants().count(), 2);
+}
+
+#[test]
+fn a_reading_of_what_is_accepted_has_a_window_and_needs_flows() {
+    let of = |reading: &str| {
+        let line = "\nreading = \"worst_job_over_ideal\"\n";
+        let text = MATRIX.replacen(line, &format!("\n{reading}\n"), 1);
+        Study::read(&texts(&text, SCENARIO), |_| Some(MATRIX_TABLE))
+    };
+    assert!(!of(r#"reading = "throughput_gbps""#).unwrap().needs_flows());
+    let good = of("reading = \"accepted_gbps\"\nwindow_us = [40, 120]").unwrap();
+    assert!(good.needs_flows());
+    // Flows take room: none is kept once they are counted.
+    let mut trial = trial(&[(1, 1_000)], "aa").remove(0);
+    trial.flows = vec![FlowRow::default()];
+    assert!(good.thinned(trial).flows.is_empty());
+    for wrong in [
+        r#"reading = "accepted_gbps""#,
+        "reading = \"accepted_percent\"\nwindow_us = [120, 40]",
+        "reading = \"throughput_gbps\"\nwindow_us = [40, 120]",
+    ] {
+        let error = of(wrong).expect_err(wrong).to_string();
+        assert!(error.contains("window_us = [from, to]"), "{error}");
+    }
 }
