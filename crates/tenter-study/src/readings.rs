@@ -194,7 +194,9 @@ impl ReadingRow {
             | Reading::SwitchGbpsPerNic
             | Reading::SwitchChipsWatts => of_bill(self.reading, trial.bill.as_ref()?),
             Reading::ThroughputGbps => throughput::gbps(&trial.summary),
-            Reading::AcceptedGbps => trial.throughput.window(self.window_us?)?.accepted_gbps(),
+            Reading::AcceptedGbps => {
+                Some(trial.throughput.window(self.window_us?)?.accepted_gbps())
+            }
             Reading::AcceptedPercent => {
                 trial.throughput.window(self.window_us?)?.accepted_percent()
             }
