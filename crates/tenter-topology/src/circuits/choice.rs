@@ -7,6 +7,8 @@
 //! circuits sends passes them, so pairs that would get too few for what they send are left to the
 //! tree.
 
+mod greedy;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{OpticalPlace, Rewiring, Topology};
@@ -15,6 +17,8 @@ use super::loads::{Estimate, estimate};
 use super::scenes::{Links, Scenes};
 use super::steering::{PORTS_MAX, Policy, steer};
 use super::traffic::Traffic;
+
+pub use greedy::choose_greedily;
 
 /// Numbers of circuits for each leaf that are tried, at most.
 const NUMBERS_MAX: u32 = 8;
@@ -66,32 +70,6 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
         }
     }
     best
-}
-
-/// The circuits that the matching alone gives, as the source has it: every optical switch in turn
-/// gets the heaviest one, and all of it is set, whatever that takes from the tree. One uplink of
-/// each leaf stays, or as many more as it takes to reach all others. `home` is as for [`choose`].
-///
-/// # Panics
-/// As [`choose`].
-pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
-    let mut search = Chooser::new(home, scenes, spills);
-    search.order = (0..search.order.len()).collect();
-    let mut questions = search.questions();
-    questions.retain(|question| question.policy.least_share == 0);
-    for question in questions.iter().rev() {
-        let topology = search.answer(question);
-        if topology.unreached().is_none()
-            && let Some(estimate) = estimate(&topology, scenes, spills)
-        {
-            return Choice { topology, estimate };
-        }
-    }
-    let known = estimate(home, scenes, spills);
-    Choice {
-        topology: home.clone(),
-        estimate: known.expect("the fabric joins its hosts"),
-    }
 }
 
 /// What the matching is asked.

@@ -41,9 +41,18 @@ impl Estimate {
 /// rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::build(topology).ok()?;
-    let of_scenes = scenes
-        .iter()
-        .map(|traffic| Loads::of(topology, &routing, traffic, spills).estimate());
+    let of_scenes = scenes.iter().map(|traffic| {
+        let all = Loads::of(topology, &routing, traffic, spills).estimate();
+        if traffic.busiest_nic(topology) == traffic.busiest_sender(topology) {
+            return all;
+        }
+        let taken = traffic.taken(topology);
+        let taken = Loads::of(topology, &routing, &taken, spills).estimate();
+        Estimate {
+            late: taken.late,
+            ..all
+        }
+    });
     let none = Estimate {
         busiest: 0,
         late: 0,

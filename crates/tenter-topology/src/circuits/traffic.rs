@@ -95,6 +95,29 @@ impl Traffic {
         scaled
     }
 
+    /// What receivers can take while the busiest NIC sends. The hosts of a leaf count together: of
+    /// what comes for them as much is left out from every sender.
+    #[must_use]
+    pub fn taken(&self, topology: &Topology) -> Traffic {
+        let time = self.busiest_sender(topology);
+        // By leaf: what comes for its hosts, and what of it they take.
+        let mut leaves = vec![[0_u128; 2]; self.leaves as usize];
+        for (host, &[_, received]) in (0_u32..).zip(&self.by_host) {
+            let most = time_of(received, topology.cable(host, 0).rate).max(1);
+            let received = u128::from(received);
+            let [comes, taken] = &mut leaves[self.leaf_of[host as usize] as usize];
+            *comes += received;
+            *taken += received * time.min(most) / most;
+        }
+        let mut traffic = self.clone();
+        for (&(_, leaf), amount) in &mut traffic.between {
+            let [comes, taken] = leaves[leaf as usize];
+            *amount = (u128::from(*amount) * taken / comes.max(1)) as u64;
+        }
+        traffic.between.retain(|_, amount| *amount > 0);
+        traffic
+    }
+
     /// The longest that any NIC takes for what it sends or receives, in the unit of time of
     /// [`Estimate`](super::Estimate).
     pub fn busiest_nic(&self, topology: &Topology) -> u128 {

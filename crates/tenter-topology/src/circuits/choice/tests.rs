@@ -62,6 +62,59 @@ fn loads_by_hand() {
     assert_eq!(estimate.total, 4 * 16 * nic);
 }
 
+/// Half of what comes for a leaf is for one host, twice of what it can take.
+#[test]
+fn what_receivers_cannot_take_makes_no_link_late() {
+    let tree = tree(4);
+    let mut traffic = Traffic::new(&tree);
+    for (src, dst) in [(0, 8), (1, 8), (2, 9), (3, 10)] {
+        traffic.add(src, dst, 1_000_000);
+    }
+    let taken = traffic.taken(&tree);
+    assert_eq!(taken.between().collect::<Vec<_>>(), [(0, 2, 3_000_000)]);
+    // Three NICs' worth on four links of a leaf and two to the cores of each plane: none is late,
+    // where all four would make links that are used for five quarters of the time.
+    let late = |traffic| estimate(&tree, &Scenes::of(traffic), false).unwrap().late;
+    let mut even = Traffic::new(&tree);
+    (0..4).for_each(|host| even.add(host, host + 8, 1_000_000));
+    assert!(late(even) > 0);
+    assert_eq!(late(traffic), 0);
+}
+
+/// Two leaves that send to all others would take all links of an aggregation switch.
+#[test]
+fn the_greedy_rule_leaves_every_switch_a_way_to_a_leaf() {
+    let rate = Rate::from_gbps(100);
+    let delay = Time::from_ns(10);
+    let tree = FatTree {
+        hosts_per_leaf: 4,
+        leaves_per_pod: 4,
+        aggs_per_pod: 4,
+        links_per_leaf_agg: 1,
+        host_rate: rate,
+        leaf_rate: rate,
+        host_delay: delay,
+        leaf_delay: delay,
+        core: Some(CoreTier {
+            pods: 2,
+            cores_per_agg: 4,
+            links_per_agg_core: 1,
+            links_per_pod: None,
+            rate,
+            delay,
+        }),
+    };
+    let home = with_optics(OpticalTier::AboveLeaves, &TopologySpec::FatTree(tree));
+    let mut traffic = Traffic::new(&home);
+    for (src, dst) in (0..32).flat_map(|src| (0..32).map(move |dst| (src, dst))) {
+        traffic.add(src, dst, 1_000 + u64::from(src * dst));
+    }
+    let choice = choose_greedily(&home, &Scenes::of(traffic), false);
+    assert_eq!(choice.topology.unreached(), None);
+    // Each leaf could have three circuits; the pair of each aggregation switch stays in the tree.
+    assert!(choice.topology.direct_circuits().count() >= 8);
+}
+
 #[test]
 fn circuits_take_what_the_taper_has_left_over() {
     let home = tree(4);

@@ -1,0 +1,82 @@
+//! The published rule by itself: the heaviest matching of every optical switch, whatever it takes
+//! from the tree.
+
+use std::collections::BTreeSet;
+
+use crate::{OpticalPlace, Rewiring, Topology};
+
+use super::super::loads::estimate;
+use super::super::scenes::Scenes;
+use super::super::steering::Demand;
+use super::{Choice, Chooser};
+
+/// The circuits that the matching alone gives, as the source has it: every optical switch in turn
+/// gets the heaviest one, and all of it is set, whatever that takes from the tree. One uplink of
+/// each leaf stays. A switch that would have no way to any leaf keeps the links of the pair that
+/// sends least; where some leaf is still cut off, leaves keep more uplinks. `home` is as for
+/// [`choose`](super::choose).
+///
+/// # Panics
+/// As [`choose`](super::choose).
+pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
+    let mut search = Chooser::new(home, scenes, spills);
+    search.order = (0..search.order.len()).collect();
+    let demand = scenes.demand(&BTreeSet::new());
+    let mut questions = search.questions();
+    questions.retain(|question| question.policy.least_share == 0);
+    for question in questions.iter().rev() {
+        let mut topology = search.answer(question);
+        while let Some(switch) = topology.unreached() {
+            let Some(rewiring) = search.way_back(&topology, switch, &demand) else {
+                break;
+            };
+            topology.rewire(&rewiring);
+        }
+        if topology.unreached().is_none()
+            && let Some(estimate) = estimate(&topology, scenes, spills)
+        {
+            return Choice { topology, estimate };
+        }
+    }
+    let known = estimate(home, scenes, spills);
+    Choice {
+        topology: home.clone(),
+        estimate: known.expect("the fabric joins its hosts"),
+    }
+}
+
+impl Chooser<'_> {
+    /// What gives a switch links of the tree back: of the circuits that took some, the one whose
+    /// leaves send each other least.
+    fn way_back(&self, topology: &Topology, lost: u32, demand: &Demand) -> Option<Rewiring> {
+        let switches = (0_u32..).zip(self.home.optics.switches());
+        let places = switches.flat_map(|(switch, of)| {
+            let ports = (0..).zip(&of.ports);
+            let of_lost = ports.filter(|(_, port)| port.device.node == lost);
+            of_lost.map(move |(port, _)| OpticalPlace { switch, port })
+        });
+        let taken = places.filter_map(|OpticalPlace { switch, port }| {
+            let leaf_port = self.home.circuit(OpticalPlace { switch, port })?;
+            let place = OpticalPlace {
+                switch,
+                port: leaf_port,
+            };
+            let pair = [leaf_port, topology.circuit(place)?];
+            let [one, other] = pair.map(|port| self.leaf_at(switch, port));
+            Some((demand.between(one?, other?), switch, pair))
+        });
+        let (_, switch, pair) = taken.min()?;
+        let home = |port: u16| Some((port, self.home.circuit(OpticalPlace { switch, port })?));
+        Some(Rewiring {
+            switch,
+            pairs: pair.into_iter().filter_map(home).collect(),
+            dark: Vec::new(),
+        })
+    }
+
+    /// The leaf at a port of an optical switch.
+    fn leaf_at(&self, switch: u32, port: u16) -> Option<u32> {
+        let mut ports = self.ports[switch as usize].iter();
+        ports.find(|(of, _)| *of == port).map(|(_, leaf)| *leaf)
+    }
+}
