@@ -155,7 +155,7 @@ pub(crate) fn carry_out<D: Driver>(
     let outcome = simulation.run(&mut watched);
     drop(watched);
     let mut outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
-    outcome.summary.notes = notes;
+    outcome.summary.notes = notes.into_iter().map(|idle| idle.note).collect();
     let engine = &mut outcome.summary.engine;
     engine.set_up_s = circumstances.set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();

@@ -25,8 +25,8 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         idle_settings(plan, &loaded.given).map_err(|error| Failure::input(error.to_string()))?;
     // What cannot be built is no valid scenario.
     tenter_sim::check(plan).map_err(|error| unrunnable(&error))?;
-    for note in notes {
-        let _ = writeln!(text, "note: {note}");
+    for idle in notes {
+        let _ = writeln!(text, "note: {}", idle.note);
     }
     print(&text);
     Ok(ExitCode::SUCCESS)

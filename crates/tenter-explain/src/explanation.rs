@@ -87,6 +87,9 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         jobs: jobs.collect::<Result<_, _>>()?,
         cost: cost(plan, &routing)?,
         bill: bill(plan),
-        notes: idle(plan, &routing, given)?,
+        notes: idle(plan, &routing, given)?
+            .into_iter()
+            .map(|idle| idle.note)
+            .collect(),
     })
 }

@@ -21,12 +21,20 @@ use crate::host_memory::limits_any;
 /// choice of paths, and not every pair.
 const ALL_PAIRS_MAX: usize = 256;
 
-/// Sentences about settings among `given` that have no effect in a plan, in the order of the
-/// scenario.
+/// A setting that has no effect: the same scenario without it runs alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleSetting {
+    /// Where it stands, as an override would write it: `jobs[0].gap`.
+    pub path: String,
+    /// What has no effect, and why, in a sentence without its end.
+    pub note: String,
+}
+
+/// The settings among `given` that have no effect in a plan, in the order of the scenario.
 ///
 /// # Errors
 /// When hosts cannot reach each other.
-pub fn idle_settings(plan: &Plan, given: &[String]) -> Result<Vec<String>, ExplainError> {
+pub fn idle_settings(plan: &Plan, given: &[String]) -> Result<Vec<IdleSetting>, ExplainError> {
     let routing = Routing::build(&plan.topology)?;
     idle(plan, &routing, given)
 }
@@ -35,7 +43,7 @@ pub(crate) fn idle(
     plan: &Plan,
     routing: &Routing,
     given: &[String],
-) -> Result<Vec<String>, ExplainError> {
+) -> Result<Vec<IdleSetting>, ExplainError> {
     let mut facts = Facts::of(plan, routing)?;
     facts.placed = given.iter().any(|path| {
         let of_job = item(path, "jobs");
@@ -44,7 +52,10 @@ pub(crate) fn idle(
     let mut notes = Vec::new();
     for path in given {
         let reason = facts.reason(path);
-        notes.extend(reason.map(|reason| format!("`{path}` has no effect: {reason}")));
+        notes.extend(reason.map(|reason| IdleSetting {
+            path: path.clone(),
+            note: format!("`{path}` has no effect: {reason}"),
+        }));
     }
     notes.extend(class_notes(plan, given));
     Ok(notes)
@@ -55,7 +66,9 @@ struct Facts<'a> {
     plan: &'a Plan,
     /// Whether packets of any job have more than one path.
     choice: bool,
-    /// Whether addresses are part of what load balancing looks at.
+    /// Whether switches draw which packets they mark; draws depend on the hash of a packet.
+    drawn_marks: bool,
+    /// Whether addresses are part of what load balancing, or such a draw, looks at.
     addresses_matter: bool,
     /// Whether the scenario says how ranks are spread, which may be at random.
     placed: bool,
@@ -68,10 +81,13 @@ struct Facts<'a> {
 impl<'a> Facts<'a> {
     fn of(plan: &'a Plan, routing: &Routing) -> Result<Facts<'a>, ExplainError> {
         let choice = plan.jobs.iter().any(|job| has_choice(plan, routing, job));
+        let drawn = |class: &ClassSpec| class.ecn.is_some_and(|ecn| ecn.min_bytes < ecn.max_bytes);
+        let drawn_marks = plan.switches.any_class(drawn);
         Ok(Facts {
             plan,
             choice,
-            addresses_matter: choice && reads_addresses(&plan.switches.usual),
+            drawn_marks,
+            addresses_matter: drawn_marks || choice && reads_addresses(&plan.switches.usual),
             placed: false,
             used: used_queues(plan),
             idle_routes: idle_routes(plan)?,
@@ -104,6 +120,9 @@ impl<'a> Facts<'a> {
 
     fn of_entropy(&self) -> Option<&'static str> {
         self.plan.nic.entropy.as_ref()?;
+        if self.drawn_marks {
+            return None;
+        }
         if !self.choice {
             return Some("no packet has a choice between two paths");
         }
@@ -123,7 +142,7 @@ impl<'a> Facts<'a> {
         let one_path = "no packet has a choice between two paths";
         match path {
             "seed" => (!self.random()).then_some("nothing in this scenario is random"),
-            "fabric.load_balancing" => (!self.choice).then_some(one_path),
+            "fabric.load_balancing" => (!self.choice && !self.drawn_marks).then_some(one_path),
             "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
                 (!self.addresses_matter).then_some("no path depends on an address")
@@ -374,7 +393,7 @@ fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
 
 /// Classes that were listed and that no packet has, and what is asked of a class that only
 /// acknowledgements have.
-fn class_notes(plan: &Plan, given: &[String]) -> Vec<String> {
+fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
     let listed = |key: &str| given.iter().any(|path| path == key);
     if !listed("fabric.switch.classes") {
         return Vec::new();
@@ -390,13 +409,19 @@ fn class_notes(plan: &Plan, given: &[String]) -> Vec<String> {
         // What it keeps for itself is missing in the pools.
         let keeps = class.reserved_bytes > 0 || class.lossless.is_some();
         if !used.uses(queue) && !keeps {
-            notes.push(format!(
-                "class {number} of `fabric.switch.classes` has no effect: no packet is in it"
-            ));
+            notes.push(IdleSetting {
+                path: format!("fabric.switch.classes[{queue}]"),
+                note: format!(
+                    "class {number} of `fabric.switch.classes` has no effect: no packet is in it"
+                ),
+            });
         } else if class.ecn.is_some() && used.data & (1 << queue) == 0 {
-            notes.push(format!(
-                "`ecn` of class {number} of `fabric.switch.classes` has no effect: only data packets are marked, and none is in it"
-            ));
+            notes.push(IdleSetting {
+                path: format!("fabric.switch.classes[{queue}].ecn"),
+                note: format!(
+                    "`ecn` of class {number} of `fabric.switch.classes` has no effect: only data packets are marked, and none is in it"
+                ),
+            });
         }
     }
     notes
@@ -410,7 +435,8 @@ mod tests {
     fn notes(text: &str) -> Vec<String> {
         let loaded = load(text, "x.yaml", Format::Yaml, &[], None)
             .unwrap_or_else(|problems| panic!("{}", problems.render()));
-        idle_settings(&loaded.plan, &loaded.given).expect("the plan can be run")
+        let idle = idle_settings(&loaded.plan, &loaded.given).expect("the plan can be run");
+        idle.into_iter().map(|idle| idle.note).collect()
     }
 
     const JOB: &str = "jobs: [{collectives: [{collective: incast, size: 1MiB}]}]\n";
@@ -458,6 +484,19 @@ mod tests {
         let steered = "cabling: straight, steering: {demand: counters, interval: 2us}";
         assert_eq!(tree("ecmp", steered), Vec::<String>::new());
         assert_eq!(tree("ecmp", "spill: none"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_hashed_matters_where_marks_are_drawn() {
+        let of = |kmax: &str| {
+            notes(&format!(
+                "fabric: {{kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 1, load_balancing: {{kind: ecmp}}, switch: {{classes: [{{class: 0, ecn: {{kmin: 20kB, kmax: {kmax}, pmax: 0.1}}}}]}}}}\n{JOB}"
+            ))
+        };
+        assert_eq!(of("80kB"), Vec::<String>::new());
+        let one_path =
+            "`fabric.load_balancing` has no effect: no packet has a choice between two paths";
+        assert_eq!(of("20kB"), [one_path]);
     }
 
     #[test]

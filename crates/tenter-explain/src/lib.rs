@@ -50,7 +50,7 @@ pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
-pub use idle::idle_settings;
+pub use idle::{IdleSetting, idle_settings};
 pub use memory::memory_bytes;
 pub use paths::{MessageTime, PathClass};
 pub use power::PowerFacts;

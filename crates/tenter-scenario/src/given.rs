@@ -38,9 +38,50 @@ fn walk(node: &Node, path: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Takes the key or list item at a path out of the tree; whether it was there.
+pub(crate) fn remove(root: &mut Node, path: &str) -> bool {
+    let mut node = root;
+    let mut rest = path;
+    loop {
+        let is_index = rest.starts_with('[');
+        let end = if is_index {
+            rest.find(']').map_or(rest.len(), |end| end + 1)
+        } else {
+            rest.find(['.', '[']).unwrap_or(rest.len())
+        };
+        let (step, after) = rest.split_at(end);
+        let after = after.strip_prefix('.').unwrap_or(after);
+        let place = match &node.value {
+            Value::List(items) if is_index => step[1..end.max(2) - 1]
+                .parse()
+                .ok()
+                .filter(|&index: &usize| index < items.len()),
+            Value::Map(entries) => entries.iter().position(|entry| entry.key == step),
+            _ => None,
+        };
+        let Some(place) = place else {
+            return false;
+        };
+        match &mut node.value {
+            Value::List(items) if after.is_empty() => {
+                items.remove(place);
+                return true;
+            }
+            Value::Map(entries) if after.is_empty() => {
+                entries.remove(place);
+                return true;
+            }
+            Value::List(items) => node = &mut items[place],
+            Value::Map(entries) => node = &mut entries[place].node,
+            Value::Scalar { .. } => return false,
+        }
+        rest = after;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::paths;
+    use super::{paths, remove};
     use crate::diagnostics::Problems;
     use crate::yaml;
 
@@ -59,5 +100,32 @@ mod tests {
             "jobs[1][0].b",
         ];
         assert_eq!(paths(&root), expected);
+    }
+
+    #[test]
+    fn what_is_taken_out_is_not_there_any_more() {
+        let text = "a: 1\nfabric: {k: {l: 2}}\njobs: [{gap: 1}, {b: 3, c: 4}]\n";
+        let root = yaml::parse(text, 0, 0, &Problems::default()).expect("it is YAML");
+        let without = |path: &str| {
+            let mut root = root.clone();
+            remove(&mut root, path).then(|| paths(&root).join(" "))
+        };
+        let all = "a fabric fabric.k fabric.k.l jobs jobs[0].gap jobs[1].b jobs[1].c";
+        assert_eq!(paths(&root).join(" "), all);
+        assert_eq!(
+            without("fabric.k").expect("it is there"),
+            "a fabric jobs jobs[0].gap jobs[1].b jobs[1].c"
+        );
+        assert_eq!(
+            without("jobs[1].b").expect("it is there"),
+            all.replace(" jobs[1].b", "")
+        );
+        assert_eq!(
+            without("jobs[0]").expect("it is there"),
+            "a fabric fabric.k fabric.k.l jobs jobs[0].b jobs[0].c"
+        );
+        for path in ["", "b", "a.b", "jobs[2]", "jobs[", "jobs.gap", "fabric[0]"] {
+            assert_eq!(without(path), None, "{path}");
+        }
     }
 }

@@ -86,7 +86,9 @@ pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Problem};
 pub use files::Files;
 pub use import::{Fragment, import_sonic};
-pub use load::{Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, text_of};
+pub use load::{
+    Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, load_without, text_of,
+};
 pub use plan::{
     CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
     LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, SteeringController,

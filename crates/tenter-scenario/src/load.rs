@@ -133,11 +133,41 @@ pub fn load_laid(
     load_all(source, laid, (overrides, seed), &no_files)
 }
 
+/// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
+/// setting changes is seen by doing without it. `None` where nothing is at that path.
+///
+/// # Errors
+/// Every problem of the text, the overrides and what is left of them, together.
+pub fn load_without(
+    text: &str,
+    source_name: &str,
+    overrides: &[String],
+    path: &str,
+) -> Option<Result<Loaded, Diagnostics>> {
+    let no_files = |_: &str| Err("write what it holds into the scenario".to_owned());
+    let source = (text, source_name, Format::Yaml);
+    let mut found = false;
+    let mut leave_out = |root: &mut Node| found = given::remove(root, path);
+    let change = &mut leave_out;
+    let loaded = load_changed(source, NOTHING_LAID, (overrides, None), &no_files, change);
+    (found || loaded.is_err()).then_some(loaded)
+}
+
 fn load_all(
+    source: (&str, &str, Format),
+    laid: Laid<'_>,
+    changes: (&[String], Option<u64>),
+    files: &Files<'_>,
+) -> Result<Loaded, Diagnostics> {
+    load_changed(source, laid, changes, files, &mut |_| {})
+}
+
+fn load_changed(
     (text, source_name, format): (&str, &str, Format),
     laid: Laid<'_>,
     (overrides, seed): (&[String], Option<u64>),
     files: &Files<'_>,
+    change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
     let sources = sources(text, source_name, laid, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
@@ -159,9 +189,10 @@ fn load_all(
             root.add(entry);
         }
     }
-    for (change, source) in overrides.iter().zip(2..) {
-        overrides::apply(&mut root, change, source, &problems);
+    for (text, source) in overrides.iter().zip(2..) {
+        overrides::apply(&mut root, text, source, &problems);
     }
+    change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
     let (plan, mut effective) = scenario::resolve(root, seed, &problems, &warnings);
