@@ -36,6 +36,19 @@ pub enum Cell<'a> {
     Missing,
 }
 
+impl Cell<'_> {
+    /// The value as a number, a flag as 0 or 1; nothing of texts and where there is no value.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Cell::Integer(value) => Some(value as f64),
+            Cell::Unsigned(value) => Some(value as f64),
+            Cell::Float(value) => Some(value),
+            Cell::Flag(value) => Some(f64::from(u8::from(value))),
+            Cell::Text(_) | Cell::Missing => None,
+        }
+    }
+}
+
 impl<'a> Cell<'a> {
     /// The integer, if it is one.
     pub fn integer(self) -> Option<i64> {

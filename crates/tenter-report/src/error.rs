@@ -10,7 +10,7 @@ use tenter_record::SinkError;
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The file system refused.
-    #[error("cannot {action} {}: {source}; {}", path.display(), remedy(source.kind()))]
+    #[error("cannot {action} {}: {source}; {}", path.display(), remedy(action, source.kind()))]
     Io {
         /// What was tried: `create`, `write`, `read` or `remove`.
         action: &'static str,
@@ -139,7 +139,15 @@ impl From<TrialError> for SinkError {
     }
 }
 
-fn remedy(kind: io::ErrorKind) -> &'static str {
+fn remedy(action: &str, kind: io::ErrorKind) -> &'static str {
+    // What is read was named by whoever asks, and is not elsewhere because of `-o`.
+    if action == "read" {
+        return match kind {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",
+            io::ErrorKind::PermissionDenied => "ask for the right to read it",
+            _ => "check the disk, or run the trial again",
+        };
+    }
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             "free some space there or choose another folder with -o; what was written before is a partial trial"
@@ -160,5 +168,30 @@ fn parquet_remedy(action: &str) -> &'static str {
         "the file is damaged, or its trial was killed while writing it: run the trial again"
     } else {
         "run the trial again with another folder (-o)"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_not_written_elsewhere() {
+        let says = |action, kind: io::ErrorKind| {
+            TrialError::io(action, Path::new("t/summary.json"))(kind.into()).to_string()
+        };
+        for kind in [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::InvalidData,
+        ] {
+            assert!(!says("read", kind).contains("-o"), "{kind}");
+            assert!(says("write", kind).contains("-o"), "{kind}");
+        }
+        let denied = says("read", io::ErrorKind::PermissionDenied);
+        assert!(
+            denied.ends_with("; ask for the right to read it"),
+            "{denied}"
+        );
     }
 }

@@ -309,10 +309,25 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
     files.into_iter().try_for_each(|file| remove(file))
 }
 
+/// The files `sends-0.csv` and so on that `config.yaml` names; one that is missing hides no other.
+fn files_beside(folder: &Path) -> Vec<PathBuf> {
+    let is_beside = |name: &str| {
+        let number = name.strip_prefix("sends-")?.strip_suffix(".csv")?;
+        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then_some(())
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().and_then(is_beside).is_some())
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    files
+}
+
 /// All files of a trial.
 pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
-    let beside = (0_u32..).map(|number| folder.join(format!("sends-{number}.csv")));
-    let mut files: Vec<PathBuf> = beside.take_while(|file| file.exists()).collect();
+    let mut files = files_beside(folder);
     files.extend([
         folder.join(CONFIG_FILE),
         folder.join(SUMMARY_FILE),
@@ -393,5 +408,23 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(file_name(name), expected, "{name:?}");
         }
+    }
+
+    #[test]
+    fn a_missing_file_beside_hides_no_other() {
+        let folder = std::env::temp_dir().join(format!("tenter-beside-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder for the test");
+        for name in [
+            "sends-0.csv",
+            "sends-2.csv",
+            "sends-.csv",
+            "sends-x.csv",
+            "notes.csv",
+        ] {
+            fs::write(folder.join(name), "").expect("a file for the test");
+        }
+        let names = ["sends-0.csv", "sends-2.csv"].map(|name| folder.join(name));
+        assert_eq!(files_beside(&folder), names);
+        fs::remove_dir_all(&folder).expect("the folder of the test");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use tenter_record::{Cell, CollectiveRow, FlowRow, Names, PortRow, ReactionRow, Row};
+use tenter_record::{CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row};
 use tenter_units::Bytes;
 
 use crate::trial::{Leaf, Trial, is_meant};
@@ -80,17 +80,26 @@ pub enum Place {
 impl ColumnReading {
     /// Whether the table has such a column with numbers, and the size is one.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let known = match self.table {
-            TableName::Flows => has::<FlowRow>(&self.name),
-            TableName::Collectives => has::<CollectiveRow>(&self.name),
-            TableName::Ports => has::<PortRow>(&self.name),
-            TableName::Reactions => has::<ReactionRow>(&self.name),
+        let kind = match self.table {
+            TableName::Flows => kind::<FlowRow>(&self.name),
+            TableName::Collectives => kind::<CollectiveRow>(&self.name),
+            TableName::Ports => kind::<PortRow>(&self.name),
+            TableName::Reactions => kind::<ReactionRow>(&self.name),
         };
-        if !known {
-            return Err(format!(
-                "the table of a reading has no column `{}`; the data dictionary lists them",
-                self.name
-            ));
+        match kind {
+            None => {
+                return Err(format!(
+                    "the table of a reading has no column `{}`; the data dictionary lists them",
+                    self.name
+                ));
+            }
+            Some(Kind::Text) => {
+                return Err(format!(
+                    "the column `{}` of a reading holds texts; choose one with numbers or flags",
+                    self.name
+                ));
+            }
+            Some(_) => {}
         }
         if let Some(minus) = &self.minus {
             minus.check()?;
@@ -195,8 +204,11 @@ fn is_at(place: Place, row: &PortRow, hosts: usize, leaves: &[Leaf]) -> bool {
     }
 }
 
-fn has<R: Row>(name: &str) -> bool {
-    R::COLUMNS.iter().any(|column| column.name == name)
+/// What a column of that name holds, if the table has one.
+fn kind<R: Row>(name: &str) -> Option<Kind> {
+    let mut columns = R::COLUMNS.iter();
+    let column = columns.find(|column| column.name == name)?;
+    Some(column.kind)
 }
 
 /// The numbers that rows have in a column; a row without one is left out.
@@ -206,14 +218,8 @@ fn numbers<'t, R: Row>(rows: impl Iterator<Item = &'t R>, name: &str) -> Vec<f64
         return Vec::new();
     };
     let names = Names::default();
-    let number = |row| match (column.cell)(row, &names) {
-        Cell::Integer(value) => Some(value as f64),
-        Cell::Unsigned(value) => Some(value as f64),
-        Cell::Float(value) => Some(value),
-        Cell::Flag(value) => Some(f64::from(u8::from(value))),
-        Cell::Text(_) | Cell::Missing => None,
-    };
-    rows.filter_map(number).collect()
+    rows.filter_map(|row| (column.cell)(row, &names).number())
+        .collect()
 }
 
 #[cfg(test)]
@@ -273,6 +279,17 @@ mod tests {
 
     fn read(text: &str) -> Option<f64> {
         reading(text).read(&trial(), None)
+    }
+
+    #[test]
+    fn only_columns_with_numbers_can_be_read() {
+        let check = |name: &str| {
+            let text = format!("table = \"reactions\"\nname = \"{name}\"\ntake = \"sum\"");
+            reading(&text).check()
+        };
+        assert_eq!(check("pauses"), Ok(()));
+        assert!(check("cause").is_err_and(|error| error.contains("holds texts")));
+        assert!(check("beauty").is_err_and(|error| error.contains("no column `beauty`")));
     }
 
     #[test]

@@ -62,11 +62,7 @@ impl Metric {
 
     /// The value in the unit of the published column.
     pub(crate) fn measured(&self, row: &CollectiveRow) -> Option<f64> {
-        let value = match (self.cell)(row, &Names::default()) {
-            Cell::Float(value) => value,
-            Cell::Integer(value) => value as f64,
-            _ => return None,
-        };
+        let value = (self.cell)(row, &Names::default()).number()?;
         // By way of whole picoseconds, so that the quotient prints with the digits of the time.
         Some(if self.from_ns {
             (value * 1e3).round() / 1e9

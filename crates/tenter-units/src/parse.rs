@@ -264,6 +264,11 @@ fn scale(whole: &str, fraction: &str, worth: u64) -> Option<(u64, bool)> {
     Some((u64::try_from(total).ok()?, exact))
 }
 
+/// Units of sizes and rates that exist and are larger than any here.
+const BEYOND: [&str; 12] = [
+    "PB", "PiB", "EB", "EiB", "ZB", "ZiB", "Pbps", "Pb/s", "Pbit/s", "Ebps", "Eb/s", "Ebit/s",
+];
+
 /// The error for a unit that does not fit: of another dimension, a byte rate, or unknown.
 fn misfit(
     value: &str,
@@ -283,7 +288,10 @@ fn misfit(
     if let Some((_, worth)) = BYTE_RATES.iter().find(|(name, _)| *name == unit) {
         return byte_rate(value, decimal, *worth, dimension);
     }
-    let remedy = match dimension.closest(unit) {
+    // 8EiB is no slip for 8KiB.
+    let is_too_large = BEYOND.contains(&unit);
+    let near = dimension.closest(unit).filter(|_| !is_too_large);
+    let remedy = match near {
         Some(near) => {
             let number = value.strip_suffix(unit).unwrap_or(value).trim_end();
             format!("did you mean `{number}{near}`?")

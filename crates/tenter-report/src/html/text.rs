@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::numbers::decimals_for;
 
 /// `text` with everything escaped that means something in HTML, between tags or in a quoted
-/// attribute. Control characters, which HTML does not allow, become U+FFFD.
+/// attribute. Control characters, which HTML does not allow, become U+FFFD, and so do marks of
+/// direction, which would turn round what stands beside them.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,11 +17,16 @@ pub(super) fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\n' | '\t' => escaped.push(c),
-            _ if c.is_control() || is_noncharacter(c) => escaped.push('\u{fffd}'),
+            _ if c.is_control() || is_noncharacter(c) || turns_text(c) => escaped.push('\u{fffd}'),
             _ => escaped.push(c),
         }
     }
     escaped
+}
+
+/// Whether a character changes the direction of what follows, or ends a line.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_noncharacter(c: char) -> bool {
@@ -161,6 +167,7 @@ mod tests {
         let hostile = "</script><script>alert('&\"')\u{0}\u{1b}";
         let expected = "&lt;/script&gt;&lt;script&gt;alert(&#39;&amp;&quot;&#39;)\u{fffd}\u{fffd}";
         assert_eq!(escape(hostile), expected);
+        assert_eq!(escape("a\u{202e}b\u{2066}c"), "a\u{fffd}b\u{fffd}c");
     }
 
     #[test]
