@@ -176,7 +176,7 @@ fn pauses(of_variants: &[Pauses]) -> TextTable {
             format!("{:.1}", of.nic_xoff_mean_frames),
             of.nic_xoff_max_frames.to_string(),
             format!("{:.3}", of.nic_xoff_evenness),
-            format!("{:.1}", of.switch_high_water_bytes as f64 / 1e6),
+            of.held(),
             of.switch.clone(),
         ]);
     }

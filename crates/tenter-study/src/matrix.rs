@@ -86,8 +86,12 @@ struct Metric {
     /// The fabric from whose value in the same case and with the same seed the change is told, in
     /// percent, and which has no bar itself.
     change_from: Option<String>,
+    /// From when until when, in us, where what is accepted is read.
+    window_us: Option<[u64; 2]>,
     /// The cases that it is read in, by their names; all where it is missing.
     cases: Option<Vec<String>>,
+    /// The fabrics that it is read of, by their names; all where it is missing.
+    fabrics: Option<Vec<String>>,
 }
 
 impl Metric {
@@ -98,7 +102,8 @@ impl Metric {
 
     fn is_of(&self, fabric: &Fabric) -> bool {
         let other = self.over.as_ref().or(self.change_from.as_ref());
-        other != Some(&fabric.name)
+        let fabrics = self.fabrics.as_ref();
+        other != Some(&fabric.name) && fabrics.is_none_or(|names| names.contains(&fabric.name))
     }
 }
 
@@ -149,6 +154,17 @@ impl Matrix {
                 }
             }
         }
+        for metric in &self.metrics {
+            let others = metric.over.iter().chain(&metric.change_from);
+            for name in metric.fabrics.iter().flatten().chain(others) {
+                if self.fabrics.iter().all(|fabric| fabric.name != *name) {
+                    return Err(format!(
+                        "the metric `{}` names the fabric `{name}`, which is not listed",
+                        metric.name
+                    ));
+                }
+            }
+        }
         Ok(())
     }
 
@@ -193,7 +209,7 @@ impl Matrix {
             job: metric.job.clone(),
             port: metric.port.clone(),
             constants: BTreeMap::new(),
-            window_us: None,
+            window_us: metric.window_us,
             statistic: metric.statistic,
             shown: Some(vec![variant.clone()]),
             variant,

@@ -18,9 +18,9 @@ pub struct Pauses {
     /// Jain's index of the XOFF frames of the NICs, the least of all trials: 1 where each received
     /// as many, 1/n where only one of n did.
     pub nic_xoff_evenness: f64,
-    /// Most bytes that the pools of one switch held.
-    pub switch_high_water_bytes: u64,
-    /// The switch that did.
+    /// Most bytes that the pools of one switch held; nothing without pools.
+    pub switch_high_water_bytes: Option<u64>,
+    /// The switch that did; empty without pools.
     pub switch: String,
 }
 
@@ -32,7 +32,7 @@ impl Pauses {
         let most = all().max().filter(|&most| most > 0)?;
         let evenness = counts.iter().map(|counts| jain(counts));
         let switches = trials.iter().flat_map(|trial| &trial.counts.switches);
-        let held = switches.map(|row| (row.pool_high_water_bytes.unwrap_or(0), &row.node_name));
+        let held = switches.filter_map(|row| Some((row.pool_high_water_bytes?, &row.node_name)));
         let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
         Some(Pauses {
             variant: variant.to_owned(),
@@ -40,9 +40,20 @@ impl Pauses {
             nic_xoff_mean_frames: all().sum::<u64>() as f64 / all().count() as f64,
             nic_xoff_max_frames: most,
             nic_xoff_evenness: evenness.fold(1.0, f64::min),
-            switch_high_water_bytes: fullest.map_or(0, |(bytes, _)| bytes),
+            switch_high_water_bytes: fullest.map(|(bytes, _)| bytes),
             switch: fullest.map_or_else(String::new, |(_, name)| name.clone()),
         })
+    }
+}
+
+impl Pauses {
+    /// What one switch held at most, in MB with one place; a dash where no switch has pools.
+    pub fn held(&self) -> String {
+        let held = self.switch_high_water_bytes;
+        held.map_or_else(
+            || "-".to_owned(),
+            |bytes| format!("{:.1}", bytes as f64 / 1e6),
+        )
     }
 }
 
@@ -78,5 +89,34 @@ mod tests {
     #[test]
     fn nothing_is_said_of_trials_without_pauses() {
         assert_eq!(Pauses::of("pure", &[Trial::default()]), None);
+    }
+
+    #[test]
+    fn what_is_held_is_known_of_pools_alone() {
+        use crate::trial::Leaf;
+        use tenter_record::{PortRow, SwitchRow};
+
+        let of = |pool_high_water_bytes| {
+            let mut trial = Trial::default();
+            trial.counts.ports = vec![PortRow {
+                rx_xoff_frames: 3,
+                ..PortRow::default()
+            }];
+            trial.counts.switches = vec![SwitchRow {
+                node_name: "leaf0".to_owned(),
+                pool_high_water_bytes,
+                ..SwitchRow::default()
+            }];
+            trial.leaves = vec![Leaf {
+                name: "leaf0".to_owned(),
+                node: 1,
+                hosts: vec![0],
+                uplinks: Vec::new(),
+            }];
+            let pauses = Pauses::of("pure", &[trial]).expect("a NIC was paused");
+            (pauses.held(), pauses.switch)
+        };
+        assert_eq!(of(Some(2_500_000)), ("2.5".to_owned(), "leaf0".to_owned()));
+        assert_eq!(of(None), ("-".to_owned(), String::new()));
     }
 }

@@ -74,9 +74,12 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "evolved-ethernet/sensitivity",
     "evolved-ethernet/summary",
     "evolved-ethernet/asynchronous-vs-synchronous",
+    "evolved-ethernet/interference",
+    "evolved-ethernet/polarisation",
     "remote-pfc/testbed",
     "bandwidth-steering/testbed",
     "bandwidth-steering/system",
+    "bandwidth-steering/saturation",
     "bandwidth-steering/radix",
     "bandwidth-steering/reconfiguration"
 ];
@@ -109,7 +112,10 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "scheduled-fabric-pauses",
     "scheduled-fabric-placement-fluid",
     "asynchronous-vs-synchronous-fluid",
-    "bandwidth-steering-expectations"
+    "bandwidth-steering-expectations",
+    "bandwidth-steering-saturation",
+    "evolved-ethernet-interference",
+    "evolved-ethernet-polarisation"
 ];
 
 /// The text of a table of published values or of expectations, by the stem of its file.

@@ -417,13 +417,13 @@ fn pauses(of_variants: &[Pauses], page: &mut String) {
         add(
             page,
             format_args!(
-                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.1}</td><td>{}</td></tr>",
+                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{}</td><td>{}</td></tr>",
                 escape(&of.variant),
                 count(of.nic_xoff_min_frames),
                 number(of.nic_xoff_mean_frames, 4),
                 count(of.nic_xoff_max_frames),
                 of.nic_xoff_evenness,
-                of.switch_high_water_bytes as f64 / 1e6,
+                of.held(),
                 escape(&of.switch)
             ),
         );

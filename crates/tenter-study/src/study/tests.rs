@@ -321,6 +321,8 @@ fn a_broken_matrix_is_refused() {
         "{unread}"
     );
     assert!(broken(r#"cases = ["2"]"#, r#"cases = ["3"]"#).contains("the case `3`"));
+    let unknown = broken(r#""mean" }]"#, r#""mean", fabrics = ["c"] }]"#);
+    assert!(unknown.contains("the fabric `c`"), "{unknown}");
     assert!(broken(r#"ratio_to = "b-2""#, r#"ratio_to = "b-1""#).contains("`b-1` is not listed"));
     assert!(broken(r#""a-over-b""#, r#""a-under-b""#).contains("not exactly one row"));
 }
