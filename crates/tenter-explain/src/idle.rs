@@ -68,8 +68,6 @@ struct Facts<'a> {
     choice: bool,
     /// Whether switches draw which packets they mark; draws depend on the hash of a packet.
     drawn_marks: bool,
-    /// Whether addresses are part of what load balancing, or such a draw, looks at.
-    addresses_matter: bool,
     /// Whether the scenario says how ranks are spread, which may be at random.
     placed: bool,
     /// The queues that packets are put into.
@@ -87,7 +85,6 @@ impl<'a> Facts<'a> {
             plan,
             choice,
             drawn_marks,
-            addresses_matter: drawn_marks || choice && reads_addresses(&plan.switches.usual),
             placed: false,
             used: used_queues(plan),
             idle_routes: idle_routes(plan)?,
@@ -118,6 +115,11 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether addresses are part of what load balancing, or a draw of marks, looks at.
+    fn addresses_matter(&self) -> bool {
+        self.drawn_marks || self.choice && reads_addresses(&self.plan.switches.usual)
+    }
+
     fn of_entropy(&self) -> Option<&'static str> {
         self.plan.nic.entropy.as_ref()?;
         if self.drawn_marks {
@@ -145,7 +147,7 @@ impl<'a> Facts<'a> {
             "fabric.load_balancing" => (!self.choice && !self.drawn_marks).then_some(one_path),
             "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
-                (!self.addresses_matter).then_some("no path depends on an address")
+                (!self.addresses_matter()).then_some("no path depends on an address")
             }
             "endpoint.addresses.dscp" => self.has_one_queue().then_some(same_queue),
             "endpoint.nic.control_dscp" => {
@@ -253,7 +255,7 @@ impl<'a> Facts<'a> {
     fn of_address(&self, key: &str) -> Option<&'static str> {
         match key {
             "dscp" if self.has_one_queue() => Some("switches have one queue for all classes"),
-            "address" if !self.addresses_matter => Some("no path depends on an address"),
+            "address" if !self.addresses_matter() => Some("no path depends on an address"),
             _ => None,
         }
     }
