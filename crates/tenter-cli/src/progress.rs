@@ -84,7 +84,7 @@ impl<'a, S> Watched<'a, S> {
         let message = format!(
             "{}{} simulated, {} at {}/s, {}",
             self.title,
-            progress.simulated,
+            progress.simulated.rounded(),
             carried(hops, foretold),
             si(hops as f64 / elapsed),
             left(elapsed, done),

@@ -445,7 +445,12 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
         totals.control_wire,
     )?;
     if totals.pause_wire > 0.0 {
-        write!(out, ", {:.3} % {}", totals.pause_wire, pause_word(totals))?;
+        let share = if totals.pause_wire < 0.001 {
+            "under 0.001".to_owned()
+        } else {
+            format!("{:.3}", totals.pause_wire)
+        };
+        write!(out, ", {share} % {}", pause_word(totals))?;
     }
     writeln!(out)
 }

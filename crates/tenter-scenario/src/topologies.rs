@@ -551,7 +551,9 @@ impl Places {
                 self.items.get(*link).copied().flatten().or(self.lists)
             }
             TopologyError::Route { index, .. } => self.routes.get(*index).copied().flatten(),
-            TopologyError::Routing(_) => self.routes.first().copied().flatten(),
+            TopologyError::Routing(tenter_topology::RoutingError::Loop { .. }) => {
+                self.routes.first().copied().flatten()
+            }
             _ => self.lists.or(self.kind),
         };
         let text = error.to_string();

@@ -708,7 +708,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             Control::Continue => None,
             Control::Stop => Some(Stop {
                 by: StopKind::User,
-                why: format!("stopped by you at {}", Time::from_ps(self.now)),
+                why: format!("stopped by you at {}", Time::from_ps(self.now).rounded()),
             }),
         })
     }

@@ -53,7 +53,7 @@ fn broken(context: &Context, faults: &Faults) -> Vec<String> {
             context.topology().port_name(a.node, a.port),
             context.topology().port_name(b.node, b.port),
         );
-        format!("the link {a} to {b} is down since {}", Time::from_ps(since))
+        format!("the link {a} to {b} is down since {}", Time::from_ps(since).rounded())
     };
     let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
     let links = faults.down().into_iter().map(link);
@@ -172,7 +172,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
                 name(context, node),
                 peer.rank,
                 name(context, error.destination),
-                Time::from_ps(error.at),
+                Time::from_ps(error.at).rounded(),
                 context.nic.retry_count,
             ));
         }
@@ -202,7 +202,7 @@ fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
                 "rank {} waits for {} that rank {rank} posted at {}",
                 peer.rank,
                 Bytes::new(oldest.bytes),
-                Time::from_ps(oldest.posted),
+                Time::from_ps(oldest.posted).rounded(),
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Topology, TopologyError};
+use crate::{Routing, Topology, TopologyError};
 
 impl Topology {
     /// Checks names, host ports and reachability of a freshly wired topology.
@@ -34,6 +34,7 @@ impl Topology {
                 return Err(TopologyError::HostToHost { a, b });
             }
         }
+        Routing::fits(self)?;
         self.hosts_reachable()
     }
 

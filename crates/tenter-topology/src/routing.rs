@@ -69,6 +69,14 @@ struct HostPlace {
     port: u16,
 }
 
+/// Whether a table has room for so many switches and groups.
+fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
+    if switches.saturating_mul(groups) > ENTRIES_MAX {
+        return Err(RoutingError::TooLarge { switches, groups });
+    }
+    Ok(())
+}
+
 /// For every switch and destination host, the egress ports on a shortest path, or those of its
 /// [static route](crate::StaticRoute).
 ///
@@ -104,12 +112,7 @@ impl Routing {
         let mut routing = Routing::attach(topology)?;
         let graph = SwitchGraph::of(topology);
         let groups = routing.groups;
-        if graph.switches().saturating_mul(groups) > ENTRIES_MAX {
-            return Err(RoutingError::TooLarge {
-                switches: graph.switches(),
-                groups,
-            });
-        }
+        has_room(graph.switches(), groups)?;
         routing.table = vec![PortList::default(); graph.switches() * groups];
         routing.distances = vec![0; groups * groups];
         let leaders = routing.leaders();
@@ -134,6 +137,15 @@ impl Routing {
         }
         routing.lists.known = HashMap::new();
         Ok(routing)
+    }
+
+    /// Whether the table of a topology would not be larger than memory: what [`build`](Self::build)
+    /// asks first, without the routes.
+    ///
+    /// # Errors
+    /// When a host is on no switch, or the table would be too large.
+    pub(crate) fn fits(topology: &Topology) -> Result<(), RoutingError> {
+        has_room(topology.switches(), Routing::attach(topology)?.groups)
     }
 
     /// The routes that are left when some cables are out of use (`is_out`, by the cable's number).

@@ -71,6 +71,14 @@ impl Time {
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
+    /// To four digits, for sentences that nobody computes with: `198.1us`, not `198064355ps`.
+    #[must_use]
+    pub fn rounded(self) -> Time {
+        let digits = self.0.checked_ilog10().unwrap_or(0);
+        let last = 10_u64.pow(digits.saturating_sub(3));
+        let up = u64::from(self.0 % last >= last.div_ceil(2));
+        Time((self.0 / last + up).saturating_mul(last))
+    }
     /// The sum, or [`Time::MAX`] where it does not fit.
     #[must_use]
     pub const fn saturating_add(self, other: Time) -> Time {
@@ -102,5 +110,22 @@ impl Mul<u64> for Time {
     type Output = Time;
     fn mul(self, times: u64) -> Time {
         Time(self.0 * times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rounded_time_has_four_digits() {
+        let of = |ps: u64| Time::from_ps(ps).rounded().to_string();
+        assert_eq!(of(198_064_355), "198.1us");
+        assert_eq!(of(542_995_864_000), "543ms");
+        assert_eq!(of(36_355_000_000), "36.36ms");
+        assert_eq!(of(1_234), "1234ps");
+        assert_eq!(of(12_345), "12.35ns");
+        assert_eq!(of(0), "0s");
+        assert_eq!(Time::MAX.rounded(), Time::MAX);
     }
 }
