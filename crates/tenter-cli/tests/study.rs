@@ -179,7 +179,7 @@ fn an_unknown_study_is_an_input_error_with_a_suggestion() {
         assert!(output.stdout.is_empty());
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(text.contains("did you mean `methodology/jct-2`?"), "{text}");
-        assert!(text.contains("studies: methodology/jct-1, methodology/jct-2"));
+        assert!(text.contains("\n  methodology/: jct-1, jct-2"));
     }
 }
 

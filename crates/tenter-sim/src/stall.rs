@@ -53,7 +53,10 @@ fn broken(context: &Context, faults: &Faults) -> Vec<String> {
             context.topology().port_name(a.node, a.port),
             context.topology().port_name(b.node, b.port),
         );
-        format!("the link {a} to {b} is down since {}", Time::from_ps(since).rounded())
+        format!(
+            "the link {a} to {b} is down since {}",
+            Time::from_ps(since).rounded()
+        )
     };
     let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
     let links = faults.down().into_iter().map(link);
