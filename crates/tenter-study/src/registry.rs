@@ -232,6 +232,6 @@ mod tests {
         assert_eq!(closest("/"), None);
         let text = select(["jct-1"]).expect_err("unknown").to_string();
         assert!(text.contains("did you mean `methodology/jct-1`?"), "{text}");
-        assert!(text.contains("methodology/jct-2"), "{text}");
+        assert!(text.contains("methodology/: jct-1, jct-2"), "{text}");
     }
 }

@@ -143,8 +143,8 @@ fn written_case(text: &str) -> Case {
     }
 }
 
-/// What a run leaves, or how it fails. A digest has the numbers of queues in it, which change when a
-/// class is left out; then tables without them stand for it.
+/// What a run leaves, or how it fails. A digest has the numbers of queues in it, which change when
+/// a class is left out; then tables without them stand for it.
 fn result(plan: &Plan, renumbered: bool) -> String {
     let engine = Engine::Windowed {
         threads: 1,

@@ -26,7 +26,11 @@ pub(super) fn escape(text: &str) -> String {
 
 /// Whether a character changes the direction of what follows, or ends a line.
 fn turns_text(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let lines_and_marks = '\u{2028}'..='\u{202e}';
+    let isolates = '\u{2066}'..='\u{2069}';
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || lines_and_marks.contains(&c)
+        || isolates.contains(&c)
 }
 
 fn is_noncharacter(c: char) -> bool {

@@ -273,7 +273,7 @@ fn a_queue_pair_that_gives_up() {
         "1 transfer has not arrived; \
          the queue pair 0 of rank 1 (host2) to rank 0 (host0) gave up at {} after 3 retries; \
          rank 0 waits for 120KiB that rank 1 posted at 0s",
-        Time::from_ps(end)
+        Time::from_ps(end).rounded()
     );
     assert_eq!(trial.failure(), expected);
     // What was delivered of it is not a flow: a flow ends with its acknowledgement.
