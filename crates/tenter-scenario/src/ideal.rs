@@ -30,32 +30,40 @@ pub struct Ideal<'a> {
     job: &'a Job,
     /// The least and the greatest rate of its NICs, by their own clocks at their fastest.
     rates: (Rate, Rate),
-    /// For each collective its least frame, and the latency of a frame as long as that; empty where
-    /// latency is left out.
+    /// For each size that was looked at its least frame, and the latency of a frame as long as that;
+    /// empty where latency is left out.
     latencies: Vec<(u32, Time)>,
 }
 
 impl<'a> Ideal<'a> {
-    /// Of a job of a plan, whose switches forward by these routes.
-    pub fn of(plan: &'a Plan, routing: &'a Routing, job: &'a Job) -> Ideal<'a> {
+    /// Of a job of a plan, whose switches forward by these routes; for the sizes of its sequence.
+    pub fn of(plan: &'a Plan, routing: &Routing, job: &'a Job) -> Ideal<'a> {
         let mut ideal = Ideal::without_latency(plan, job);
         for run in &job.sequence {
-            let frame = ideal.least_frame(run);
-            if ideal.latencies.iter().all(|known| known.0 != frame) {
-                // Circuits that come up later may shorten any path.
-                let fixed = plan.circuits.as_ref().is_none_or(|circuits| {
-                    circuits.changes.is_empty() && circuits.steering.is_none()
-                });
-                let least = if fixed {
-                    least_latency(plan, routing, job, frame)
-                } else {
-                    0
-                };
-                let latency = Time::from_ps(least);
-                ideal.latencies.push((frame, latency));
-            }
+            ideal.look_at(routing, run);
         }
         ideal
+    }
+
+    /// Finds the latency for a collective that has another size than the job's sequence says, as
+    /// one has whose size is drawn.
+    pub fn look_at(&mut self, routing: &Routing, run: &CollectiveRun) {
+        let frame = self.least_frame(run);
+        if self.latencies.iter().any(|known| known.0 == frame) {
+            return;
+        }
+        // Circuits that come up later may shorten any path.
+        let fixed = self
+            .plan
+            .circuits
+            .as_ref()
+            .is_none_or(|circuits| circuits.changes.is_empty() && circuits.steering.is_none());
+        let least = if fixed {
+            least_latency(self.plan, routing, self.job, frame)
+        } else {
+            0
+        };
+        self.latencies.push((frame, Time::from_ps(least)));
     }
 
     /// As if there were no way between the ports.
@@ -161,14 +169,14 @@ impl<'a> Ideal<'a> {
     }
 
     /// From the end of a transfer at its sender to the start of the next that it releases: the
-    /// path,
-    /// and the delay before a step.
+    /// path, and the delay before a step.
     fn latency(&self, run: &CollectiveRun) -> Time {
         if self.latencies.is_empty() {
             return Time::ZERO;
         }
         let frame = self.least_frame(run);
         let known = self.latencies.iter().find(|known| known.0 == frame);
+        debug_assert!(known.is_some(), "a size that was not looked at");
         let path = known.map_or(Time::ZERO, |known| known.1);
         path.saturating_add(self.plan.nic.step_delay)
     }

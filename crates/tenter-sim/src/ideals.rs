@@ -9,46 +9,73 @@ use tenter_workload::CollectiveRun;
 
 use crate::build::Context;
 
-/// The closed forms of as many turns are kept, where the size of each is drawn.
-const DRAWN_MAX: u64 = 1_000;
+/// Ideal times of the collectives of a job, by their index and size.
+pub(crate) type Times = BTreeMap<(u32, u64), Time>;
 
-/// For each job the ideal times of its collectives, by their index and size.
+/// The ideal times of all jobs.
 #[derive(Debug)]
-pub(crate) struct Ideals(Vec<BTreeMap<(u32, u64), Time>>);
+pub(crate) struct Ideals {
+    /// By job: of the sizes that are known beforehand.
+    fixed: Vec<Times>,
+    /// Where the sizes of some are drawn: what they follow from once they have been.
+    drawn: Option<Box<Plan>>,
+}
 
 impl Ideals {
     pub(crate) fn new(plan: &Plan, context: &Context) -> Ideals {
-        let jobs = (0..plan.jobs.len()).map(|job| of_job(plan, context, job));
-        Ideals(jobs.collect())
-    }
-
-    /// That of a collective; none of what has no completion time, or where more sizes are drawn
-    /// than are looked at.
-    pub(crate) fn of(&self, job: usize, index: u32, size_bytes: u64) -> Option<Time> {
-        self.0[job].get(&(index, size_bytes)).copied()
-    }
-}
-
-fn of_job(plan: &Plan, context: &Context, number: usize) -> BTreeMap<(u32, u64), Time> {
-    let job = &plan.jobs[number];
-    let ideal = Ideal::of(plan, &context.routing, job);
-    let mut times = BTreeMap::new();
-    let mut known: Vec<(&CollectiveRun, Time)> = Vec::new();
-    for (index, run) in (0..).zip(&job.sequence) {
-        if run.kind.is_endless() || run.kind.flow_workload().is_some() {
-            continue;
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let any = runs.any(|run| run.drawn_from_bytes.is_some());
+        Ideals {
+            fixed: (0..plan.jobs.len())
+                .map(|job| of_job(plan, context, job))
+                .collect(),
+            drawn: any.then(|| Box::new(plan.clone())),
         }
-        if run.drawn_from_bytes.is_some() {
-            let length = job.sequence.len() as u64;
-            let turns = job.turns().unwrap_or(DRAWN_MAX).min(DRAWN_MAX);
-            for turn in (u64::from(index)..turns).step_by(length as usize) {
-                let size_bytes = context.jobs[number].size_bytes(turn as u32);
+    }
+
+    /// Those of a job that has begun these collectives; none of what has no completion time.
+    pub(crate) fn of(
+        &self,
+        context: &Context,
+        job: usize,
+        begun: impl Iterator<Item = (u32, u64)>,
+    ) -> Times {
+        let mut times = self.fixed[job].clone();
+        let Some(plan) = &self.drawn else {
+            return times;
+        };
+        let job = &plan.jobs[job];
+        let mut ideal = Ideal::without_latency(plan, job);
+        for (index, size_bytes) in begun {
+            let run = &job.sequence[index as usize];
+            if run.drawn_from_bytes.is_none() || !has_time(run) {
+                continue;
+            }
+            times.entry((index, size_bytes)).or_insert_with(|| {
                 let drawn = CollectiveRun {
                     size_bytes,
                     ..run.clone()
                 };
-                times.insert((index, size_bytes), ideal.completion(&drawn));
-            }
+                ideal.look_at(&context.routing, &drawn);
+                ideal.completion(&drawn)
+            });
+        }
+        times
+    }
+}
+
+/// Whether a collective has a completion time that a closed form foretells.
+fn has_time(run: &CollectiveRun) -> bool {
+    !run.kind.is_endless() && run.kind.flow_workload().is_none()
+}
+
+fn of_job(plan: &Plan, context: &Context, number: usize) -> Times {
+    let job = &plan.jobs[number];
+    let ideal = Ideal::of(plan, &context.routing, job);
+    let mut times = Times::new();
+    let mut known: Vec<(&CollectiveRun, Time)> = Vec::new();
+    for (index, run) in (0..).zip(&job.sequence) {
+        if !has_time(run) || run.drawn_from_bytes.is_some() {
             continue;
         }
         // Steps of a program repeat what others do.

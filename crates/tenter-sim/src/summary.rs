@@ -19,7 +19,7 @@ use crate::driver::Driver;
 use crate::fabric::NodeModel;
 use crate::flow_tally::FlowTally;
 use crate::ideal_ratio;
-use crate::ideals::Ideals;
+use crate::ideals::{Ideals, Times};
 use crate::jobs::JobPlan;
 use crate::notices;
 use crate::run::Outcome;
@@ -272,8 +272,14 @@ fn collective_rows(
     tallies: &[Tally],
     digest: &mut Digest,
 ) -> Vec<CollectiveRow> {
+    let (context, ideals) = of;
+    let begun = (0..tallies.len() as u32).map(|number| {
+        let plan = &context.jobs[job];
+        (plan.turn(number).index, plan.size_bytes(number))
+    });
+    let times = ideals.of(context, job, begun);
     let rows = (0..).zip(tallies).map(|(number, tally)| {
-        let row = collective_row(of, (job, number), tally);
+        let row = collective_row((context, &times), (job, number), tally);
         let end = row.end.map_or(u64::MAX, Time::ps);
         let turn = [job as u64, u64::from(row.index), u64::from(row.iteration)];
         digest.add(&[COLLECTIVE, turn[0], turn[1], turn[2], row.start.ps(), end]);
@@ -283,7 +289,7 @@ fn collective_rows(
 }
 
 fn collective_row(
-    (context, ideals): (&Context, &Ideals),
+    (context, ideals): (&Context, &Times),
     (job, number): (usize, u32),
     tally: &Tally,
 ) -> CollectiveRow {
@@ -304,7 +310,7 @@ fn collective_row(
     let of_collective = algbw.filter(|_| flow_work.is_none());
     let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
     let mesh = ideal_ratio::of_collective(plan, number, tally, share);
-    let ideal = ideals.of(job, turn.index, size);
+    let ideal = ideals.get(&(turn.index, size)).copied();
     // Part of what is sent within hosts is no part of the line rate of a NIC.
     let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
     let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;

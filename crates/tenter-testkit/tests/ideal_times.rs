@@ -3,6 +3,7 @@
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_explain::explain;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_scenario::{Format, load};
 use tenter_sim::{Options, run};
 use tenter_testkit::random_scenario;
 use tenter_units::Time;
@@ -41,8 +42,14 @@ fn no_run_is_faster_than_its_ideal_time() {
                 continue;
             };
             let run = &plan.jobs[row.job as usize].sequence[row.index as usize];
-            if run.drawn_from_bytes.is_some() || run.kind.flow_workload().is_some() {
-                // The ideal is that of the largest size, or of as many bytes as are expected.
+            if run.drawn_from_bytes.is_some() {
+                // The explanation has the ideal of the largest size.
+                let ideal = row.ideal.expect("each size has one");
+                assert!(took >= ideal, "seed {seed}: {took} for {ideal}");
+                continue;
+            }
+            if run.kind.flow_workload().is_some() {
+                // The ideal is that of as many bytes as are expected.
                 continue;
             }
             let ideal = &explanation.jobs[row.job as usize].collectives[row.index as usize];
@@ -79,4 +86,29 @@ fn no_run_is_faster_than_its_ideal_time() {
     );
     // Neither a bound that nothing comes near.
     assert!(judged > 500 && tight > judged / 50, "{tight} of {judged}");
+}
+
+#[test]
+fn a_drawn_size_has_the_ideal_of_a_fixed_one() {
+    let rows = |what: &str| {
+        let text = format!(
+            "fabric: {{kind: single-switch, hosts: 6, rate: 100Gbps, host_delay: 5us}}\njobs:\n  - {{name: judged, ranks: [0, 1], collectives: [{{collective: all-to-all, size: 1MB}}]}}\n  - {{name: load, ranks: [2, 3, 4, 5], background: true, collectives: [{{collective: all-to-all, {what}}}]}}\n"
+        );
+        let loaded = load(&text, "drawn.yaml", Format::Yaml, &[], None);
+        let plan = loaded
+            .unwrap_or_else(|error| panic!("{}", error.render()))
+            .plan;
+        let outcome = run(&plan, Options::default(), &mut Nothing).expect("the plan runs");
+        outcome.collectives
+    };
+    let drawn = rows("sizes: {least: 10kB, most: 20kB, count: 3}");
+    let drawn = drawn.iter().filter(|row| row.job == 1 && row.end.is_some());
+    let drawn: Vec<_> = drawn.collect();
+    assert!(drawn.len() >= 3, "{}", drawn.len());
+    for row in drawn {
+        let fixed = rows(&format!("size: {}B", row.size_bytes));
+        let fixed = fixed.iter().find(|row| row.job == 1).expect("it has run");
+        assert_eq!(row.ideal, fixed.ideal, "{} bytes", row.size_bytes);
+        assert!(row.percent_of_ideal > Some(99.0), "{row:?}");
+    }
 }
