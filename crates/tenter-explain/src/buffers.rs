@@ -225,7 +225,9 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
         let control = plan.nic.control_class.unwrap_or(of_nic);
         used.data |= 1 << queue_of[usize::from(data)];
         used.control |= 1 << queue_of[usize::from(control)];
-        if let Some(notification) = &plan.nic.notification {
+        if let Some(notification) = &plan.nic.notification
+            && !notification.in_acknowledgements
+        {
             used.control |= 1 << queue_of[usize::from(notification.class)];
         }
     }
@@ -239,6 +241,7 @@ fn class_facts(
     carries: &str,
 ) -> ClassFacts {
     let pool = spec.pool_bytes[usize::from(class.pool)];
+    let pool = spec.sharing.of_one_part(pool);
     ClassFacts {
         class: class.class,
         carries: carries.to_owned(),

@@ -158,6 +158,19 @@ impl<'a> Facts<'a> {
                 let idle = plan.input_queued.is_some_and(per_output);
                 idle.then_some("inputs have a queue for each output")
             }
+            "fabric.switching.iterations" => {
+                let one = InputQueues::Fifo(1);
+                let idle = plan.input_queued.is_some_and(|of| of.queues == one);
+                idle.then_some("an input with one queue asks for one output")
+            }
+            "fabric.switch.buffer.headroom_pool" | "fabric.switch.pause_response" => {
+                (!lossless).then_some("no class is lossless")
+            }
+            "endpoint.nic.congestion_control.cnp_dscp" => {
+                let told = plan.nic.notification.as_ref();
+                let idle = told.is_some_and(|of| of.in_acknowledgements);
+                idle.then_some("acknowledgements carry notifications")
+            }
             "endpoint.nic.receive_buffer.capacity"
             | "endpoint.nic.receive_buffer.xoff"
             | "endpoint.nic.receive_buffer.xon"

@@ -240,24 +240,21 @@ impl SharedBuffer {
 
     /// Divides the empty buffer of so many ports into partitions, and lets them share headroom.
     pub(crate) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
-        let parts = usize::from(sharing.partitions.max(1));
-        let part = |bytes: u64| bytes / parts as u64;
+        let parts = sharing.parts();
         if parts > 1 {
             for pool in &mut self.pools {
-                if pool.size != UNLIMITED_POOL {
-                    pool.size = part(pool.size);
-                }
+                pool.size = sharing.of_one_part(pool.size);
             }
             for rules in &mut self.classes {
                 rules.fit(self.pools[rules.pool].size);
             }
             self.pools = self.pools.repeat(parts);
-            // Neighbours share a part, and parts have as many ports as others, or one more.
-            let first = |port: usize| (port * parts / ports * self.pools_each) as u16;
+            let part_of = |port: usize| sharing.part_of_port(port, ports);
+            let first = |port: usize| (part_of(port) * self.pools_each) as u16;
             self.partitions = (0..ports).map(first).collect();
         }
         if let Some(size) = sharing.headroom_pool_bytes {
-            let size = part(size);
+            let size = sharing.of_one_part(size);
             self.headroom_pools = vec![HeadroomPool { size, used: 0 }; parts];
         }
     }

@@ -59,6 +59,28 @@ impl Default for BufferSharing {
     }
 }
 
+impl BufferSharing {
+    /// How many parts there are: one where the buffer is not divided.
+    pub fn parts(&self) -> usize {
+        usize::from(self.partitions.max(1))
+    }
+
+    /// What one part has of a pool, or of the headroom that ports share.
+    pub fn of_one_part(&self, bytes: u64) -> u64 {
+        if bytes == UNLIMITED_POOL {
+            bytes
+        } else {
+            bytes / self.parts() as u64
+        }
+    }
+
+    /// The part of a port of a switch that has so many: neighbours share one, and parts have as
+    /// many ports as others, or one more.
+    pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
+        port * self.parts() / ports
+    }
+}
+
 /// The size of a pool that never runs out.
 pub const UNLIMITED_POOL: u64 = 1 << 62;
 

@@ -65,7 +65,8 @@ rows! {
         /// chunk before was complete, those discarded included; where packets overtake each other,
         /// some of them may be of the next chunk.
         rx_marked_frames: u64 => "rx_marked_frames", "frames";
-        /// Congestion notifications (CNPs) the receiver sent for them.
+        /// Congestion notifications the receiver sent for them: frames of their own (CNPs), or marks
+        /// in acknowledgements (`cnp: in-acknowledgement`).
         cnp_frames: u64 => "cnp_frames", "frames";
         /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
         /// the receiver, to 0.128 ns. Missing, like the two that follow, for a flow that took 0.549
@@ -267,7 +268,8 @@ rows! {
         rx_dropped_bytes: u64 => "rx_dropped_bytes", "bytes";
         /// Most bytes ever waiting in the receive buffer of the NIC.
         rx_high_water_bytes: u64 => "rx_high_water_bytes", "bytes";
-        /// Congestion notifications (CNPs) that the NIC sent.
+        /// Congestion notifications that the NIC sent: frames of their own (CNPs), or marks in
+        /// acknowledgements (`cnp: in-acknowledgement`).
         tx_cnp_frames: u64 => "tx_cnp_frames", "frames";
         /// Congestion notifications that the NIC received.
         rx_cnp_frames: u64 => "rx_cnp_frames", "frames";
@@ -384,19 +386,21 @@ rows! {
         node: u32 => "node", "";
         /// Name of the switch.
         node_name: String => "node_name", "";
-        /// Pools of shared space that its buffer has.
+        /// Pools of shared space that its buffer has, each part of a divided buffer its own.
         pools: u32 => "pools", "";
         /// Size of the pools, without those that never run out; missing where there is no other.
         pool_bytes: Option<u64> => "pool_bytes", "bytes";
         /// Most bytes ever taken from each of these pools, added up; missing where there is none.
         pool_high_water_bytes: Option<u64> => "pool_high_water_bytes", "bytes";
-        /// Index of the pool that was fullest, measured by its size; missing where there is none.
+        /// Index of the pool that was fullest, measured by its size; missing where there is none. In
+        /// a divided buffer those of the first part come first.
         fullest_pool: Option<u32> => "fullest_pool", "";
         /// How full that pool ever was, of its size.
         fullest_pool_percent: Option<f64> => "fullest_pool_percent", "%";
         /// Bytes taken from all pools at the end of the trial; 0 when the switch is empty.
         shared_bytes: u64 => "shared_bytes", "bytes";
-        /// Headroom kept for lossless classes, over all ports.
+        /// Headroom that lossless classes may use, all ports added up; where ports share it
+        /// (`buffer.headroom_pool`) less is kept.
         headroom_bytes: u64 => "headroom_bytes", "bytes";
         /// Most bytes ever taken of the headroom of each port and class, added up.
         headroom_high_water_bytes: u64 => "headroom_high_water_bytes", "bytes";

@@ -1,6 +1,8 @@
 //! The buffer of a switch against its topology: what is reserved, what headroom is needed, what is
 //! left to share, and whether the thresholds make sense.
 
+use std::cmp::Reverse;
+
 use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::load_balancing::LoadBalancing;
@@ -73,10 +75,8 @@ struct Need {
     node: u32,
     ports: u64,
     reserved: u64,
-    /// What is kept as headroom …
+    /// What is kept as headroom.
     headroom: u64,
-    /// … and what all ports together may use of it at most, where they share it.
-    whole_headroom: u64,
 }
 
 impl Need {
@@ -196,7 +196,7 @@ impl Around<'_> {
             };
             let pools = match self.need(&of) {
                 Some(need) => {
-                    self.check_sharing(buffer, draft, &need, &of)?;
+                    self.check_sharing(buffer, draft, &of)?;
                     self.pools(buffer, draft, &need, frame)?
                 }
                 None => draft.pools_before(),
@@ -304,31 +304,44 @@ impl Around<'_> {
     /// What the switch that needs most has to keep outside its pools; `None` where no switch is of
     /// this model.
     fn need(&self, of: &Model<'_>) -> Option<Need> {
-        let needs = of.nodes(self.topology).map(|node| {
-            let ports = self.topology.nodes[node as usize].ports.len() as u16;
-            let mut need = Need {
-                node,
-                ports: u64::from(ports),
-                reserved: 0,
-                headroom: 0,
-                whole_headroom: 0,
-            };
-            for link in headroom::incoming((self.topology, of.switches), node, of.senders) {
-                for class in &of.spec().classes {
-                    let bytes = class.lossless.as_ref();
-                    let bytes = bytes.map_or(0, |lossless| lossless.headroom.bytes(&link));
-                    need.headroom = need.headroom.saturating_add(bytes);
-                    need.reserved = need.reserved.saturating_add(class.reserved_bytes);
-                }
-            }
-            need.whole_headroom = need.headroom;
-            if let Some(shared) = of.spec().sharing.headroom_pool_bytes {
-                need.headroom = need.headroom.min(shared);
-            }
-            need
-        });
+        let needs = of.nodes(self.topology).map(|node| self.need_of(node, of));
         // Of equal ones the first, which is the lowest in the fabric.
         needs.rev().max_by_key(Need::bytes)
+    }
+
+    fn need_of(&self, node: u32, of: &Model<'_>) -> Need {
+        let ports = self.topology.nodes[node as usize].ports.len() as u64;
+        let classes = of.spec().classes.iter();
+        let reserved = classes.fold(0_u64, |sum, class| sum.saturating_add(class.reserved_bytes));
+        let parts = self.headroom_of_parts(node, of).into_iter();
+        let headroom = parts.fold(0, u64::saturating_add);
+        let shared = of.spec().sharing.headroom_pool_bytes;
+        Need {
+            node,
+            ports,
+            reserved: reserved.saturating_mul(ports),
+            headroom: shared.map_or(headroom, |shared| headroom.min(shared)),
+        }
+    }
+
+    /// What the ports of each part of a switch's buffer may use as headroom together.
+    fn headroom_of_parts(&self, node: u32, of: &Model<'_>) -> Vec<u64> {
+        let sharing = of.spec().sharing;
+        let ports = self.topology.nodes[node as usize].ports.len();
+        let links = headroom::incoming((self.topology, of.switches), node, of.senders);
+        let mut parts = vec![0_u64; sharing.parts()];
+        for (port, link) in links.enumerate() {
+            let of_part = &mut parts[sharing.part_of_port(port, ports)];
+            for lossless in of
+                .spec()
+                .classes
+                .iter()
+                .filter_map(|of| of.lossless.as_ref())
+            {
+                *of_part = of_part.saturating_add(lossless.headroom.bytes(&link));
+            }
+        }
+        parts
     }
 
     /// Whether partitions go with what pauses senders, and whether shared headroom may run out.
@@ -336,7 +349,6 @@ impl Around<'_> {
         &self,
         buffer: &BufferDraft,
         draft: &SwitchDraft,
-        need: &Need,
         of: &Model<'_>,
     ) -> Option<()> {
         let at = buffer.at.or(draft.at);
@@ -352,24 +364,70 @@ impl Around<'_> {
                 quote(&format!("{path}.partitions"))
             );
             let help =
-                "leave it out, or use `trigger: ingress` and output-queued switches".to_owned();
+                "leave it out, or use `trigger: ingress`, and no scheduled fabric".to_owned();
             self.problems.push(at, message, Some(help));
             return None;
         }
-        if let Some(shared) = of.spec().sharing.headroom_pool_bytes
-            && shared < need.whole_headroom
-        {
-            let name = &self.topology.nodes[need.node as usize].name;
-            let message = format!(
-                "{} is {shared} bytes, and the ports of {} may need {} together: lossless frames may be lost when many of them pause at once",
-                quote(&format!("{path}.headroom_pool")),
-                quote(name),
-                need.whole_headroom
-            );
-            let help = "leave it out, and each port keeps all of its own".to_owned();
-            self.warnings.push(at, message, Some(help));
-        }
+        self.warn_of_unused_parts(buffer, draft, of);
+        self.warn_of_shared_headroom(buffer, draft, of);
         Some(())
+    }
+
+    /// Whether every part of the buffer belongs to a port.
+    fn warn_of_unused_parts(&self, buffer: &BufferDraft, draft: &SwitchDraft, of: &Model<'_>) {
+        let parts = of.spec().sharing.parts();
+        let ports = |node: u32| self.topology.nodes[node as usize].ports.len();
+        let Some(node) = of.nodes(self.topology).find(|node| ports(*node) < parts) else {
+            return;
+        };
+        let message = format!(
+            "{} is {parts}, and {} has {} ports: nobody can use the parts that are left over",
+            quote(&format!("{}.buffer.partitions", draft.path)),
+            quote(&self.topology.nodes[node as usize].name),
+            ports(node)
+        );
+        let help = "give no more parts than the smallest switch has ports".to_owned();
+        self.warnings
+            .push(buffer.at.or(draft.at), message, Some(help));
+    }
+
+    /// Whether the headroom that ports share may run out: in the switch, and the part of its
+    /// buffer, that may need most.
+    fn warn_of_shared_headroom(&self, buffer: &BufferDraft, draft: &SwitchDraft, of: &Model<'_>) {
+        let sharing = of.spec().sharing;
+        let Some(shared) = sharing.headroom_pool_bytes else {
+            return;
+        };
+        let needs = of.nodes(self.topology).flat_map(|node| {
+            let parts = self.headroom_of_parts(node, of);
+            (0_usize..)
+                .zip(parts)
+                .map(move |(part, most)| (most, node, part))
+        });
+        // Of equal ones the first, which is the lowest in the fabric.
+        let first = |needs: (u64, u32, usize)| (needs.0, Reverse((needs.1, needs.2)));
+        let Some((most, node, part)) = needs.max_by_key(|&needs| first(needs)) else {
+            return;
+        };
+        let own = sharing.of_one_part(shared);
+        if own >= most {
+            return;
+        }
+        let path = quote(&format!("{}.buffer.headroom_pool", draft.path));
+        let name = quote(&self.topology.nodes[node as usize].name);
+        let message = if sharing.parts() > 1 {
+            format!(
+                "{path} is {shared} bytes, {own} in each of {} parts, and the ports of part {part} of {name} may need {most} together: lossless frames may be lost when many of them pause at once",
+                sharing.parts()
+            )
+        } else {
+            format!(
+                "{path} is {shared} bytes, and the ports of {name} may need {most} together: lossless frames may be lost when many of them pause at once"
+            )
+        };
+        let help = "leave it out, and each port keeps all of its own".to_owned();
+        self.warnings
+            .push(buffer.at.or(draft.at), message, Some(help));
     }
 
     /// The sizes of the pools: as given, or one of what is left.
@@ -451,8 +509,8 @@ impl Around<'_> {
             return;
         }
         // An account is in one part of a buffer that is divided.
-        let parts = u64::from(spec.sharing.partitions.max(1));
-        let pool = spec.pool_bytes[usize::from(class.pool)] / parts;
+        let pool = spec.pool_bytes[usize::from(class.pool)];
+        let pool = spec.sharing.of_one_part(pool);
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),

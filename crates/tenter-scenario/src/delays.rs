@@ -1,13 +1,13 @@
 //! Delays of congestion controls that are those of their papers, on lines of other rates.
 //!
 //! Rates follow the line by themselves; delays cannot, for part of each is time on the wire and
-//! part
-//! is what the operator of a network wants or its cables ask for.
+//! part is what the operator of a network wants or its cables ask for.
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
+use crate::endpoint::first_acknowledgement;
 use crate::tree::{Node, Value};
 
 /// The line that the delays of TIMELY's paper are measured on.
@@ -31,9 +31,12 @@ pub(crate) fn check(around: &Around<'_>) {
     let nic = &around.endpoint.nic;
     let hosts = 0..around.topology.hosts as u32;
     let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
-    let Some(line) = rates.max_by_key(|rate| rate.bits_per_second()) else {
+    let Some(line) = rates.clone().max_by_key(|rate| rate.bits_per_second()) else {
         return;
     };
+    if let Some(slowest) = rates.min_by_key(|rate| rate.bits_per_second()) {
+        check_fixed_window(around, slowest);
+    }
     let at = around.endpoint.congestion_control_at;
     let warn = |message: String, help: &str| {
         around.warnings.push(at, message, Some(help.to_owned()));
@@ -80,6 +83,29 @@ pub(crate) fn check(around: &Around<'_>) {
             );
         }
     }
+}
+
+/// Refuses a fixed window of DCQCN that a message fills before its first acknowledgement.
+fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
+    let nic = &around.endpoint.nic;
+    let Some(CongestionControl::Dcqcn(control)) = &nic.congestion_control else {
+        return;
+    };
+    let Some(window) = control.window.filter(|window| !window.scaled) else {
+        return;
+    };
+    let bytes = carried(slowest, window.base_round_trip);
+    let packets = bytes.div_ceil(u64::from(nic.mtu_bytes)).max(1);
+    let due = first_acknowledgement(nic);
+    if packets >= due {
+        return;
+    }
+    let message = format!(
+        "`dcqcn` has a window of {packets} packets, what {slowest} carries in `base_round_trip`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
+    );
+    let help = "give a longer `base_round_trip`, or set `acknowledge: per-packet`".to_owned();
+    let at = around.endpoint.congestion_control_at;
+    around.problems.push(at, message, Some(help));
 }
 
 /// What a line carries in a time, in bytes.

@@ -582,11 +582,7 @@ fn read_acknowledge(section: &mut Section<'_>) -> Option<AckPolicy> {
 
 /// A window that closes before the first acknowledgement is due never opens again.
 fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
-    let message_packets = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
-    let due = match nic.acknowledge {
-        AckPolicy::PerMessage => message_packets,
-        AckPolicy::EveryPackets(every) => message_packets.min(u64::from(every)),
-    };
+    let due = first_acknowledgement(nic);
     let what = |window: u32| {
         format!(
             "is {window} packets, but the first acknowledgement comes after {due}: every QP would wait for ever"
@@ -605,7 +601,8 @@ fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
         let help = format!("let it have at least {due}, or set `acknowledge: per-packet`");
         section.problem(&format!("{of}{}", what(repeat.window_packets)), help);
     }
-    let windowed = |control: &Dcqcn| control.window.is_some();
+    // A fixed one is compared with the lines, where these are known.
+    let windowed = |control: &Dcqcn| control.window.is_some_and(|window| window.scaled);
     if matches!(&nic.congestion_control, Some(CongestionControl::Dcqcn(own)) if windowed(own))
         && due > 1
     {
@@ -624,6 +621,15 @@ fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
     if hpcc && nic.acknowledge != AckPolicy::EveryPackets(1) {
         let what = "does not answer every packet, but under `hpcc` each has telemetry to return";
         section.problem(what, "set `acknowledge: per-packet`".to_owned());
+    }
+}
+
+/// After so many packets of a message comes an acknowledgement.
+pub(crate) fn first_acknowledgement(nic: &NicSpec) -> u64 {
+    let message_packets = nic.message_bytes.div_ceil(u64::from(nic.mtu_bytes));
+    match nic.acknowledge {
+        AckPolicy::PerMessage => message_packets,
+        AckPolicy::EveryPackets(every) => message_packets.min(u64::from(every)),
     }
 }
 

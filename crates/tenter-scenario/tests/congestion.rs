@@ -222,6 +222,16 @@ fn dcqcn_may_have_a_window_beside_its_rate() {
     assert_eq!(with("window: none"), None);
     assert_eq!(with("window: scaled, base_round_trip: 9us"), of(true));
     assert_eq!(with("window: fixed, base_round_trip: 9us"), of(false));
+    // A fixed window may be as long as it takes to the first acknowledgement of a message.
+    SMALL.refused(
+        &[&format!(
+            "{CONTROL}={{kind: dcqcn, window: fixed, base_round_trip: 1us}}"
+        )],
+        "but the first acknowledgement comes after",
+    );
+    good(&[&format!(
+        "{CONTROL}={{kind: dcqcn, window: fixed, base_round_trip: 1ms}}"
+    )]);
     for (keys, expected) in [
         ("window: scaled", "lacks `base_round_trip`"),
         ("base_round_trip: 9us", "means nothing without `window`"),

@@ -577,3 +577,33 @@ jobs: [{{collectives: [{{collective: send-recv, size: 1MiB}}]}}]
     let patient = "{loss_recovery: {kind: selective-repeat, reorder: 64}}";
     assert_eq!(warnings("8us", patient), "");
 }
+
+#[test]
+fn shared_headroom_is_compared_with_what_each_part_may_need() {
+    let warnings = |shared: &str, parts: u32| {
+        let text = format!(
+            "fabric: {{kind: leaf-spine, leaves: 5, hosts_per_leaf: 4, spines: 4, host_rate: 400Gbps, uplink_rate: 400Gbps, fabric_delay: 5us, switch: {{buffer: {{size: 16MB, headroom_pool: {shared}, partitions: {parts}}}, classes: [{{class: 0, lossless: true}}]}}}}\njobs: [{{collectives: [{{collective: incast, size: 1MiB}}]}}]\n"
+        );
+        let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
+        let loaded = loaded.unwrap_or_else(|problems| panic!("{}", problems.render()));
+        loaded.warnings.render_as("warning")
+    };
+    // Five ports of a spine need more together than the eight of a leaf, four of which are short.
+    let warned = warnings("2967739B", 1);
+    assert!(
+        warned.contains("of `spine0` may need 2967740 together"),
+        "{warned}"
+    );
+    assert_eq!(warnings("2967740B", 1), "");
+    // The last three ports of a spine are in one part.
+    let warned = warnings("2967740B", 2);
+    for part in ["1483870 in each of 2 parts", "of part 1 of `", "may need"] {
+        assert!(warned.contains(part), "{part}\n{warned}");
+    }
+    assert_eq!(warnings("8MB", 2), "");
+    let unused = warnings("8MB", 6);
+    assert!(
+        unused.contains("is 6, and `spine0` has 5 ports"),
+        "{unused}"
+    );
+}

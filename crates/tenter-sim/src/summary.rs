@@ -614,6 +614,12 @@ fn why_lossless_drops(context: &Context) -> &'static str {
     if rules.any(|rule| matches!(rule.action, TesterAction::Hold(_))) {
         "an impairment holds frames back (`action: reorder`) and lets them go at once, for which no headroom is kept; \
          lower its `behind`, or set a `headroom` larger by as many frames as it holds back"
+    } else if context
+        .switches
+        .iter()
+        .any(|spec| spec.sharing.headroom_pool_bytes.is_some())
+    {
+        "the headroom that ports share (`headroom_pool`) ran out: raise it, or leave it out, and each port keeps its own"
     } else {
         "the headroom of their class is too small for the rate, the cables and the response time, for which \
          `headroom: model` is enough, or a watchdog sent frames on (`action: forward`), for which none is kept: let it \

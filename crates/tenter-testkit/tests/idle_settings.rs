@@ -11,7 +11,7 @@ use tenter_testkit::{Engine, Trial, random_scenario};
 const SCENARIOS: u64 = 150;
 
 /// Settings that are laid over random scenarios, each that a scenario takes; some matter in it.
-const SETTINGS: [&str; 34] = [
+const SETTINGS: [&str; 37] = [
     "fabric.load_balancing={kind: ecmp}",
     "fabric.load_balancing={kind: ecmp, fields: [source_address]}",
     "fabric.load_balancing={kind: ecmp, fields: [source_port]}",
@@ -23,7 +23,10 @@ const SETTINGS: [&str; 34] = [
     "fabric.cabling=[0, 0, 1, 1]",
     "fabric.switching={kind: input-queued, queues: per-output, channels: 4}",
     "fabric.switching={kind: input-queued, queues: fifo, channels: 4}",
+    "fabric.switching={kind: input-queued, queues: fifo, iterations: 3}",
     "fabric.switching={kind: credit-based}",
+    "fabric.switch.pause_response=1us",
+    "endpoint.nic.congestion_control={kind: dcqcn, cnp: in-acknowledgement, cnp_dscp: 40}",
     "fabric.source_flow_control={threshold: 100kB}",
     "fabric.source_flow_control={mode: nic, at: any, threshold: 20kB}",
     "fabric.source_flow_control={mode: nic, at: last-hop, cache_entries: 4, threshold: 20kB}",
@@ -61,7 +64,7 @@ const TEXTS: [&str; 6] = [
 const JOB: &str = "jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n";
 
 /// What notes must have been put to the test, of those that paths here can be of.
-const PROVED: [&str; 14] = [
+const PROVED: [&str; 17] = [
     "seed",
     "fabric.load_balancing",
     "fabric.cabling",
@@ -69,6 +72,9 @@ const PROVED: [&str; 14] = [
     "fabric.circuits.cabling",
     "fabric.circuits.steering.interval",
     "fabric.switching.channels",
+    "fabric.switching.iterations",
+    "fabric.switch.pause_response",
+    "endpoint.nic.congestion_control.cnp_dscp",
     "fabric.routes[].via",
     "endpoint.addresses.pool",
     "endpoint.addresses.dscp",
