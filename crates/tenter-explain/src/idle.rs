@@ -4,7 +4,7 @@
 //! is not among them: that it was not needed is a result. Here stand settings that nothing in the
 //! plan could ever ask for.
 
-use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
+use tenter_net::input_queued::InputQueues;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_scenario::ideal::nearest::host_kinds;
@@ -109,6 +109,9 @@ impl<'a> Facts<'a> {
         if let Some(key) = path.strip_prefix("fabric.circuits.") {
             return self.of_circuits(key);
         }
+        if let Some(key) = path.strip_prefix("fabric.switching.") {
+            return self.of_switching(key);
+        }
         match path.strip_prefix("fabric.source_flow_control.") {
             Some(key) => self.of_signals(key),
             None => self.of_section(path),
@@ -153,16 +156,6 @@ impl<'a> Facts<'a> {
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
             }
-            "fabric.switching.channels" => {
-                let per_output = |of: InputQueuedSpec| matches!(of.queues, InputQueues::PerOutput);
-                let idle = plan.input_queued.is_some_and(per_output);
-                idle.then_some("inputs have a queue for each output")
-            }
-            "fabric.switching.iterations" => {
-                let one = InputQueues::Fifo(1);
-                let idle = plan.input_queued.is_some_and(|of| of.queues == one);
-                idle.then_some("an input with one queue asks for one output")
-            }
             "fabric.switch.buffer.headroom_pool" | "fabric.switch.pause_response" => {
                 (!lossless).then_some("no class is lossless")
             }
@@ -205,6 +198,18 @@ impl<'a> Facts<'a> {
                 .window_cap
                 .is_some_and(|cap| cap >= WINDOW_MAX)
                 .then_some("windows are never longer than 2 us"),
+            _ => None,
+        }
+    }
+
+    /// What input-queued switches do without.
+    fn of_switching(&self, key: &str) -> Option<&'static str> {
+        let queues = self.plan.input_queued?.queues;
+        match key {
+            "channels" => matches!(queues, InputQueues::PerOutput)
+                .then_some("inputs have a queue for each output"),
+            "iterations" => (queues == InputQueues::Fifo(1))
+                .then_some("an input with one queue asks for one output"),
             _ => None,
         }
     }

@@ -65,8 +65,8 @@ rows! {
         /// chunk before was complete, those discarded included; where packets overtake each other,
         /// some of them may be of the next chunk.
         rx_marked_frames: u64 => "rx_marked_frames", "frames";
-        /// Congestion notifications the receiver sent for them: frames of their own (CNPs), or marks
-        /// in acknowledgements (`cnp: in-acknowledgement`).
+        /// Congestion notifications the receiver sent for them: frames of their own (CNPs), or
+        /// marks in acknowledgements (`cnp: in-acknowledgement`).
         cnp_frames: u64 => "cnp_frames", "frames";
         /// Least latency of an accepted frame, from its first bit on the wire to its last bit at
         /// the receiver, to 0.128 ns. Missing, like the two that follow, for a flow that took 0.549
@@ -392,8 +392,8 @@ rows! {
         pool_bytes: Option<u64> => "pool_bytes", "bytes";
         /// Most bytes ever taken from each of these pools, added up; missing where there is none.
         pool_high_water_bytes: Option<u64> => "pool_high_water_bytes", "bytes";
-        /// Index of the pool that was fullest, measured by its size; missing where there is none. In
-        /// a divided buffer those of the first part come first.
+        /// Index of the pool that was fullest, measured by its size; missing where there is none.
+        /// In a divided buffer those of the first part come first.
         fullest_pool: Option<u32> => "fullest_pool", "";
         /// How full that pool ever was, of its size.
         fullest_pool_percent: Option<f64> => "fullest_pool_percent", "%";

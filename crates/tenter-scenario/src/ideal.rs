@@ -30,8 +30,8 @@ pub struct Ideal<'a> {
     job: &'a Job,
     /// The least and the greatest rate of its NICs, by their own clocks at their fastest.
     rates: (Rate, Rate),
-    /// For each size that was looked at its least frame, and the latency of a frame as long as that;
-    /// empty where latency is left out.
+    /// For each size that was looked at its least frame, and the latency of a frame as long as
+    /// that; empty where latency is left out.
     latencies: Vec<(u32, Time)>,
 }
 
