@@ -264,22 +264,23 @@ impl Study {
     }
 
     fn check_plan(&self, variant: &Variant, plan: &Plan) -> Result<(), String> {
-        match (&self.comparison, plan.jobs.as_slice()) {
-            (Comparison::Sizes(_), [job]) if job.iterations == 1 => Ok(()),
-            (Comparison::Sizes(_), _) => Err(
-                "a study by sizes compares one job with one iteration; leave out the others"
-                    .to_owned(),
-            ),
-            (Comparison::Readings(rows), _) => {
-                let mut shown = rows.iter().filter(|row| row.shown.contains(&variant.name));
-                match shown.find(|row| !row.fits(plan)) {
-                    Some(row) => Err(format!(
-                        "it has no leaf or job for the reading `{}`",
-                        row.case
-                    )),
-                    None => Ok(()),
-                }
+        let rows = match (&self.comparison, plan.jobs.as_slice()) {
+            (Comparison::Sizes(sizes), [job]) if job.iterations == 1 => &sizes.beside,
+            (Comparison::Sizes(_), _) => {
+                return Err(
+                    "a study by sizes compares one job with one iteration; leave out the others"
+                        .to_owned(),
+                );
             }
+            (Comparison::Readings(rows), _) => rows,
+        };
+        let mut shown = rows.iter().filter(|row| row.shown.contains(&variant.name));
+        match shown.find(|row| !row.fits(plan)) {
+            Some(row) => Err(format!(
+                "it has no leaf or job for the reading `{}`",
+                row.case
+            )),
+            None => Ok(()),
         }
     }
 
