@@ -65,7 +65,11 @@ impl TrialFolder {
             found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let made: Vec<&Path> = path.ancestors().take_while(absent).collect();
-        TrialFolder::begin(path, config, names, run).inspect_err(|_| {
+        TrialFolder::begin(path, config, names, run).inspect_err(|error| {
+            // Another run has made the folder since, and is at work in it.
+            if matches!(error, TrialError::InUse { .. }) {
+                return;
+            }
             // What cannot be removed, or holds something else by now, stays.
             if let [own, above @ ..] = made.as_slice() {
                 let _ = fs::remove_dir_all(own);
