@@ -240,8 +240,7 @@ fn class_facts(
     class: &ClassSpec,
     carries: &str,
 ) -> ClassFacts {
-    let pool = spec.pool_bytes[usize::from(class.pool)];
-    let pool = spec.sharing.of_one_part(pool);
+    let pool = spec.pool_of(class.pool);
     ClassFacts {
         class: class.class,
         carries: carries.to_owned(),

@@ -120,8 +120,7 @@ fn port_limit(plan: &Plan) -> u64 {
     let specs = plan.switches.iter();
     let classes = specs.flat_map(|spec| spec.classes.iter().map(move |class| (spec, class)));
     let limits = classes.map(|(spec, class)| {
-        let pool = spec.pool_bytes[usize::from(class.pool)];
-        let pool = spec.sharing.of_one_part(pool);
+        let pool = spec.pool_of(class.pool);
         let bytes = match class.limit {
             Limit::Static(bytes) => bytes.min(pool),
             Limit::Dynamic { .. } | Limit::Levels(_) => pool,

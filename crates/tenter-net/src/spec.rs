@@ -187,6 +187,12 @@ impl Switches {
 }
 
 impl SwitchSpec {
+    /// The size of a class's pool in one part of the buffer: the pool of each account of the class.
+    pub fn pool_of(&self, class_pool: u8) -> u64 {
+        let pool = self.pool_bytes[usize::from(class_pool)];
+        self.sharing.of_one_part(pool)
+    }
+
     /// The model of a spine of a scheduled fabric whose leaves this one describes: it has the same
     /// delays, and one queue without end at each port, which marks what congests it.
     #[must_use]

@@ -316,13 +316,14 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 /// The files `sends-0.csv` and so on that `config.yaml` names; one that is missing hides no other.
 fn files_beside(folder: &Path) -> Vec<PathBuf> {
     let is_beside = |name: &str| {
-        let number = name.strip_prefix("sends-")?.strip_suffix(".csv")?;
-        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        digits.then_some(())
+        let number = name.strip_prefix("sends-");
+        let number = number.and_then(|name| name.strip_suffix(".csv"));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        number.is_some_and(|number| !number.is_empty() && digits(number))
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().and_then(is_beside).is_some())
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_beside))
         .map(|entry| entry.path())
         .collect();
     files.sort();

@@ -509,8 +509,7 @@ impl Around<'_> {
             return;
         }
         // An account is in one part of a buffer that is divided.
-        let pool = spec.pool_bytes[usize::from(class.pool)];
-        let pool = spec.sharing.of_one_part(pool);
+        let pool = spec.pool_of(class.pool);
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),

@@ -7,22 +7,28 @@ use super::*;
 /// Two pods of two leaves with four hosts and four uplinks each; `links` links from each pod to the
 /// cores, where 8 are as many as its hosts have.
 fn tree(links: u32) -> Topology {
+    two_pods((2, 1), 8, Some(links))
+}
+
+/// Two pods of so many leaves and aggregation switches, with so many cores above each of these and
+/// so many links from each pod to the cores; four hosts and four uplinks for each leaf.
+fn two_pods((leaves, aggs): (u32, u32), cores_per_agg: u32, links: Option<u32>) -> Topology {
     let rate = Rate::from_gbps(100);
     let delay = Time::from_ns(10);
     let tree = FatTree {
         hosts_per_leaf: 4,
-        leaves_per_pod: 2,
-        aggs_per_pod: 1,
-        links_per_leaf_agg: 4,
+        leaves_per_pod: leaves,
+        aggs_per_pod: aggs,
+        links_per_leaf_agg: 4 / aggs,
         host_rate: rate,
         leaf_rate: rate,
         host_delay: delay,
         leaf_delay: delay,
         core: Some(CoreTier {
             pods: 2,
-            cores_per_agg: 8,
+            cores_per_agg,
             links_per_agg_core: 1,
-            links_per_pod: Some(links),
+            links_per_pod: links,
             rate,
             delay,
         }),
@@ -84,27 +90,7 @@ fn what_receivers_cannot_take_makes_no_link_late() {
 /// Two leaves that send to all others would take all links of an aggregation switch.
 #[test]
 fn the_greedy_rule_leaves_every_switch_a_way_to_a_leaf() {
-    let rate = Rate::from_gbps(100);
-    let delay = Time::from_ns(10);
-    let tree = FatTree {
-        hosts_per_leaf: 4,
-        leaves_per_pod: 4,
-        aggs_per_pod: 4,
-        links_per_leaf_agg: 1,
-        host_rate: rate,
-        leaf_rate: rate,
-        host_delay: delay,
-        leaf_delay: delay,
-        core: Some(CoreTier {
-            pods: 2,
-            cores_per_agg: 4,
-            links_per_agg_core: 1,
-            links_per_pod: None,
-            rate,
-            delay,
-        }),
-    };
-    let home = with_optics(OpticalTier::AboveLeaves, &TopologySpec::FatTree(tree));
+    let home = two_pods((4, 4), 4, None);
     let mut traffic = Traffic::new(&home);
     for (src, dst) in (0..32).flat_map(|src| (0..32).map(move |dst| (src, dst))) {
         traffic.add(src, dst, 1_000 + u64::from(src * dst));
