@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tenter_record::{
-    Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError,
+    Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError, StopKind,
 };
 use tenter_scenario::Plan;
-use tenter_sim::{Interference, Options, Simulation, interference_rows, interference_runs};
+use tenter_sim::{
+    Interference, Options, Outcome, Simulation, interference_rows, interference_runs,
+};
 
 use crate::arguments::Run;
 use crate::failure::{Failure, say};
@@ -43,48 +45,75 @@ impl Sink for Discard {
     }
 }
 
-/// Runs what is asked for after the run with all jobs, whose rows are `together`. Nothing comes of
-/// an interruption.
+/// Runs what is asked for after the run with all jobs, which came out as `outcome`, and adds what
+/// comes of it.
 pub(crate) fn measure(
     circumstances: &Circumstances<'_>,
-    together: &[JobRow],
-) -> Result<Vec<InterferenceRow>, Failure> {
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
     let plan = &circumstances.loaded.plan;
-    let interrupted = &circumstances.interrupted;
     let count = interference_runs(plan, circumstances.interference).len();
-    if count == 0 || interrupted.load(Ordering::Relaxed) {
-        return Ok(Vec::new());
+    if count > 0 && !circumstances.interrupted.load(Ordering::Relaxed) {
+        let (runs, verb) = if count == 1 {
+            ("run", "shows")
+        } else {
+            ("runs", "show")
+        };
+        say(&format!(
+            "{count} more {runs} with some of the jobs only {verb} what jobs cost each other\n"
+        ));
     }
-    let (runs, verb) = if count == 1 {
-        ("run", "shows")
-    } else {
-        ("runs", "show")
-    };
-    say(&format!(
-        "{count} more {runs} with some of the jobs only {verb} what jobs cost each other\n"
-    ));
-    let options = threads::options(circumstances.threads);
-    run_some(
+    add(
         plan,
         circumstances.interference,
-        options,
-        interrupted,
-        together,
+        threads::options(circumstances.threads),
+        &circumstances.interrupted,
+        outcome,
     )
 }
 
-/// The same without a word.
-pub(crate) fn run_some(
+/// The same without a word. A trial whose further runs were interrupted is partial: its folder must
+/// not pass for one that has all that was asked for.
+pub(crate) fn add(
     plan: &Plan,
     asked: Interference,
     options: Options,
     interrupted: &Arc<AtomicBool>,
-    together: &[JobRow],
-) -> Result<Vec<InterferenceRow>, Failure> {
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
     let runs = interference_runs(plan, asked);
+    if runs.is_empty() || outcome.summary.stopped_by == Some(StopKind::User) {
+        return Ok(());
+    }
+    let rows = run_some(plan, runs, options, interrupted, &outcome.jobs)?;
+    let summary = &mut outcome.summary;
+    if let Some(rows) = rows {
+        summary.interference = rows;
+    } else {
+        summary.complete = false;
+        summary.stopped_by = Some(StopKind::User);
+        summary.stopped = Some(STOPPED.to_owned());
+    }
+    Ok(())
+}
+
+/// What a trial says whose own jobs ran to their end.
+const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
+
+/// The rows of all these runs; none where they were interrupted.
+fn run_some(
+    plan: &Plan,
+    runs: Vec<Vec<usize>>,
+    options: Options,
+    interrupted: &Arc<AtomicBool>,
+    together: &[JobRow],
+) -> Result<Option<Vec<InterferenceRow>>, Failure> {
     let count = runs.len();
     let mut results = Vec::new();
     for (number, jobs) in runs.into_iter().enumerate() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let title = format!("run {} of {count}", number + 1);
         let mut discard = Discard;
         let part = plan.with_jobs(&jobs);
@@ -93,10 +122,10 @@ pub(crate) fn run_some(
         let mut simulation = simulation.map_err(|error| unrunnable(&error))?;
         let outcome = simulation.run(&mut sink);
         let outcome = outcome.map_err(|error| Failure::other(error.to_string()))?;
-        if interrupted.load(Ordering::Relaxed) {
-            return Ok(Vec::new());
+        if outcome.summary.stopped_by == Some(StopKind::User) {
+            return Ok(None);
         }
         results.push((jobs, outcome.jobs));
     }
-    Ok(interference_rows(together, &results))
+    Ok(Some(interference_rows(together, &results)))
 }

@@ -160,7 +160,7 @@ pub(crate) fn carry_out<D: Driver>(
     engine.set_up_s = circumstances.set_up_s;
     engine.wall_s = running.elapsed().as_secs_f64();
     engine.peak_rss_bytes = peak_rss_bytes();
-    outcome.summary.interference = interference::measure(circumstances, &outcome.jobs)?;
+    interference::measure(circumstances, &mut outcome)?;
     let written = folder.finish(&outcome.summary, &outcome.counts);
     let exit = if outcome.summary.complete {
         ExitCode::SUCCESS

@@ -20,7 +20,7 @@ use tenter_study::{
 
 use crate::arguments::{OutputFormat, Study as Arguments, StudyCommand, StudyRun};
 use crate::failure::{Failure, print, say};
-use crate::interference::run_some;
+use crate::interference;
 use crate::progress::{Watched, on_interrupt};
 use crate::run::{self, INTERRUPTED};
 use crate::study_table;
@@ -204,16 +204,15 @@ impl Runner<'_> {
         };
         drop(sink);
         let mut outcome = outcome.map_err(|error| failed(&error))?;
-        if loaded.plan.baseline && !self.interrupted.load(Ordering::Relaxed) {
+        if loaded.plan.baseline {
             let (plan, interrupted) = (&loaded.plan, &self.interrupted);
-            let rows = run_some(
+            interference::add(
                 plan,
                 Interference::Alone,
                 options,
                 interrupted,
-                &outcome.jobs,
-            );
-            outcome.summary.interference = rows?;
+                &mut outcome,
+            )?;
         }
         let flows = records.finish(&outcome)?;
         report(&title, &outcome.summary);

@@ -59,7 +59,7 @@ fn published_sizes(sizes: &Sizes) -> String {
         let published = case.published.iter().enumerate();
         row.extend(published.map(|(metric, value)| number(*value, decimals(sizes, metric))));
         row.push(band(case.band));
-        row.push(gate(case.gate).to_owned());
+        row.push(case.gate.words(sizes.origin));
         row.push(case.reason.clone());
         table.push(row);
     }
@@ -82,7 +82,7 @@ fn published_readings(rows: &[ReadingRow]) -> String {
             value(row.published.as_ref()),
             band(row.band),
             row.variant.clone(),
-            gate(row.gate).to_owned(),
+            row.gate.words(row.origin),
             row.reason.clone(),
         ]);
     }
@@ -220,7 +220,7 @@ fn one_by_one(answer: &StudyAnswer) -> TextTable {
             of_spread(&|spread| exact(spread.greatest)),
             of_spread(&|spread| spread.values.to_string()),
             band(row.band),
-            gate(row.gate).to_owned(),
+            row.gate.words(row.origin),
             verdict(row),
         ]);
     }
@@ -264,7 +264,7 @@ fn by_readings(study: &Study, rows: &[ReadingRow], answer: &StudyAnswer, extent:
         }));
         cells.push(band(row.band));
         cells.push(row.variant.clone());
-        cells.push(gate(row.gate).to_owned());
+        cells.push(row.gate.words(row.origin));
         cells.push(of(&row.variant).map_or_else(dash, |row| verdict(row)));
         table.push(cells);
     }
@@ -341,7 +341,7 @@ fn with_verdicts(
         }
         let gated = rows.iter().find(|row| row.variant == sizes.judged.variant);
         cells.push(gated.map_or_else(dash, |row| band(row.band)));
-        cells.push(gated.map_or_else(dash, |row| gate(row.gate).to_owned()));
+        cells.push(gated.map_or_else(dash, |row| row.gate.words(row.origin)));
         cells.push(gated.map_or_else(dash, |row| verdict(row)));
         table.push(cells);
     }
@@ -422,7 +422,7 @@ fn conclusion(study: &Study, answer: &StudyAnswer, extent: Extent) -> String {
 /// One line per row of the answers, with the names of the JSON and the deviation.
 pub(crate) fn csv(answers: &Answers) -> String {
     let mut text = String::from(
-        "study,case,bar,metric,variant,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict\n",
+        "study,case,bar,metric,variant,origin,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict\n",
     );
     let exact = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let plain = |value: Option<&Value>| match value {
@@ -438,6 +438,7 @@ pub(crate) fn csv(answers: &Answers) -> String {
                 row.bar.clone().unwrap_or_default(),
                 row.metric.clone(),
                 row.variant.clone(),
+                row.origin.word().to_owned(),
                 plain(row.published.as_ref()),
                 plain(row.measured.as_ref()),
                 exact(row.spread.map(|spread| spread.least)),
@@ -445,7 +446,7 @@ pub(crate) fn csv(answers: &Answers) -> String {
                 exact(row.deviation_percent()),
                 exact(row.band.map(|[low, _]| low)),
                 exact(row.band.map(|[_, high]| high)),
-                gate(row.gate).to_owned(),
+                row.gate.word().to_owned(),
                 row.verdict.word().to_owned(),
             ];
             let fields = fields.map(|field| csv_field(&field).into_owned());
@@ -493,14 +494,6 @@ fn percentile(word: &str) -> Option<String> {
         }
         _ => format!("P{digits}"),
     })
-}
-
-fn gate(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Required => "required",
-        Gate::Open => "open",
-        Gate::Info => "info",
-    }
 }
 
 /// The verdict; a miss that fails the study stands out.

@@ -68,7 +68,7 @@ fn run_prints_the_documented_json_and_writes_it() {
     let study = &json["studies"][0];
     assert_eq!(study["study"], "methodology/jct-2");
     assert_eq!(study["digest"].as_str().map(str::len), Some(32));
-    let expected = "case metric variant published measured band gate verdict";
+    let expected = "case metric variant published origin measured band gate verdict";
     assert!(text.contains("\"cases\": ["));
     let keys = keys_of_first(&text.replace(char::is_numeric, ""), "\"cases\"");
     assert_eq!(keys.join(" "), expected);
@@ -147,10 +147,10 @@ fn run_prints_tables_and_csv() {
     ]);
     let text = stdout(&csv);
     let lines: Vec<&str> = text.lines().collect();
-    let header = "study,case,bar,metric,variant,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict";
+    let header = "study,case,bar,metric,variant,origin,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict";
     assert_eq!(lines[0], header);
     assert_eq!(lines.len(), 1 + 48);
-    assert!(lines[1].starts_with("methodology/jct-1,16MiB,,completion_time_ms,pure,3.89,0.518"));
+    assert!(lines[1].starts_with("methodology/jct-1,16MiB,,completion_time_ms,pure,published,3.89,0.518"));
     assert!(lines[1].ends_with(",,,info,info"));
     assert!(lines[2].ends_with(",3.8511,3.9289,required,match"));
 }

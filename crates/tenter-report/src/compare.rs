@@ -224,8 +224,9 @@ pub fn add_log(
     let mut combined: Vec<ComparisonRow> = Vec::new();
     let mut found = false;
     let mut before = None;
+    let job_of = job_of(rows);
     for row in rows.drain(..) {
-        let group = (row.job_name.clone(), row.collective.clone(), row.size_bytes);
+        let group = (job_of(&row), row.collective.clone(), row.size_bytes);
         let is_first = before.as_ref() != Some(&group);
         before = Some(group);
         let measured = log.rows.iter().find(|measured| {
@@ -655,6 +656,11 @@ mod tests {
         assert_eq!(rows[2].time_difference, Some(25.0));
         let busbw = rows[2].busbw_difference.expect("both have one");
         assert!((busbw + 20.0).abs() < 1e-9, "{busbw}");
+        // It stands there once, beside the first of two trials whose jobs have other names.
+        let mut both = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
+        add_log(&mut both, &log, "run.log", None).expect("the only collective");
+        let names: Vec<&str> = both.iter().map(|row| row.trial.as_str()).collect();
+        assert_eq!(names, ["a", "b", "a", "run.log", "b", "a", "b"]);
         let elsewhere = NcclLog {
             rows: vec![NcclRow {
                 size_bytes: 8,

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow, Summary};
-use tenter_study::{AnswerVariant, Drawing, PortName, Shows, StudyAnswer};
+use tenter_study::{Drawing, PortName, Shows, StudyAnswer};
 
-use crate::seed_folder::seed_folders;
+use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_data::scan;
 use crate::trial_folder::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
@@ -85,12 +85,18 @@ fn trials_of(
     study: &StudyAnswer,
     variant: &str,
 ) -> Result<Vec<PathBuf>, TrialError> {
-    let run = |of: &AnswerVariant| of.name == variant;
-    if !study.variants.iter().any(run) {
+    let mut run = study.variants.iter();
+    let Some(run) = run.find(|of| of.name == variant) else {
         return Ok(Vec::new());
-    }
+    };
     let trial = folder.join(&study.study).join(variant);
+    // Others may lie beside them, from a run with more seeds.
+    let is_run = |folder: &PathBuf| {
+        let mut seeds = run.seeds.iter();
+        seeds.any(|&seed| *folder == seed_folder(&trial, seed))
+    };
     let mut trials = seed_folders(&trial)?;
+    trials.retain(|folder| run.seeds.is_empty() || is_run(folder));
     trials.push(trial);
     trials.retain(|trial| trial.join(SUMMARY_FILE).is_file());
     Ok(trials)

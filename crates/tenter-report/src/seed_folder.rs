@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::TrialError;
 use crate::seeds::SEEDS_FILE;
-use crate::trial_folder::{has_manifest, own_files};
+use crate::trial_folder::{has_manifest, is_just_made, own_files};
 
 /// The folder of one seed's trial in the folder of all.
 pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
@@ -20,9 +20,8 @@ pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
 /// When the folder is there and cannot be read.
 pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     let names = names(folder)?;
-    let is_ours = |name: &String| {
-        name == SEEDS_FILE || seed_of(name).is_some() && has_manifest(&folder.join(name))
-    };
+    let is_ours =
+        |name: &String| name == SEEDS_FILE || seed_of(name).is_some() && is_own(&folder.join(name));
     Ok(names.is_empty() || names.iter().any(is_ours))
 }
 
@@ -37,7 +36,7 @@ pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), Tria
     for name in names(folder)? {
         let trial = folder.join(&name);
         let is_old = seed_of(&name).is_some_and(|seed| !keep(seed));
-        if !is_old || !has_manifest(&trial) {
+        if !is_old || !is_own(&trial) {
             continue;
         }
         for file in own_files(&trial) {
@@ -59,6 +58,11 @@ pub(crate) fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     seeds.sort_unstable();
     let folders = seeds.into_iter().map(|seed| seed_folder(folder, seed));
     Ok(folders.collect())
+}
+
+/// Whether a folder holds a trial, or is one that a killed run had only just made.
+fn is_own(trial: &Path) -> bool {
+    has_manifest(trial) || is_just_made(trial)
 }
 
 /// The seed whose trial a folder of this name holds; `seed-01` is nobody's.

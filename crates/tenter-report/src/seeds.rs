@@ -1,6 +1,7 @@
 //! Several trials of one scenario that differ in their seeds: what their times come to.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,9 +128,14 @@ fn with_bandwidth(
 /// # Errors
 /// When the file cannot be written.
 pub fn write_seed_rows(folder: &Path, rows: &[SeedRow]) -> Result<(), TrialError> {
-    let mut table = ParquetTable::create(&folder.join(SEEDS_FILE), Arc::new(Names::default()))?;
+    let (path, beside) = (
+        folder.join(SEEDS_FILE),
+        folder.join("seeds.parquet.partial"),
+    );
+    let mut table = ParquetTable::create(&beside, Arc::new(Names::default()))?;
     table.append(rows)?;
-    table.finish()
+    table.finish()?;
+    fs::rename(&beside, &path).map_err(TrialError::io("write", &path))
 }
 
 /// The rows for people: a block for each job, a table for each collective.

@@ -21,6 +21,8 @@ use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 pub(crate) const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// The manifest while it is written.
+const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 
 /// A trial folder that is being written.
 ///
@@ -235,6 +237,14 @@ pub(crate) fn has_manifest(folder: &Path) -> bool {
     value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
 }
 
+/// Whether a folder holds nothing, or no more than a manifest that a killed run had not finished.
+pub(crate) fn is_just_made(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
+}
+
 /// For callers that need no progress; others keep the folder in a sink of their own.
 impl Sink for TrialFolder {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
@@ -296,8 +306,8 @@ pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
 
 /// Removes the files of the trial before, so that none of them is taken for one of this trial.
 fn clear(folder: &Path) -> Result<(), TrialError> {
-    let mut entries = fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
-    if entries.next().is_none() {
+    fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
+    if is_just_made(folder) {
         return Ok(());
     }
     if !has_manifest(folder) {
@@ -351,6 +361,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<SampleRow>(folder),
         table_file::<QueueChangeRow>(folder),
         folder.join(TRACE_FILE),
+        folder.join(PARTIAL_MANIFEST),
         // By which a trial is known.
         folder.join(MANIFEST_FILE),
     ]);

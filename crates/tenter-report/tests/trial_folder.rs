@@ -341,6 +341,33 @@ fn a_manifest_of_another_program_is_left_alone() {
     assert!(!takes_seeds(&scratch.0.join("seeds")).unwrap());
 }
 
+/// A kill may come between making a folder and its manifest.
+#[test]
+fn a_folder_that_was_only_just_made_is_taken() {
+    let scratch = Scratch::new("just-made");
+    let seeds = scratch.0.join("seeds");
+    let seed = seeds.join("seed-1");
+    fs::create_dir_all(&seed).unwrap();
+    assert!(takes_seeds(&seeds).unwrap());
+    fs::write(seed.join("manifest.json.partial"), "{\"ten").unwrap();
+    assert!(takes_seeds(&seeds).unwrap());
+    create(&seed).finish(&summary(true), &counts()).unwrap();
+    assert!(read_manifest(&seed).unwrap().complete);
+    assert!(!seed.join("manifest.json.partial").exists());
+    // Beside anything else it is not Tenter's.
+    let other = seeds.join("seed-2");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("manifest.json.partial"), "").unwrap();
+    fs::write(other.join("thesis.tex"), "").unwrap();
+    let error = TrialFolder::create(&other, "", names(), RunIdentity::default()).err();
+    assert!(
+        error
+            .expect("it holds a thesis")
+            .to_string()
+            .contains("not a trial folder")
+    );
+}
+
 #[test]
 fn free_folders_are_numbered() {
     let scratch = Scratch::new("numbered");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::description::{Chart, Drawing};
 use crate::pauses::Pauses;
-use crate::published::Gate;
+use crate::published::{Gate, Origin};
 
 /// A published or measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +112,9 @@ pub struct CaseAnswer {
     pub variant: String,
     /// The published value; missing where none was published.
     pub published: Option<Value>,
+    /// Whose the row is.
+    #[serde(default)]
+    pub origin: Origin,
     /// The measured value; missing when the case did not come to its end.
     pub measured: Option<Value>,
     /// Of which trials the measured value is, where there are several.
@@ -155,6 +158,9 @@ pub struct AnswerVariant {
     pub about: String,
     /// Trials with how many seeds.
     pub trials: usize,
+    /// The seeds, where the study names some; missing in answers of an earlier version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<u64>,
 }
 
 /// The answer of one study.
@@ -267,6 +273,7 @@ mod tests {
             metric: "completion_time_ms".to_owned(),
             variant: "calibrated".to_owned(),
             published: Some(Value::Number(3.89)),
+            origin: Origin::Published,
             measured: Some(Value::Number(measured)),
             statistic: None,
             spread: None,
@@ -286,6 +293,7 @@ mod tests {
                     name: "calibrated".to_owned(),
                     about: "one constant fitted".to_owned(),
                     trials: 1,
+                    seeds: Vec::new(),
                 }],
                 cases,
                 ..StudyAnswer::default()
@@ -334,8 +342,10 @@ mod tests {
             r#""variants":[{"name":"calibrated","about":"one constant fitted","trials":1}],"#,
             r#""digest":"00","cases":["#,
             r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":3.89,"#,
+            r#""origin":"published","#,
             r#""measured":3.9,"band":[3.8511,3.9289],"gate":"required","verdict":"match"},"#,
             r#"{"case":"16MiB","metric":"completion_time_ms","variant":"calibrated","published":null,"#,
+            r#""origin":"published","#,
             r#""measured":3.9,"band":null,"gate":"info","verdict":"info"}]}]}"#
         );
         assert_eq!(json, expected);

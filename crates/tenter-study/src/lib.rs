@@ -50,7 +50,7 @@ pub use description::{
 };
 pub use error::{StudyError, UnknownStudy, UnknownVariant};
 pub use pauses::Pauses;
-pub use published::{Case, Gate};
+pub use published::{Case, Gate, Origin};
 pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};
 pub use sizes::{Metric, Sizes};

@@ -7,6 +7,7 @@ use crate::answer::Value;
 use crate::description::{Description, Judged, PublishedRows, ReadingOfRow};
 use crate::error::StudyError;
 use crate::readings::ReadingRow;
+use crate::registry::origin_of;
 
 /// What follows when a measured value is outside its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,47 @@ pub enum Gate {
     Open,
     /// Nothing; the value is only shown.
     Info,
+}
+
+impl Gate {
+    /// As it is written in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Gate::Required => "required",
+            Gate::Open => "open",
+            Gate::Info => "info",
+        }
+    }
+
+    /// The same, with a mark where the band is an expectation of the project's own.
+    pub fn words(self, origin: Origin) -> String {
+        match origin {
+            Origin::Published => self.word().to_owned(),
+            Origin::Own => format!("{}, own band", self.word()),
+        }
+    }
+}
+
+/// Whose a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Its value, its band and its gate were fixed with the published values.
+    #[default]
+    Published,
+    /// The project has added it: the band is an expectation of its own, and so is the value where
+    /// the source prints none.
+    Own,
+}
+
+impl Origin {
+    /// As it is written in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Published => "published",
+            Origin::Own => "own",
+        }
+    }
 }
 
 /// One published row.
@@ -235,6 +277,7 @@ fn find<'a, 'n>(
 fn unpublished(reading: &ReadingOfRow, description: &Description) -> ReadingRow {
     let metric = reading.metric.as_deref().unwrap_or_default();
     let what = Published {
+        origin: Origin::Published,
         metric,
         value: None,
         band: None,
@@ -246,6 +289,7 @@ fn unpublished(reading: &ReadingOfRow, description: &Description) -> ReadingRow 
 
 /// What a table says of a reading.
 struct Published<'a> {
+    origin: Origin,
     metric: &'a str,
     value: Option<Value>,
     band: Option<[f64; 2]>,
@@ -275,6 +319,7 @@ impl Published<'_> {
             seeds: reading.seeds,
             quick_judged: reading.quick_judged,
             published: self.value,
+            origin: self.origin,
             band: self.band,
             gate: self.gate,
             reason: self.reason.to_owned(),
@@ -431,6 +476,7 @@ impl Row<'_> {
             None => (column("published")?, self.text(column("metric")?)),
         };
         let what = Published {
+            origin: origin_of(self.table),
             metric,
             value: Value::read(self.text(value)),
             band: self.band([column(low)?, column(high)?], gate)?,

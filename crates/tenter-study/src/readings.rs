@@ -12,9 +12,9 @@ use crate::column::{ColumnReading, TableName};
 use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
 use crate::power;
-use crate::published::Gate;
+use crate::published::{Gate, Origin};
 use crate::study::Extent;
-use crate::throughput;
+use crate::throughput::{self, Window};
 use crate::trial::{Leaf, Trial, is_meant, leaves};
 
 /// A published row and what is compared with it.
@@ -52,6 +52,8 @@ pub struct ReadingRow {
     pub seeds: Option<Condition>,
     /// The published value.
     pub published: Option<Value>,
+    /// Whose the row is.
+    pub origin: Origin,
     /// Lower and upper end of the band, both inside.
     pub band: Option<[f64; 2]>,
     /// What the band decides.
@@ -101,6 +103,7 @@ impl ReadingRow {
             metric: self.metric.clone(),
             variant: variant.to_owned(),
             published: self.published.clone(),
+            origin: self.origin,
             verdict: match extent {
                 Extent::Quick if judged && !self.quick_judged => Verdict::NotJudged,
                 _ => Verdict::of(gate, band, number),
@@ -194,12 +197,8 @@ impl ReadingRow {
             | Reading::SwitchGbpsPerNic
             | Reading::SwitchChipsWatts => of_bill(self.reading, trial.bill.as_ref()?),
             Reading::ThroughputGbps => throughput::gbps(&trial.summary),
-            Reading::AcceptedGbps => {
-                Some(trial.throughput.window(self.window_us?)?.accepted_gbps())
-            }
-            Reading::AcceptedPercent => {
-                trial.throughput.window(self.window_us?)?.accepted_percent()
-            }
+            Reading::AcceptedGbps => Some(self.accepted(trial)?.accepted_gbps()),
+            Reading::AcceptedPercent => self.accepted(trial)?.accepted_percent(),
             Reading::StaticWPerGbps | Reading::DynamicWPerGbps | Reading::PjPerBit => {
                 power::read(self.reading, &self.constants, trial)
             }
@@ -217,6 +216,16 @@ impl ReadingRow {
             | Reading::QpEquivalentsPerUplink
             | Reading::FramesDelta => self.at_leaf(trial)?.number(),
         }
+    }
+
+    /// What jobs post and receive in the window. A trial that was stopped has no flow of a message
+    /// that never arrived, and so does not say what was posted.
+    fn accepted(&self, trial: &Trial) -> Option<Window> {
+        let is_whole = trial.summary.complete;
+        trial
+            .throughput
+            .window(self.window_us?)
+            .filter(|_| is_whole)
     }
 
     /// What is read from a trial, where that is a time.
@@ -362,7 +371,8 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
     let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
     let several = |word: &str| (trials > 1).then(|| format!("{word} of {trials} seeds"));
     match numbers {
-        Some(mut numbers) if !numbers.is_empty() => {
+        Some(numbers) if numbers.is_empty() => (None, None),
+        Some(mut numbers) => {
             numbers.sort_unstable_by(f64::total_cmp);
             let half = numbers.len() / 2;
             let median = if numbers.len() % 2 == 1 {
@@ -372,7 +382,7 @@ pub(crate) fn middle(values: Vec<Value>, trials: usize) -> (Option<Value>, Optio
             };
             (Some(Value::Number(median)), several("median"))
         }
-        _ => (values.into_iter().next(), several("first")),
+        None => (values.into_iter().next(), several("first")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The studies that are part of the program.
 
 use crate::error::UnknownStudy;
+use crate::published::Origin;
 
 /// The texts of one study: the files of its folder under `studies/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,10 +126,21 @@ pub fn published_table(name: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
+/// Whose the rows of a table are.
+pub(crate) fn origin_of(table: &str) -> Origin {
+    if EXPECTATIONS.iter().any(|(name, _)| *name == table) {
+        Origin::Own
+    } else {
+        Origin::Published
+    }
+}
+
 /// The file of a table, from the root of the project.
 pub(crate) fn file_of(table: &str) -> String {
-    let own = EXPECTATIONS.iter().any(|(name, _)| *name == table);
-    let folder = if own { "expectations" } else { "published" };
+    let folder = match origin_of(table) {
+        Origin::Own => "expectations",
+        Origin::Published => "published",
+    };
     format!("studies/{folder}/{table}.csv")
 }
 

@@ -5,8 +5,9 @@ use tenter_units::Bytes;
 
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
 use crate::description::{Description, Judged, ScenarioUse, Variant};
-use crate::published::{Case, Gate};
+use crate::published::{Case, Gate, Origin};
 use crate::readings::{ReadingRow, middle};
+use crate::registry::origin_of;
 use crate::trial::Trial;
 
 /// What is compared of the sizes of a collective.
@@ -18,6 +19,8 @@ pub struct Sizes {
     pub judged: Judged,
     /// The published rows, and those that are run beside them for information.
     pub cases: Vec<Case>,
+    /// Whose the rows are.
+    pub origin: Origin,
     /// What is read of the trials beside the sizes.
     pub beside: Vec<ReadingRow>,
     /// Where in the scenario the sizes go, as `--set` has it.
@@ -112,6 +115,7 @@ impl Sizes {
             metrics,
             judged: judged.clone(),
             cases,
+            origin: origin_of(&description.published.table),
             beside: Vec::new(),
             path: scenario.sizes.clone(),
             quick_size_max: quick,
@@ -173,6 +177,7 @@ impl Sizes {
             metric: metric.name.clone(),
             variant: variant.name.clone(),
             published: case.published[position].map(Value::Number),
+            origin: self.origin,
             verdict: Verdict::of(gate, band, measured.as_ref().and_then(Value::number)),
             measured,
             statistic,

@@ -313,6 +313,10 @@ impl Study {
             name: variant.name.clone(),
             about: variant.about.clone(),
             trials: trials.len(),
+            seeds: match &self.seeds {
+                Some(_) => trials.iter().map(|trial| trial.seed).collect(),
+                None => Vec::new(),
+            },
         });
         let left_out = self.variants.iter().filter(|variant| variant.left_out);
         StudyAnswer {
@@ -408,6 +412,18 @@ fn check(description: &Description) -> Result<(), String> {
 }
 
 fn check_reading(row: &ReadingOfRow) -> Result<(), String> {
+    if let Some(shown) = row
+        .shown
+        .as_ref()
+        .filter(|shown| !shown.contains(&row.variant))
+    {
+        return Err(format!(
+            "`{}` would never be judged: `shown` has {} and not the judged variant `{}`",
+            row.case,
+            shown.join(", "),
+            row.variant
+        ));
+    }
     if let Some(column) = &row.column {
         column.check()?;
     }

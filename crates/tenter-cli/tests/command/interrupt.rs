@@ -152,3 +152,45 @@ fn a_folder_that_vanishes_is_a_failure_of_its_own() {
         assert!(answer.stderr.contains(part), "{part}\n{}", answer.stderr);
     }
 }
+
+/// Jobs that take seconds, and so do their runs alone.
+const TWO_JOBS: &str = "
+name: two jobs
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2}
+jobs:
+  - {name: a, iterations: 100, collectives: [{collective: all-to-all, size: 256KiB}]}
+  - {name: b, iterations: 100, collectives: [{collective: all-to-all, size: 256KiB}]}
+";
+
+/// The trial itself has run to its end by then.
+#[test]
+fn an_interrupted_baseline_leaves_a_partial_trial() {
+    let workplace = Workplace::new("interrupt-baseline");
+    workplace.write("two.yaml", TWO_JOBS);
+    let arguments = ["run", "two.yaml", "-o", "trial", "--baseline"];
+    let running = Running::start(&workplace, &arguments);
+    let since = Instant::now();
+    let said = || fs::read_to_string(workplace.path("stderr")).unwrap_or_default();
+    while !said().contains("2 more runs with some of the jobs only") {
+        assert!(since.elapsed() < PATIENCE, "{}", said());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    running.signal("-INT");
+    let answer = running.end().expect(130);
+    assert!(
+        answer.stdout.contains("stopped by you"),
+        "{}",
+        answer.stdout
+    );
+    let folder = workplace.path("trial");
+    let manifest = read_manifest(&folder).expect("the manifest is there");
+    let stopped = manifest.stopped.expect("it says why");
+    assert!(
+        stopped.contains("runs with some of the jobs only"),
+        "{stopped}"
+    );
+    let summary = read_summary(&folder).expect("the summary is there");
+    assert_eq!(summary.stopped_by, Some(StopKind::User));
+    assert!(!summary.complete && summary.interference.is_empty());
+    assert!(summary.jobs.iter().all(|job| job.job.complete));
+}

@@ -202,13 +202,16 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
             let full = |bin| capacity[&ends] * series.width(bin);
             let shares = bytes
                 .iter()
-                .map(|(&bin, &bytes)| (bin, (bytes * 8.0 / full(bin) * 100.0).min(100.0)))
+                .map(|(&bin, &bytes)| (bin, bytes * 8.0 / full(bin) * 100.0))
                 .collect();
             series.line(tiers.direction(ends), &shares, true)
         })
         .collect();
     page.push_str("<h3>Load of each tier</h3>");
-    let y = Scale::from_zero(100.0, Unit::of("%"), LineChart::upwards(HEIGHT));
+    let points = lines.iter().flat_map(|line| &line.points);
+    // A frame counts where it begins, and may reach into the next stretch of time.
+    let most = points.fold(100.0, |most: f64, point| most.max(point.1));
+    let y = Scale::from_zero(most, Unit::of("%"), LineChart::upwards(HEIGHT));
     let chart = LineChart {
         title: "Load of each tier over time, in percent of its capacity",
         x_label: "time",

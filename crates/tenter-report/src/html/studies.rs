@@ -1,6 +1,8 @@
 //! The report of studies: published values beside measured ones, as drawings and as tables.
 
-use tenter_study::{Answers, CaseAnswer, Chart, Gate, Pauses, StudyAnswer, Tally, Value, Verdict};
+use tenter_study::{
+    Answers, CaseAnswer, Chart, Gate, Origin, Pauses, StudyAnswer, Tally, Value, Verdict,
+};
 
 use super::bar_chart::{Bar, BarChart, Group};
 use super::overview::tile;
@@ -312,9 +314,13 @@ fn bar_text(row: &CaseAnswer) -> String {
         );
     }
     if let Some(published) = &row.published {
+        let whose = match row.origin {
+            Origin::Published => "published",
+            Origin::Own => "published or expected",
+        };
         add(
             &mut text,
-            format_args!("\npublished {}", value_text(published)),
+            format_args!("\n{whose} {}", value_text(published)),
         );
     }
     if let Some([low, high]) = row.band {
@@ -378,11 +384,7 @@ fn table(rows: &[&CaseAnswer], page: &mut String) {
         let band = row
             .band
             .map(|[low, high]| format!("{} – {}", number(low, 5), number(high, 5)));
-        let gate = match row.gate {
-            Gate::Required => "required",
-            Gate::Open => "open",
-            Gate::Info => "info",
-        };
+        let gate = row.gate.words(row.origin);
         let (class, verdict) = match row.verdict {
             Verdict::Match => ("match", "✓ match"),
             Verdict::Miss => ("miss", "✗ miss"),

@@ -8,7 +8,7 @@ use tenter_record::{
 use tenter_units::Time;
 
 use tenter_study::{
-    Answers, CaseAnswer, Chart, Drawing, Gate, Shows, Spread, StudyAnswer, Value, Verdict,
+    Answers, CaseAnswer, Chart, Drawing, Gate, Origin, Shows, Spread, StudyAnswer, Value, Verdict,
 };
 
 use super::{html_report, html_study_report};
@@ -156,6 +156,7 @@ fn a_study_has_bars_and_rows() {
         metric: "m".to_owned(),
         variant: "v".to_owned(),
         published: Some(Value::Number(2.0)),
+        origin: Origin::Published,
         measured: measured.map(Value::Number),
         statistic: Some("mean of 2 seeds: 2 values from 1 to 3".to_owned()),
         spread: Some(Spread {
@@ -222,6 +223,7 @@ fn what_trials_recorded_is_drawn() {
         metric: "m".to_owned(),
         variant: "v".to_owned(),
         published: None,
+        origin: Origin::Published,
         measured: None,
         statistic: None,
         spread: None,

@@ -66,6 +66,7 @@ fn row(reading: Reading) -> ReadingRow {
         variant: "pure".to_owned(),
         shown: vec!["pure".to_owned()],
         seeds: None,
+        origin: Origin::Published,
         published: None,
         band: None,
         gate: Gate::Info,
@@ -393,7 +394,7 @@ fn several_seeds_have_a_median_and_texts_a_first() {
     assert_eq!(middle(numbers(&[4.0, 1.0, 2.0, 9.0]), 4), median(3.0));
     assert_eq!(middle(numbers(&[4.0, 1.0, 2.0]), 4), median(2.0));
     assert_eq!(middle(numbers(&[7.0]), 1), (Some(Value::Number(7.0)), None));
-    assert_eq!(middle(Vec::new(), 2).0, None);
+    assert_eq!(middle(Vec::new(), 2), (None, None));
     let texts = ["6+4", "5+5"].map(|text| Value::Text(text.to_owned()));
     let first = (Some(texts[0].clone()), Some("first of 2 seeds".to_owned()));
     assert_eq!(middle(texts.to_vec(), 2), first);
@@ -409,13 +410,14 @@ fn what_is_accepted_is_read_in_its_window() {
     };
     let mut trial = trial();
     trial.throughput = Throughput::of(&[flow(10, 19), flow(15, 22), flow(19, 40)], &trial.summary);
-    let accepted = |reading, window_us| {
+    let read = |trial: &Trial, reading, window_us| {
         let row = ReadingRow {
             window_us,
             ..row(reading)
         };
-        row.read(&trial)
+        row.read(trial)
     };
+    let accepted = |reading, window_us| read(&trial, reading, window_us);
     // Of three messages posted from 10 to 20 us one arrives then, 40,000 bits in 10 us.
     let window = Some([10, 20]);
     let rate = accepted(Reading::AcceptedGbps, window);
@@ -423,6 +425,11 @@ fn what_is_accepted_is_read_in_its_window() {
     let share = accepted(Reading::AcceptedPercent, window);
     assert_eq!(share, Some(Value::Number(100.0 / 3.0)));
     assert_eq!(accepted(Reading::AcceptedGbps, None), None);
+    // A trial that was stopped has no flow of what did not arrive.
+    let mut stopped = trial.clone();
+    stopped.summary.complete = false;
+    assert_eq!(read(&stopped, Reading::AcceptedGbps, window), None);
+    assert_eq!(read(&stopped, Reading::AcceptedPercent, window), None);
 }
 
 #[test]

@@ -396,3 +396,26 @@ fn a_reading_of_what_is_accepted_has_a_window_and_needs_flows() {
         assert!(error.contains("window_us = [from, to]"), "{error}");
     }
 }
+
+#[test]
+fn a_judged_variant_that_is_not_shown_is_refused() {
+    let text = format!(
+        "{DESCRIPTION}
+[[readings]]
+case = \"b\"
+metric = \"m\"
+reading = \"completion_time_ms\"
+variant = \"fitted\"
+shown = [\"pure\"]
+"
+    );
+    let error = read(&text)
+        .expect_err("it would never be judged")
+        .to_string();
+    assert!(
+        error.contains("`shown` has pure and not the judged variant `fitted`"),
+        "{error}"
+    );
+    let both = text.replace("shown = [", "shown = [\"fitted\", ");
+    read(&both).expect("both are shown");
+}

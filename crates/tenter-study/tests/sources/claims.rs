@@ -111,12 +111,24 @@ impl Rows {
 
     /// What is named, for a reader.
     pub(crate) fn label(&self) -> String {
-        let named = [&self.metric, &self.case, &self.bar, &self.variant];
-        let words = named.into_iter().flatten();
-        let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
-        match words.as_slice() {
-            [] => "judged rows".to_owned(),
-            words => words.join(", "),
+        match self.words(&self.metric) {
+            words if words.is_empty() => "judged rows".to_owned(),
+            words => words,
         }
+    }
+
+    /// The same of those with one of several metrics.
+    pub(crate) fn label_of(&self, metric: &str) -> String {
+        self.words(&[metric.to_owned()])
+    }
+
+    fn words(&self, metrics: &[String]) -> String {
+        let named = [metrics, &self.case, &self.bar, &self.variant];
+        let words: Vec<String> = named
+            .into_iter()
+            .flatten()
+            .map(|word| format!("`{word}`"))
+            .collect();
+        words.join(", ")
     }
 }

@@ -126,3 +126,21 @@ fn the_rows_of_a_study_have_names_of_their_own() {
         assert_eq!(twice, None, "{}", study.name);
     }
 }
+
+/// The page of a study tells what its recorded run gave, and not an older one.
+#[test]
+fn the_page_of_a_study_has_the_digest_of_its_recorded_run() {
+    let mut stale = Vec::new();
+    for study in studies() {
+        let Some(digest) = recorded::digest(&root(), &study.name) else {
+            continue;
+        };
+        if !study.readme.contains(&digest) {
+            stale.push(format!("{}: {digest}", study.name));
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "bring README.md to the recorded run and its digest: {stale:#?}"
+    );
+}

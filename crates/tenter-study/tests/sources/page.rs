@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_study::{CaseAnswer, Gate, Value, Verdict};
+use tenter_study::{CaseAnswer, Gate, Origin, Value, Verdict};
 
 use crate::Recorded;
 use crate::claims::{Claim, Claims, Rows, Source};
@@ -22,7 +22,8 @@ It has a row for each claim of each source: where it stands, which rows of which
 | not covered | no row holds the claim, for the reason given |
 
 Bands and gates are explained in [studies.md](studies.md#gates-and-bands); a band that no source gives is an [expectation of our own](../studies/expectations/README.md).
-Where several rows are meant, the least and the greatest value are given.
+Where several rows of a metric are meant, the least and the greatest value are given.
+Such a row is marked *own band*, and counted apart; its value is the source's where that prints one.
 Full runs are recorded with `make record ANSWERS=FOLDER`, FOLDER being what `tenter study run … -o` has left.
 ";
 
@@ -85,7 +86,9 @@ pub(crate) fn render(claims: &Claims, all: &[Recorded]) -> String {
     summary(&mut page, claims, all);
     for source in &claims.sources {
         let _ = write!(page, "\n## {}\n\n{}\n\n", source.title, source.by);
-        page.push_str("| where | claim | study and rows | published | measured | verdict |\n");
+        page.push_str(
+            "| where | claim | study and rows | published or expected | measured | verdict |\n",
+        );
         page.push_str("|---|---|---|---|---|---|\n");
         for claim in &source.claims {
             lines(&mut page, claim, all);
@@ -104,9 +107,9 @@ fn summary(page: &mut String, claims: &Claims, all: &[Recorded]) {
     let words = OUTCOMES.map(|(_, word)| word).join(" | ");
     let _ = writeln!(
         page,
-        "\n| source | claims | {words} | required rows that match | open rows that match |"
+        "\n| source | claims | {words} | required rows that match | open rows that match | rows with an own band that match |"
     );
-    page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+    page.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
     for source in &claims.sources {
         let outcomes: Vec<Outcome> = source.claims.iter().map(|of| outcome(of, all)).collect();
         let _ = write!(page, "| {} | {} |", source.title, outcomes.len());
@@ -114,8 +117,13 @@ fn summary(page: &mut String, claims: &Claims, all: &[Recorded]) {
             let count = outcomes.iter().filter(|&&of| of == wanted).count();
             let _ = write!(page, " {count} |");
         }
-        let [required, open] = [Gate::Required, Gate::Open].map(|gate| tally(source, all, gate));
-        let _ = writeln!(page, " {required} | {open} |");
+        let published = |gate: Gate| {
+            let of = move |row: &CaseAnswer| row.origin == Origin::Published && row.gate == gate;
+            tally(source, all, of)
+        };
+        let [required, open] = [Gate::Required, Gate::Open].map(published);
+        let own = tally(source, all, |row| row.origin == Origin::Own);
+        let _ = writeln!(page, " {required} | {open} | {own} |");
     }
 }
 
@@ -128,8 +136,8 @@ fn outcome(claim: &Claim, all: &[Recorded]) -> Outcome {
     Outcome::of_all(&outcomes)
 }
 
-/// Of the rows with this gate that claims of a source name, each once, how many match.
-fn tally(source: &Source, all: &[Recorded], gate: Gate) -> String {
+/// Of such judged rows that claims of a source name, each once, how many match.
+fn tally(source: &Source, all: &[Recorded], is_such: impl Fn(&CaseAnswer) -> bool) -> String {
     let lots: Vec<&Rows> = source.claims.iter().flat_map(|claim| &claim.rows).collect();
     let rows = all.iter().flat_map(|of| {
         let lots = lots.iter().filter(move |lot| lot.study == of.study);
@@ -137,8 +145,11 @@ fn tally(source: &Source, all: &[Recorded], gate: Gate) -> String {
         of.rows.iter().filter(named)
     });
     let rows: Vec<&CaseAnswer> = rows
-        .filter(|row| row.gate == gate && row.band.is_some())
+        .filter(|row| row.band.is_some() && is_such(row))
         .collect();
+    if rows.is_empty() {
+        return "–".to_owned();
+    }
     let of = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let not_run = match of(Verdict::NotJudged) {
         0 => String::new(),
@@ -173,46 +184,74 @@ fn lines(page: &mut String, claim: &Claim, all: &[Recorded]) {
         );
     }
     for rows in &claim.rows {
-        let found = found(rows, all);
-        // Variants that are shown beside the judged one are not what the verdict is about.
-        let any = found.iter().any(|row| row.band.is_some());
-        let meant = || found.iter().filter(|row| !any || row.band.is_some());
-        let values = |of: fn(&CaseAnswer) -> Option<&Value>| {
-            range(&meant().filter_map(|row| of(row)).collect::<Vec<_>>())
-        };
-        let _ = writeln!(
-            page,
-            "| {place} | {said} | {}: {} | {} | {} | {} |",
-            link(&rows.study),
-            rows.label(),
-            values(|row| row.published.as_ref()),
-            values(|row| row.measured.as_ref()),
-            verdict(&found),
-        );
-        (place, said) = ("", "");
+        for (label, found) in by_metric(rows, &found(rows, all)) {
+            // Variants that are shown beside the judged one are not what the verdict is about.
+            let any = found.iter().any(|row| row.band.is_some());
+            let meant: Vec<_> = found
+                .iter()
+                .filter(|row| !any || row.band.is_some())
+                .collect();
+            let published: Vec<_> = meant
+                .iter()
+                .filter_map(|row| row.published.as_ref())
+                .collect();
+            let measured: Vec<_> = meant
+                .iter()
+                .filter_map(|row| row.measured.as_ref())
+                .collect();
+            let _ = writeln!(
+                page,
+                "| {place} | {said} | {}: {label} | {} | {} | {} |",
+                link(&rows.study),
+                range(&published),
+                range(&measured),
+                verdict(&found),
+            );
+            (place, said) = ("", "");
+        }
     }
+}
+
+/// The rows of each metric, with what they are called: values of two metrics have no range.
+fn by_metric<'a>(rows: &Rows, found: &[&'a CaseAnswer]) -> Vec<(String, Vec<&'a CaseAnswer>)> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in found {
+        if !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    if let [_] = metrics[..] {
+        return vec![(rows.label(), found.to_vec())];
+    }
+    let of = |metric: &str| {
+        let of_metric = found.iter().copied().filter(|row| row.metric == metric);
+        (rows.label_of(metric), of_metric.collect())
+    };
+    metrics.into_iter().map(of).collect()
 }
 
 /// The verdict in words, with the gates.
 fn verdict(rows: &[&CaseAnswer]) -> String {
     let outcome = Outcome::of(rows);
-    let of_gate = |(gate, word): (Gate, &str)| {
-        let of_gate = || {
-            rows.iter()
-                .filter(move |row| row.gate == gate && row.band.is_some())
+    let of_kind = |(gate, origin): (Gate, Origin)| {
+        let word = gate.words(origin);
+        let of_kind = || {
+            let judged = rows.iter().filter(|row| row.band.is_some());
+            judged.filter(move |row| row.gate == gate && row.origin == origin)
         };
-        let matching = of_gate()
+        let matching = of_kind()
             .filter(|row| row.verdict == Verdict::Match)
             .count();
-        match (of_gate().count(), outcome) {
+        match (of_kind().count(), outcome) {
             (0, _) => None,
-            (1, _) => Some(word.to_owned()),
+            (1, _) => Some(word.clone()),
             (all, Outcome::NotRun) => Some(format!("{all} {word} rows")),
             (all, _) => Some(format!("{matching} of {all} {word} rows")),
         }
     };
-    let gates = [(Gate::Required, "required"), (Gate::Open, "open")];
-    let gates: Vec<String> = gates.into_iter().filter_map(of_gate).collect();
+    let origins = [Origin::Published, Origin::Own];
+    let kinds = origins.map(|origin| [Gate::Required, Gate::Open].map(|gate| (gate, origin)));
+    let gates: Vec<String> = kinds.into_iter().flatten().filter_map(of_kind).collect();
     let word = outcome.word();
     if gates.is_empty() {
         return word.to_owned();

@@ -54,6 +54,13 @@ fn path(root: &Path, study: &str) -> PathBuf {
     root.join("studies").join(study).join("recorded.csv")
 }
 
+/// The digest of the recorded run, where all variants were run at once.
+pub(crate) fn digest(root: &Path, study: &str) -> Option<String> {
+    let text = fs::read_to_string(path(root, study)).ok()?;
+    let digest = text.lines().next()?.strip_prefix("# digest ")?;
+    Some(digest.to_owned())
+}
+
 /// What was recorded of a study; nothing where it has not been run in full.
 pub(crate) fn read(root: &Path, study: &str) -> Vec<Row> {
     let Ok(text) = fs::read_to_string(path(root, study)) else {
@@ -128,7 +135,7 @@ pub(crate) fn record(root: &Path, answers: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use tenter_study::{Gate, Verdict};
+    use tenter_study::{Gate, Origin, Verdict};
 
     use super::*;
 
@@ -139,6 +146,7 @@ mod tests {
             metric: "m".to_owned(),
             variant: variant.to_owned(),
             published: None,
+            origin: Origin::Published,
             measured: measured.map(Value::Number),
             statistic: None,
             spread: None,
