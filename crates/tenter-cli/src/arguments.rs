@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tenter::usual_threads;
 
 use crate::bench::{Letters, parse_size};
-use crate::threads;
 
 /// What `tenter --help` ends with; docs/exit-codes.md says more.
 const EXIT_CODES: &str = "\
@@ -66,7 +66,7 @@ pub(crate) struct Run {
     pub(crate) format: OutputFormat,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Number of seeds to run, counting up from the scenario's (or `--seed`); prints mean, 95 %
@@ -159,7 +159,7 @@ pub(crate) struct Bench {
     pub(crate) output: Option<PathBuf>,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Run even when the estimate of the memory exceeds what this machine has left
@@ -397,7 +397,7 @@ pub(crate) struct StudyRun {
     pub(crate) format: OutputFormat,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
     /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = threads::usual(), hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
 }

@@ -11,23 +11,20 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::json;
+use tenter::{Interference, Plan, Run, Trial};
 use tenter_record::{CollectiveRow, StopKind, Summary};
-use tenter_report::{
-    BenchReport, BenchRow, BenchStep, TrialError, claim_free_folder, duration_s, si,
-};
-use tenter_scenario::{Loaded, Plan, suggestion};
-use tenter_sim::{Interference, Simulation};
+use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
+use tenter_scenario::suggestion;
 use tenter_workload::collective::CollectiveKind;
 
 use crate::arguments::Bench;
 use crate::fabric::Fabric;
 use crate::failure::{Failure, print, say};
-use crate::progress::on_interrupt;
-use crate::run::{self, Circumstances, Ended, typed};
-use crate::threads;
+use crate::progress::Terminal;
+use crate::run::{self, typed};
 use collectives::Collective;
 use layout::Layout;
 use sizes::{Sized, Step};
@@ -42,11 +39,11 @@ struct Prepared {
     fabric: String,
     sizes: Vec<Sized>,
     layout: Layout,
-    loaded: Loaded,
+    plan: Plan,
 }
 
 pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
-    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let started_at = SystemTime::now();
     let prepared = prepare(arguments)?;
     if let Some(folder) = arguments.json.as_deref().and_then(Path::parent)
         && !folder.as_os_str().is_empty()
@@ -56,8 +53,8 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
         let message = format!("-J: there is no folder {folder}; make it, or name another file");
         return Err(Failure::input(message));
     }
-    say(&prepared.loaded.warnings.render_as("warning"));
-    let Some((ended, path)) = simulate(&prepared, arguments, started)? else {
+    say(&prepared.plan.warnings().render_as("warning"));
+    let Some((trial, unwritten)) = simulate(&prepared, arguments)? else {
         print(&prepared.report.header());
         let rows = rows(&prepared, None);
         let mut text = table(&prepared.report, &rows);
@@ -68,7 +65,8 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
         write_json(arguments, &prepared, &rows, started_at, None)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let summary = &ended.outcome.summary;
+    let summary = trial.summary();
+    let path = trial.folder().unwrap_or(Path::new(""));
     let rows = rows(&prepared, Some(summary));
     let mut text = table(&prepared.report, &rows);
     let engine = &summary.engine;
@@ -93,18 +91,18 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
         &prepared,
         &rows,
         started_at,
-        Some((summary, &path)),
+        Some((summary, path)),
     )?;
-    ended
-        .written
-        .map_err(|error| Failure::other(error.to_string()))?;
+    if let Some(error) = unwritten {
+        return Err(Failure::other(error.to_string()));
+    }
     if let Some(stopped) = &summary.stopped
         && summary.stopped_by != Some(StopKind::User)
     {
         say(&format!("error: {stopped}\n"));
     }
     run::say_failures(summary, true);
-    Ok(ended.exit)
+    Ok(run::exit_code(summary))
 }
 
 /// Checks everything that was typed, and lays the job over the fabric.
@@ -122,7 +120,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
     let within_hosts = tells_hosts_apart(collective, algorithm);
-    let layout = Layout::of(&arguments.ranks, &alone.plan, within_hosts).map_err(refused)?;
+    let layout = Layout::of(&arguments.ranks, alone.resolved(), within_hosts).map_err(refused)?;
     let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
     let cut = |&size: &u64| sizes::cut(size, collective.share, layout.ranks(), element_bytes);
     let sizes: Vec<Sized> = asked.iter().map(cut).collect();
@@ -134,7 +132,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     keys.push_str(&job(
         arguments, collective, algorithm, &layout, root, &sizes,
     ));
-    let loaded = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
+    let plan = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
     Ok(Prepared {
         report: report(
             arguments,
@@ -142,13 +140,13 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
             algorithm,
             &layout,
             root,
-            &loaded.plan,
+            plan.resolved(),
         ),
         algorithm: algorithm.to_owned(),
         fabric: fabric.name,
         sizes,
         layout,
-        loaded,
+        plan,
     })
 }
 
@@ -282,7 +280,7 @@ fn report(
     algorithm: &str,
     layout: &Layout,
     root: Option<u32>,
-    plan: &Plan,
+    plan: &tenter_scenario::Plan,
 ) -> BenchReport {
     let scan = &arguments.scan;
     let shown = collective.shown;
@@ -326,39 +324,25 @@ fn report(
 fn simulate(
     prepared: &Prepared,
     arguments: &Bench,
-    started: Instant,
-) -> Result<Option<(Ended, PathBuf)>, Failure> {
+) -> Result<Option<(Trial, Option<TrialError>)>, Failure> {
     if sent(&prepared.sizes).next().is_none() {
         return Ok(None);
     }
-    let loaded = &prepared.loaded;
-    let options = threads::options(arguments.threads);
-    run::check_memory(&loaded.plan, arguments.force)?;
-    let mut simulation =
-        Simulation::new(&loaded.plan, options).map_err(|error| run::unrunnable(&error))?;
-    let path = match &arguments.output {
-        Some(path) => path.clone(),
-        None => claim_free_folder(Path::new("trials"), &loaded.plan.name)
-            .map_err(|error| Failure::of_trial(&error))?,
+    let run = Run::new(&prepared.plan)
+        .threads(arguments.threads)
+        .force(arguments.force)
+        .interference(Interference::None);
+    let run = match &arguments.output {
+        Some(path) => run.folder(path),
+        None => run.new_folder("trials", prepared.plan.name()),
     };
-    let circumstances = Circumstances {
-        loaded,
-        path: &path,
-        is_claimed: arguments.output.is_none(),
-        title: "",
-        set_up_s: started.elapsed().as_secs_f64(),
-        interference: Interference::None,
-        threads: arguments.threads,
-        interrupted: on_interrupt(),
-    };
-    print(&prepared.report.header());
-    let ended = run::carry_out(&mut simulation, &circumstances)?;
-    Ok(Some((ended, path)))
+    let mut terminal = Terminal::new().heading(prepared.report.header());
+    Ok(Some(run::carry_out(run, &mut terminal)?))
 }
 
 /// One row per size, up to the first whose iterations were not all done.
 fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
-    let job = &prepared.loaded.plan.jobs[0];
+    let job = &prepared.plan.resolved().jobs[0];
     let judged: Vec<&CollectiveRow> = summary
         .iter()
         .flat_map(|summary| &summary.jobs[0].collectives)
@@ -423,8 +407,8 @@ fn write_json(
         "version": env!("CARGO_PKG_VERSION"),
         "fabric": prepared.fabric,
         "algorithm": prepared.algorithm,
-        "seed": prepared.loaded.plan.seed,
-        "assumptions": assumptions::json(&prepared.loaded.plan, &prepared.layout),
+        "seed": prepared.plan.resolved().seed,
+        "assumptions": assumptions::json(prepared.plan.resolved(), &prepared.layout),
         "digest": trial.map(|(summary, _)| &summary.engine.digest),
         "trial": trial.map(|(_, path)| path.display().to_string()),
     });

@@ -6,14 +6,12 @@ use tenter_report::explanation_text;
 
 use crate::arguments::{Explain, ExplainFormat};
 use crate::failure::{Failure, print};
-use crate::run::unrunnable;
 use crate::source;
 
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
-    let loaded = source::read(&arguments.scenario)?;
-    tenter_sim::check(&loaded.plan).map_err(|error| unrunnable(&error))?;
-    let explanation = tenter_explain::explain(&loaded.plan, &loaded.given)
-        .map_err(|error| Failure::input(error.to_string()))?;
+    let plan = source::read(&arguments.scenario)?;
+    plan.check()?;
+    let explanation = plan.explain()?;
     print(&match arguments.format {
         ExplainFormat::Text => explanation_text(&explanation),
         ExplainFormat::Json => {

@@ -1,9 +1,9 @@
 //! `--fabric`: a preset or a scenario file, to be given jobs by a command.
 
-use tenter_scenario::{Format, Laid, Loaded, Preset, load_laid};
+use tenter::{Error, Plan, Scenario};
+use tenter_scenario::Preset;
 
 use crate::failure::Failure;
-use crate::source;
 
 /// What the keys that a command makes of its flags are called.
 const LAID: &str = "jobs of this command";
@@ -33,31 +33,26 @@ fn flag_of(keys: &str, place: &str) -> Option<String> {
 pub(crate) struct Fabric {
     /// What messages and trial folders call it: the preset, or the stem of the file.
     pub(crate) name: String,
-    /// What problems are reported in.
-    source_name: String,
-    text: String,
-    format: Format,
+    scenario: Scenario,
 }
 
 impl Fabric {
     /// The preset of that name, or else the file.
     pub(crate) fn find(given: &str) -> Result<Fabric, Failure> {
         let file = std::path::Path::new(given);
-        let text = match Preset::of_name(given) {
-            Ok(preset) => preset.text.to_owned(),
+        let scenario = match Preset::of_name(given) {
+            Ok(_) => Scenario::preset(given)?,
             Err(help) if !file.exists() => {
                 return Err(Failure::input(format!(
                     "there is no preset and no file `{given}`; {help}"
                 )));
             }
-            Err(_) => source::text(file)?,
+            Err(_) => Scenario::read(file)?,
         };
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Fabric {
             name: stem.into_owned(),
-            source_name: given.to_owned(),
-            text,
-            format: Format::of_name(given),
+            scenario,
         })
     }
 
@@ -67,20 +62,25 @@ impl Fabric {
         keys: &str,
         overrides: &[String],
         seed: Option<u64>,
-    ) -> Result<Loaded, Failure> {
-        let laid = Laid {
-            source_name: LAID,
-            text: keys,
-        };
-        let (text, name) = (&self.text, &self.source_name);
-        load_laid(text, name, self.format, laid, overrides, seed).map_err(|problems| {
-            let problems = problems.with_places(|place| flag_of(keys, place));
-            Failure::input(problems.render())
+    ) -> Result<Plan, Failure> {
+        let mut scenario = self.scenario.clone().with_keys(LAID, keys);
+        for setting in overrides {
+            scenario = scenario.with_setting(setting);
+        }
+        if let Some(seed) = seed {
+            scenario = scenario.seed(seed);
+        }
+        scenario.resolve().map_err(|error| match error {
+            Error::Scenario(problems) => {
+                let problems = problems.with_places(|place| flag_of(keys, place));
+                Failure::input(problems.render())
+            }
+            error => error.into(),
         })
     }
 
     /// The fabric with a job that fits any, for whoever only wants to know what it is.
-    pub(crate) fn alone(&self, overrides: &[String]) -> Result<Loaded, Failure> {
+    pub(crate) fn alone(&self, overrides: &[String]) -> Result<Plan, Failure> {
         let keys = "jobs: [{collectives: [{collective: send-recv, size: 1B}]}]";
         // An override of a job means the command's own.
         let of_fabric = |change: &&String| !change.trim_start().starts_with("jobs");

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use tenter::Error;
 use tenter_report::TrialError;
 
 /// The exit code where something other than the input is at fault.
@@ -45,6 +46,16 @@ impl Failure {
         }
     }
 
+    /// Where the command takes `--force`, which runs beyond the memory there is.
+    pub(crate) fn of_run(error: Error) -> Failure {
+        match error {
+            Error::Memory { .. } => {
+                Failure::input(format!("{error}, and `--force` runs it all the same"))
+            }
+            error => error.into(),
+        }
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         let message = self.message.trim_end();
         let prefix = if message.starts_with("error") {
@@ -54,6 +65,16 @@ impl Failure {
         };
         say(&format!("{prefix}{message}\n"));
         ExitCode::from(self.code)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        if error.is_of_input() {
+            Failure::input(error.to_string())
+        } else {
+            Failure::other(error.to_string())
+        }
     }
 }
 

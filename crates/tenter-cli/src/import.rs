@@ -7,7 +7,6 @@ use tenter_scenario::import_sonic;
 
 use crate::arguments::{Import, ImportCommand, ImportFormat, ImportSonic};
 use crate::failure::{Failure, print, say};
-use crate::source;
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -16,7 +15,7 @@ pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
 }
 
 fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
-    let text = source::text(&arguments.file)?;
+    let text = tenter::read_text(&arguments.file)?;
     let name = arguments.file.display().to_string();
     let fragment = import_sonic(&text, &name, arguments.port.as_deref())
         .map_err(|problems| Failure::input(problems.render()))?;

@@ -17,7 +17,6 @@ mod explain;
 mod fabric;
 mod failure;
 mod import;
-mod interference;
 mod presets;
 mod progress;
 mod report;
@@ -26,7 +25,6 @@ mod seeds;
 mod source;
 mod study;
 mod study_table;
-mod threads;
 mod validate;
 mod watch;
 

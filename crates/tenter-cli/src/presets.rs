@@ -30,13 +30,14 @@ fn list() -> Result<(), Failure> {
         TextColumn::name("what"),
     ]);
     for preset in PRESETS {
-        let plan = Fabric::find(preset.name)?.alone(&[])?.plan;
+        let plan = Fabric::find(preset.name)?.alone(&[])?;
+        let plan = plan.resolved();
         table.push(vec![
             preset.name.to_owned(),
             plan.topology.hosts.to_string(),
             plan.topology.switches().to_string(),
             plan.topology.cables.len().to_string(),
-            plan.description,
+            plan.description.clone(),
         ]);
     }
     print(&format!(

@@ -1,32 +1,33 @@
 //! The progress line of a long run, and Ctrl-C.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tenter_explain::packet_hops;
-use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter::{Control, Observer, Running, Summary};
 use tenter_report::{duration_s, si};
-use tenter_scenario::Plan;
 
-use crate::failure::say;
+use crate::failure::{print, say};
 
 /// A run shorter than this shows no progress line.
 const QUIET_S: f64 = 0.5;
 /// Where there is no terminal, a line is written so often.
 const LINE_EVERY_S: f64 = 60.0;
 
-/// Passes rows on to another sink, shows how far the run is, and ends it on Ctrl-C.
-pub(crate) struct Watched<'a, S> {
-    inner: &'a mut S,
-    plan: &'a Plan,
+/// Shows how far simulations are, and ends them on Ctrl-C.
+pub(crate) struct Terminal {
+    interrupted: Arc<AtomicBool>,
+    /// Printed once the first simulation is built.
+    heading: String,
+    /// What is said of a trial that has ended.
+    remark: fn(&str, &Summary),
     /// What is run, where a command runs several trials.
     title: String,
-    interrupted: Arc<AtomicBool>,
     started: Instant,
-    /// The packet-hops that the run will have, counted when a line is first shown.
+    /// The packet-hops that the simulation will have, counted when a line is first shown.
     foretold: Option<f64>,
     /// When the next line is written, where there is no terminal.
     next_line_s: f64,
@@ -34,7 +35,7 @@ pub(crate) struct Watched<'a, S> {
 }
 
 /// Asks Ctrl-C to end the run at the next edge instead of ending the process.
-pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
+fn on_interrupt() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
     // A second Ctrl-C ends the process at once, for whoever does not want to wait for the partial
@@ -47,13 +48,14 @@ pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
     interrupted
 }
 
-impl<'a, S> Watched<'a, S> {
-    pub(crate) fn new(inner: &'a mut S, plan: &'a Plan, interrupted: Arc<AtomicBool>) -> Self {
-        Watched {
-            inner,
-            plan,
+impl Terminal {
+    /// Takes Ctrl-C for the rest of the command.
+    pub(crate) fn new() -> Terminal {
+        Terminal {
+            interrupted: on_interrupt(),
+            heading: String::new(),
+            remark: |_, _| (),
             title: String::new(),
-            interrupted,
             started: Instant::now(),
             foretold: None,
             next_line_s: LINE_EVERY_S,
@@ -61,30 +63,33 @@ impl<'a, S> Watched<'a, S> {
         }
     }
 
-    /// With the name of this trial before its progress.
-    pub(crate) fn titled(mut self, title: &str) -> Self {
-        if !title.is_empty() {
-            self.title = format!("{title}  ");
-        }
+    /// With a text that is printed once the first simulation is built.
+    pub(crate) fn heading(mut self, text: String) -> Terminal {
+        self.heading = text;
         self
     }
 
-    fn show(&mut self, progress: &Progress) {
+    /// With what is said of each trial that has ended, by its title and its summary.
+    pub(crate) fn remark(mut self, remark: fn(&str, &Summary)) -> Terminal {
+        self.remark = remark;
+        self
+    }
+
+    fn show(&mut self, at: &Running<'_>) {
         let elapsed = self.started.elapsed().as_secs_f64();
         let is_terminal = std::io::stderr().is_terminal();
         if elapsed < QUIET_S || (!is_terminal && elapsed < self.next_line_s) {
             return;
         }
-        let plan = self.plan;
         let foretold = *self
             .foretold
-            .get_or_insert_with(|| packet_hops(plan).unwrap_or(f64::NAN));
-        let hops = progress.packet_hops;
+            .get_or_insert_with(|| at.expected_packet_hops());
+        let hops = at.progress.packet_hops;
         let done = done(hops, foretold);
         let message = format!(
             "{}{} simulated, {} at {}/s, {}",
             self.title,
-            progress.simulated.rounded(),
+            at.progress.simulated.rounded(),
             carried(hops, foretold),
             si(hops as f64 / elapsed),
             left(elapsed, done),
@@ -143,29 +148,58 @@ fn left(elapsed: f64, done: Option<f64>) -> String {
     }
 }
 
-impl<S> Drop for Watched<'_, S> {
-    fn drop(&mut self) {
-        if let Some(line) = &self.line {
+impl Observer for Terminal {
+    fn begins(&mut self, title: &str) {
+        print(&std::mem::take(&mut self.heading));
+        self.title = match title {
+            "" => String::new(),
+            title => format!("{title}  "),
+        };
+        self.started = Instant::now();
+        self.foretold = None;
+        self.next_line_s = LINE_EVERY_S;
+    }
+
+    fn progress(&mut self, at: &Running<'_>) -> Control {
+        self.show(at);
+        if self.interrupted.load(Ordering::Relaxed) {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+
+    fn further_runs(&mut self, count: usize) {
+        let (runs, verb) = match count {
+            1 => ("run", "shows"),
+            _ => ("runs", "show"),
+        };
+        say(&format!(
+            "{count} more {runs} with some of the jobs only {verb} what jobs cost each other\n"
+        ));
+    }
+
+    fn ends(&mut self) {
+        if let Some(line) = self.line.take() {
             line.finish_and_clear();
         }
     }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        (self.remark)(title, summary);
+    }
+
+    fn kept(&mut self, title: &str, folder: &Path) {
+        say(&format!(
+            "note: {title} is finished in {} with the same configuration and program, and is kept\n",
+            folder.display()
+        ));
+    }
 }
 
-impl<S: Sink> Sink for Watched<'_, S> {
-    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
-        self.inner.flows(rows)
-    }
-
-    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
-        self.inner.samples(rows)
-    }
-
-    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
-        self.show(progress);
-        if self.interrupted.load(Ordering::Relaxed) {
-            return Ok(Control::Stop);
-        }
-        self.inner.progress(progress)
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.ends();
     }
 }
 

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenter_report::{
-    Drawn, TrialData, binary_size, html_report, html_study_report, read_answers,
-    report_memory_bytes, study_drawings, write_whole,
+    Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
+    read_answers, report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::Answers;
 
 use crate::arguments::Report;
 use crate::failure::{Failure, say};
-use crate::run::refuse_beyond_memory;
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some((answers, drawings)) = answers(&arguments.folders)? {
@@ -33,8 +32,14 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
 /// Refuses a report that would take more memory than there is.
 fn check_memory(arguments: &Report) -> Result<(), Failure> {
     let needed = report_memory_bytes(&arguments.folders);
-    let remedy = "report fewer trials at once, or use a machine with more memory; `--force` makes it all the same";
-    refuse_beyond_memory("report", needed, arguments.force, remedy)
+    match available_memory_bytes() {
+        Some(available) if needed > available && !arguments.force => Err(Failure::input(format!(
+            "the report would take about {} of memory, and {} are available: report fewer trials at once, or use a machine with more memory; `--force` makes it all the same",
+            binary_size(needed),
+            binary_size(available),
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Answers and the drawings of each study.

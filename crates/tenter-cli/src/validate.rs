@@ -3,16 +3,14 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use tenter_explain::idle_settings;
-
 use crate::arguments::Validate;
 use crate::failure::{Failure, print};
-use crate::run::{counted, parts, unrunnable};
+use crate::run::{counted, parts};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
-    let loaded = source::read(&arguments.scenario)?;
-    let plan = &loaded.plan;
+    let valid = source::read(&arguments.scenario)?;
+    let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
     let mut text = format!(
         "{} is valid: {}, {}, {}\n",
@@ -21,10 +19,9 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         counted(plan.jobs.len(), "job", "jobs"),
         counted(collectives, "collective", "collectives"),
     );
-    let notes =
-        idle_settings(plan, &loaded.given).map_err(|error| Failure::input(error.to_string()))?;
+    let notes = valid.idle_settings()?;
     // What cannot be built is no valid scenario.
-    tenter_sim::check(plan).map_err(|error| unrunnable(&error))?;
+    valid.check()?;
     for idle in notes {
         let _ = writeln!(text, "note: {}", idle.note);
     }

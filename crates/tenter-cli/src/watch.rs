@@ -2,41 +2,26 @@
 
 use std::fmt::Write;
 
+use tenter::{Watch, Watched};
 use tenter_net::{Event, EventKind, Packet, PacketKind, Signal};
 use tenter_scenario::Plan;
-use tenter_sim::{Context, Driver, WatchLog, WatchTarget};
+use tenter_topology::Topology;
 use tenter_units::Time;
 
 use crate::failure::Failure;
 
-/// What was asked for, with names resolved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
-    Flow(u32, u32),
-    Port(u32, u16),
-}
-
-impl Target {
-    pub(crate) fn resolve(self, context: &Context) -> WatchTarget {
-        match self {
-            Target::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),
-            Target::Port(node, port) => WatchTarget::port(context, node, port),
-        }
-    }
-}
-
 /// Reads `flow=A-B` or `port=NODE:PORT`.
-pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Target, Failure> {
+pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Watch, Failure> {
     if let Some(flow) = text.strip_prefix("flow=") {
         let (a, b) = ends(flow, plan).ok_or_else(|| form(text))?;
-        return Ok(Target::Flow(host(a, text, plan)?, host(b, text, plan)?));
+        return Ok(Watch::Flow(host(a, text, plan)?, host(b, text, plan)?));
     }
     let place = text.strip_prefix("port=").ok_or_else(|| form(text))?;
     let (name, port) = place.rsplit_once(':').ok_or_else(|| form(text))?;
     let node = node(name, text, plan)?;
     let ports = plan.topology.nodes[node as usize].ports.len();
     match port.parse::<u16>() {
-        Ok(port) if usize::from(port) < ports => Ok(Target::Port(node, port)),
+        Ok(port) if usize::from(port) < ports => Ok(Watch::Port(node, port)),
         _ => Err(Failure::input(format!(
             "--watch {text}: {name} has ports 0 to {}; name one of them",
             ports - 1
@@ -81,46 +66,23 @@ fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
     )))
 }
 
-/// What the watchers of all parts have seen, in the order of time.
-pub(crate) fn text<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> String {
-    let topology = driver.fabric(0).context().topology();
-    let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
-    let mut events = Vec::new();
-    let mut omitted = 0;
-    for (first, more) in logs.map(WatchLog::first) {
-        events.extend(first);
-        omitted += more;
-    }
-    events.sort_by_key(|event| (event.at, event.node, step(event), event.port));
-    omitted += events.len().saturating_sub(limit) as u64;
-    events.truncate(limit);
+/// The events of what was watched, a line each.
+pub(crate) fn text(watched: &Watched, topology: &Topology) -> String {
     let mut text = String::new();
-    for event in &events {
+    for event in &watched.events {
         let place = topology.port_name(event.node, event.port);
         // A pause frame goes no further than the other end of its link.
         let destination = topology.nodes.get(event.packet.destination as usize);
         let destination = destination.map_or("", |node| node.name.as_str());
         let _ = writeln!(text, "{}", line(event, &place, destination));
     }
-    if omitted > 0 {
+    if watched.omitted > 0 {
+        let omitted = watched.omitted;
         let _ = writeln!(text, "… and {omitted} more events (--watch-limit)");
-    } else if events.is_empty() {
+    } else if watched.events.is_empty() {
         text.push_str("--watch: no packet came by; a flow has packets where a job sends from one host to the other\n");
     }
     text
-}
-
-/// What comes first of what happens at a node at one instant: a packet arrives before it is sent,
-/// and is accepted before it is acknowledged; a pause is obeyed before what it lets go on is sent.
-fn step(event: &Event) -> u8 {
-    match event.kind {
-        // An XOFF lets go what leaves at that instant.
-        EventKind::Obeyed if event.packet.sequence > 0 => 4,
-        EventKind::Arrived => 0,
-        EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,
-        EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
-        EventKind::Sent => 3,
-    }
 }
 
 fn line(event: &Event, place: &str, destination: &str) -> String {

@@ -150,7 +150,10 @@ fn run_prints_tables_and_csv() {
     let header = "study,case,bar,metric,variant,origin,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict";
     assert_eq!(lines[0], header);
     assert_eq!(lines.len(), 1 + 48);
-    assert!(lines[1].starts_with("methodology/jct-1,16MiB,,completion_time_ms,pure,published,3.89,0.518"));
+    assert!(
+        lines[1]
+            .starts_with("methodology/jct-1,16MiB,,completion_time_ms,pure,published,3.89,0.518")
+    );
     assert!(lines[1].ends_with(",,,info,info"));
     assert!(lines[2].ends_with(",3.8511,3.9289,required,match"));
 }

@@ -31,6 +31,21 @@ pub trait Sink {
     fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError>;
 }
 
+/// A sink behind a reference, so that one function serves sinks of any kind.
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        (**self).flows(rows)
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        (**self).samples(rows)
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
+        (**self).progress(progress)
+    }
+}
+
 /// How far a trial is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {

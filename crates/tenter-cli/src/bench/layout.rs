@@ -146,7 +146,8 @@ mod tests {
 
     fn plan(preset: &str) -> Plan {
         let fabric = Fabric::find(preset).expect("a preset");
-        fabric.alone(&[]).expect("presets are valid").plan
+        let plan = fabric.alone(&[]).expect("presets are valid");
+        plan.resolved().clone()
     }
 
     fn layout(

@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "tenter-units",
     "tenter-engine",
     "tenter-record",
@@ -17,6 +17,7 @@ const ORDER: [&str; 14] = [
     "tenter-explain",
     "tenter-study",
     "tenter-report",
+    "tenter",
     "tenter-cli",
     "tenter-testkit",
 ];
@@ -74,7 +75,7 @@ pub(crate) fn forbidden_arrows(repository: &Repository) -> Vec<String> {
             continue;
         };
         let arrows = arrows(manifest).into_iter();
-        for arrow in arrows.filter(|arrow| arrow.to.starts_with("tenter-")) {
+        for arrow in arrows.filter(|arrow| is_own(&arrow.to)) {
             // Tests may use the test kit, which stands above all.
             let allowed = if arrow.only_in_tests && arrow.to == "tenter-testkit" {
                 ORDER.len()
@@ -137,7 +138,7 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
     let crates = section(manifest, "[workspace.dependencies]")
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, _)| name.trim())
-        .filter(|name| !name.starts_with("tenter-"));
+        .filter(|name| !is_own(name));
     let used: Vec<&str> = crates.chain(browser_packages(repository)).collect();
     let explained: Vec<&str> = page
         .lines()
@@ -202,6 +203,11 @@ fn names(repository: &Repository) -> Vec<&str> {
     manifests
         .filter_map(|file| file.path.split('/').nth(1))
         .collect()
+}
+
+/// Whether a dependency is a crate of the workspace.
+fn is_own(name: &str) -> bool {
+    name == "tenter" || name.starts_with("tenter-")
 }
 
 struct Arrow {

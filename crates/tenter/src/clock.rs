@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use tenter_sim::Options;
 
-/// A thread for each core. Beyond a few, their meeting at every window may cost more than it
-/// saves, so more must be asked for.
-pub(crate) fn usual() -> u16 {
+/// The threads that a run may use unless told: one for each core, up to 4. Beyond a few, their
+/// meeting at every window may cost more than it saves, so more must be asked for.
+pub fn usual_threads() -> u16 {
     const MOST: u16 = 4;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     u16::try_from(cores).map_or(MOST, |cores| cores.min(MOST))

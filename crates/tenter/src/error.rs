@@ -1,0 +1,109 @@
+//! What can go wrong between a scenario and a finished trial.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use tenter_explain::ExplainError;
+use tenter_record::SinkError;
+use tenter_report::{TrialError, binary_size};
+use tenter_scenario::Diagnostics;
+use tenter_sim::SimulationError;
+use tenter_study::StudyError;
+
+use crate::Trial;
+
+/// Why a call failed; each message names the place and the remedy.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file of a scenario cannot be read.
+    #[error("cannot read {}: {remedy}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause, and what to do.
+        remedy: String,
+    },
+    /// The scenario does not hold: all of its problems at once, with their places.
+    #[error("{}", .0.render())]
+    Scenario(Diagnostics),
+    /// The plan cannot be explained: its numbers leave every range.
+    #[error(transparent)]
+    Explain(#[from] ExplainError),
+    /// The run would take more memory than there is.
+    #[error(
+        "the run would take about {} of memory, and {} are available: use fewer ranks, sizes or iterations, or a machine with more memory; `tenter explain` says what the memory is for",
+        binary_size(*needed), binary_size(*available)
+    )]
+    Memory {
+        /// What the run is expected to take, in bytes.
+        needed: u64,
+        /// What the system and its limits have left, in bytes.
+        available: u64,
+    },
+    /// The plan cannot be built: hosts that cannot reach each other, a link without delay.
+    #[error(transparent)]
+    Unbuildable(SimulationError),
+    /// The simulation failed: rows could not be kept, or frames were not conserved.
+    #[error(transparent)]
+    Simulation(SimulationError),
+    /// A trial folder cannot be made, read or written.
+    #[error(transparent)]
+    Folder(#[from] TrialError),
+    /// The trial has run, and its last files could not be written.
+    #[error("{source}")]
+    NotWritten {
+        /// The trial, whole in memory.
+        trial: Box<Trial>,
+        /// The file that could not be written.
+        source: TrialError,
+    },
+    /// A study does not hold.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// What was asked for does not fit the scenario.
+    #[error("{0}")]
+    Asked(String),
+    /// The thread of a run ended without a trial: a defect of the simulator.
+    #[error("internal error: {0}; please report the scenario with its seed as a defect")]
+    Internal(String),
+}
+
+impl Error {
+    /// Whether the input is at fault: a scenario, a request, a folder that is in use. Otherwise it
+    /// is the disk, the memory of the machine, or a defect.
+    pub fn is_of_input(&self) -> bool {
+        match self {
+            Error::Unreadable { .. }
+            | Error::Scenario(_)
+            | Error::Explain(_)
+            | Error::Memory { .. }
+            | Error::Unbuildable(_)
+            | Error::Asked(_) => true,
+            Error::Folder(error) => !error.is_of_disk(),
+            Error::NotWritten { .. }
+            | Error::Simulation(_)
+            | Error::Study(_)
+            | Error::Internal(_) => false,
+        }
+    }
+}
+
+/// The message again: a program whose `main` returns an error shows this.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Diagnostics> for Error {
+    fn from(problems: Diagnostics) -> Error {
+        Error::Scenario(problems)
+    }
+}
+
+impl From<SinkError> for Error {
+    fn from(error: SinkError) -> Error {
+        Error::Simulation(SimulationError::Sink(error))
+    }
+}

@@ -1,0 +1,274 @@
+//! Several trials of one scenario: seeds, and grids of settings.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use tenter_record::SeedRow;
+use tenter_report::{
+    clear_seeds, seed_folder, seed_rows, take_folder, takes_seeds, write_seed_rows,
+};
+use tenter_sim::Interference;
+
+use crate::folder::Folder;
+use crate::observer::Observer;
+use crate::{Error, Plan, Run, Scenario, Trial, usual_threads};
+
+/// A scenario that is run several times: with each of several seeds, at each point of a grid of
+/// settings.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Experiment {
+    scenario: Scenario,
+    axes: Vec<(String, Vec<String>)>,
+    seeds: u32,
+    threads: u16,
+    interference: Option<Interference>,
+    folder: Folder,
+    force: bool,
+}
+
+/// One point of the grid: a combination of settings, with a trial for each seed.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The paths that are varied, and the values that they have here.
+    pub settings: Vec<(String, String)>,
+    /// A trial for each seed.
+    pub trials: Vec<Trial>,
+}
+
+impl Point {
+    /// What the times of its trials come to: median, mean, extremes, of each job and collective.
+    pub fn rows(&self) -> Vec<SeedRow> {
+        let summaries: Vec<_> = self
+            .trials
+            .iter()
+            .map(|trial| trial.summary.clone())
+            .collect();
+        seed_rows(&summaries)
+    }
+}
+
+/// What an experiment has left.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// The points that were run, the last axis running fastest.
+    pub points: Vec<Point>,
+    /// Whether it was stopped: the last point then lacks trials, or those after it are missing.
+    pub was_cancelled: bool,
+    /// The folder of all trials, where one was asked for.
+    pub folder: Option<PathBuf>,
+}
+
+impl Experiment {
+    /// One trial of a scenario, to be varied.
+    pub fn new(scenario: &Scenario) -> Experiment {
+        Experiment {
+            scenario: scenario.clone(),
+            axes: Vec::new(),
+            seeds: 1,
+            threads: usual_threads(),
+            interference: None,
+            folder: Folder::None,
+            force: false,
+        }
+    }
+
+    /// Runs each point with so many seeds, from the scenario's own on.
+    pub fn seeds(mut self, count: u32) -> Experiment {
+        self.seeds = count.max(1);
+        self
+    }
+
+    /// Varies a key, written as [`Scenario::set`] has it, over these values; several keys make a
+    /// grid.
+    pub fn vary<V: Display>(
+        mut self,
+        path: &str,
+        values: impl IntoIterator<Item = V>,
+    ) -> Experiment {
+        let values = values.into_iter().map(|value| value.to_string());
+        self.axes.push((path.to_owned(), values.collect()));
+        self
+    }
+
+    /// Uses at most so many threads for each trial.
+    pub fn threads(mut self, threads: u16) -> Experiment {
+        self.threads = threads;
+        self
+    }
+
+    /// Measures what jobs cost each other in each trial.
+    pub fn interference(mut self, asked: Interference) -> Experiment {
+        self.interference = Some(asked);
+        self
+    }
+
+    /// Runs even what is expected to take more memory than there is.
+    pub fn force(mut self, force: bool) -> Experiment {
+        self.force = force;
+        self
+    }
+
+    /// Writes the trials to `FOLDER/seed-N`, with a table of all seeds; where keys are varied, each
+    /// point has a folder of its own, `point-1`, `point-2` and so on. Trials that lie there whole,
+    /// from a run that was stopped, are not run again.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Experiment {
+        self.folder = Folder::At(folder.into());
+        self
+    }
+
+    /// Writes the trials to a new folder of that name below `parent`, or to `NAME-2`, `NAME-3`, …
+    /// where that is taken. [`Results::folder`] tells which.
+    pub fn new_folder(mut self, parent: impl Into<PathBuf>, name: impl Into<String>) -> Experiment {
+        self.folder = Folder::free(parent, name);
+        self
+    }
+
+    /// Runs everything.
+    ///
+    /// # Errors
+    /// When a point does not hold, cannot be run, or cannot be written.
+    pub fn run(&self) -> Result<Results, Error> {
+        self.run_with(&mut ())
+    }
+
+    /// The same, with an observer, which may stop it.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Results, Error> {
+        let grid = self.grid();
+        // A mistake in the last point is told before the first is run, and what cannot be run
+        // leaves no folder.
+        for settings in &grid {
+            self.check(settings)?;
+        }
+        let mut results = Results {
+            folder: self.folder.take()?,
+            ..Results::default()
+        };
+        for (number, settings) in grid.into_iter().enumerate() {
+            let folder = match (&results.folder, self.axes.as_slice()) {
+                (Some(folder), []) => Some(folder.clone()),
+                (Some(folder), _) => Some(folder.join(format!("point-{}", number + 1))),
+                (None, _) => None,
+            };
+            let (point, was_cancelled) = self.point(settings, folder.as_deref(), observer)?;
+            results.points.push(point);
+            if was_cancelled {
+                results.was_cancelled = true;
+                break;
+            }
+        }
+        Ok(results)
+    }
+
+    /// All combinations of the values, the last axis running fastest.
+    fn grid(&self) -> Vec<Vec<(String, String)>> {
+        let mut grid = vec![Vec::new()];
+        for (path, values) in &self.axes {
+            let longer = grid.iter().flat_map(|point| {
+                values.iter().map(|value| {
+                    let mut point = point.clone();
+                    point.push((path.clone(), value.clone()));
+                    point
+                })
+            });
+            grid = longer.collect();
+        }
+        grid
+    }
+
+    fn plan(&self, settings: &[(String, String)], seed: Option<u64>) -> Result<Plan, Error> {
+        let mut scenario = self.scenario.clone();
+        for (path, value) in settings {
+            scenario = scenario.set(path, value);
+        }
+        if let Some(seed) = seed {
+            scenario = scenario.seed(seed);
+        }
+        scenario.resolve()
+    }
+
+    /// Whether a point can be run.
+    fn check(&self, settings: &[(String, String)]) -> Result<(), Error> {
+        let plan = self.plan(settings, None)?;
+        self.last_seed(plan.seed())?;
+        plan.check_memory(self.force)?;
+        plan.check()
+    }
+
+    fn last_seed(&self, first: u64) -> Result<u64, Error> {
+        first.checked_add(u64::from(self.seeds) - 1).ok_or_else(|| {
+            let count = self.seeds;
+            Error::Asked(format!(
+                "there are no {count} seeds from {first} on; give a smaller seed"
+            ))
+        })
+    }
+
+    /// Runs one point with all seeds; whether it was stopped.
+    fn point(
+        &self,
+        settings: Vec<(String, String)>,
+        folder: Option<&Path>,
+        observer: &mut dyn Observer,
+    ) -> Result<(Point, bool), Error> {
+        let first = self.plan(&settings, None)?.seed();
+        let last = self.last_seed(first)?;
+        let _lock = match folder {
+            Some(folder) => begin(folder, first..=last)?,
+            None => None,
+        };
+        let mut trials = Vec::new();
+        let mut was_cancelled = false;
+        for seed in first..=last {
+            let title = format!("seed {seed} ({} of {})", seed - first + 1, self.seeds);
+            let run = self.trial(&settings, seed, folder)?.title(title);
+            let trial = run.run_with(observer)?;
+            if trial.was_cancelled() {
+                was_cancelled = true;
+                break;
+            }
+            trials.push(trial);
+        }
+        let point = Point { settings, trials };
+        if let Some(folder) = folder {
+            write_seed_rows(folder, &point.rows())?;
+        }
+        Ok((point, was_cancelled))
+    }
+
+    fn trial(
+        &self,
+        settings: &[(String, String)],
+        seed: u64,
+        folder: Option<&Path>,
+    ) -> Result<Run, Error> {
+        let plan = self.plan(settings, Some(seed))?;
+        let mut run = Run::new(&plan).threads(self.threads).force(self.force);
+        if let Some(asked) = self.interference {
+            run = run.interference(asked);
+        }
+        if let Some(folder) = folder {
+            run = run.folder(seed_folder(folder, seed)).reuse();
+        }
+        Ok(run)
+    }
+}
+
+/// Takes a folder for the trials of these seeds, and clears it of those of others; a folder that
+/// holds something else is left alone.
+fn begin(folder: &Path, seeds: RangeInclusive<u64>) -> Result<Option<File>, Error> {
+    if !takes_seeds(folder)? {
+        let folder = folder.display();
+        return Err(Error::Asked(format!(
+            "{folder} holds something else than the trials of several seeds; name another folder, or an empty one"
+        )));
+    }
+    let lock = take_folder(folder)?;
+    clear_seeds(folder, |old| seeds.contains(&old))?;
+    Ok(lock)
+}

@@ -1,0 +1,94 @@
+//! Further runs with some of the jobs only, which tell what jobs cost each other.
+
+use tenter_record::{
+    Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError, StopKind,
+};
+use tenter_scenario::Plan;
+use tenter_sim::{Interference, Outcome, Simulation, interference_rows, interference_runs};
+
+use crate::Error;
+use crate::clock::options;
+use crate::observer::{Observer, Running};
+
+/// What a trial says whose own jobs ran to their end.
+const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
+
+/// Runs what is asked for after the run with all jobs, which came out as `outcome`, and adds what
+/// comes of it. A trial whose further runs were stopped is partial: its folder must not pass for
+/// one that has all that was asked for.
+pub(crate) fn add(
+    plan: &Plan,
+    asked: Interference,
+    threads: u16,
+    observer: &mut dyn Observer,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    let runs = interference_runs(plan, asked);
+    if runs.is_empty() || outcome.summary.stopped_by == Some(StopKind::User) {
+        return Ok(());
+    }
+    observer.further_runs(runs.len());
+    let rows = run_all(plan, runs, threads, observer, &outcome.jobs)?;
+    let summary = &mut outcome.summary;
+    if let Some(rows) = rows {
+        summary.interference = rows;
+    } else {
+        summary.complete = false;
+        summary.stopped_by = Some(StopKind::User);
+        summary.stopped = Some(STOPPED.to_owned());
+    }
+    Ok(())
+}
+
+/// The rows of all these runs; none where they were stopped.
+fn run_all(
+    plan: &Plan,
+    runs: Vec<Vec<usize>>,
+    threads: u16,
+    observer: &mut dyn Observer,
+    together: &[JobRow],
+) -> Result<Option<Vec<InterferenceRow>>, Error> {
+    let count = runs.len();
+    let mut results = Vec::new();
+    for (number, jobs) in runs.into_iter().enumerate() {
+        let part = plan.with_jobs(&jobs);
+        let simulation = Simulation::new(&part, options(threads));
+        let mut simulation = simulation.map_err(Error::Unbuildable)?;
+        observer.begins(&format!("run {} of {count}", number + 1));
+        let mut times = Times {
+            plan: &part,
+            observer,
+        };
+        let outcome = simulation.run(&mut times);
+        observer.ends();
+        let outcome = outcome.map_err(Error::Simulation)?;
+        if outcome.summary.stopped_by == Some(StopKind::User) {
+            return Ok(None);
+        }
+        results.push((jobs, outcome.jobs));
+    }
+    Ok(Some(interference_rows(together, &results)))
+}
+
+/// Keeps no rows: what these runs leave is the times of their jobs.
+struct Times<'a> {
+    plan: &'a Plan,
+    observer: &'a mut dyn Observer,
+}
+
+impl Sink for Times<'_> {
+    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
+        Ok(self.observer.progress(&Running {
+            plan: self.plan,
+            progress: *progress,
+        }))
+    }
+}

@@ -1,0 +1,67 @@
+//! Tenter as a library: packet-level simulation of AI and HPC network fabrics.
+//!
+//! ```text
+//!   Scenario ──resolve──▶ Plan ──Run──▶ RunHandle ──join──▶ Trial
+//!    text and             every         progress,           summary, rows,
+//!    settings             number        cancel              a folder if asked for
+//! ```
+//!
+//! A [`Scenario`] is what a person writes: a fabric, its hosts and its jobs. [`Scenario::resolve`]
+//! fills in every default and tells all problems at once; the [`Plan`] that comes of it can be
+//! explained without running it. A [`Run`] carries it out, on the thread of the caller or on one of
+//! its own, and leaves a [`Trial`].
+//!
+//! ```
+//! use tenter::{Run, Scenario};
+//!
+//! let scenario = Scenario::from_yaml(
+//!     "
+//! fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
+//! jobs:
+//!   - {name: train, collectives: [{collective: all-reduce, size: 1MiB}]}
+//! ",
+//! );
+//! let trial = Run::new(&scenario.resolve()?).run()?;
+//! assert!(trial.is_complete());
+//! let job = trial.jobs().next().expect("there is one");
+//! println!("{:?}", job.jct);
+//! # Ok::<(), tenter::Error>(())
+//! ```
+//!
+//! The same plan gives the same [digest](Trial::digest) on any number of threads.
+
+mod clock;
+mod error;
+mod experiment;
+mod folder;
+mod handle;
+mod identity;
+mod interference;
+mod observer;
+mod plan;
+mod run;
+mod scenario;
+mod simulation;
+mod study;
+mod trial;
+
+pub use clock::usual_threads;
+pub use error::Error;
+pub use experiment::{Experiment, Point, Results};
+pub use handle::RunHandle;
+pub use observer::{Observer, Running};
+pub use plan::Plan;
+pub use run::Run;
+pub use scenario::{Scenario, read_text};
+pub use simulation::Watch;
+pub use study::StudyRun;
+pub use trial::{Trial, Watched};
+
+pub use tenter_explain::Explanation;
+pub use tenter_record::{
+    CollectiveRow, Control, FlowRow, JobRow, PortRow, Progress, QueueRow, SampleRow, SinkError,
+    Summary, SwitchRow,
+};
+pub use tenter_scenario::{Diagnostics, Format};
+pub use tenter_sim::Interference;
+pub use tenter_study::{Extent, Study, StudyAnswer};

@@ -1,0 +1,70 @@
+//! What a program hears while trials run.
+
+use std::path::Path;
+
+use tenter_explain::packet_hops;
+use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
+
+/// Hears of trials while they run, takes their rows, and may stop them; every method does nothing
+/// unless it is written.
+///
+/// All calls come from the thread that runs the trial, between windows of the engine.
+pub trait Observer {
+    /// A simulation begins: a trial, or a further run with some of its jobs only. `title` tells
+    /// several apart, and is empty for a single one.
+    fn begins(&mut self, _title: &str) {}
+
+    /// Takes the rows of chunks that have ended since the last call, in an order that is the same
+    /// on any number of threads; those of further runs are left out.
+    ///
+    /// # Errors
+    /// When the rows cannot be kept: that ends the trial.
+    fn flows(&mut self, _rows: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Takes the samples of ports at one or more instants.
+    ///
+    /// # Errors
+    /// When the rows cannot be kept: that ends the trial.
+    fn samples(&mut self, _rows: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Hears how far the simulation is, and may end it there; what there is becomes a partial
+    /// trial.
+    fn progress(&mut self, _at: &Running<'_>) -> Control {
+        Control::Continue
+    }
+
+    /// So many further runs with some of the jobs only are about to begin.
+    fn further_runs(&mut self, _count: usize) {}
+
+    /// A simulation has ended.
+    fn ends(&mut self) {}
+
+    /// A trial has come to its end, its further runs too, or was stopped.
+    fn trial(&mut self, _title: &str, _summary: &Summary) {}
+
+    /// A trial that was finished before is read from its folder and not run again.
+    fn kept(&mut self, _title: &str, _folder: &Path) {}
+}
+
+/// Hears nothing.
+impl Observer for () {}
+
+/// How far a simulation is.
+#[derive(Clone, Copy, Debug)]
+pub struct Running<'a> {
+    pub(crate) plan: &'a tenter_scenario::Plan,
+    /// Simulated time, packet-hops and flows so far.
+    pub progress: Progress,
+}
+
+impl Running<'_> {
+    /// The packet-hops that the whole simulation is expected to have; NaN where nothing can be
+    /// foretold. It is counted anew at each call.
+    pub fn expected_packet_hops(&self) -> f64 {
+        packet_hops(self.plan).unwrap_or(f64::NAN)
+    }
+}

@@ -1,0 +1,384 @@
+//! One run: from a plan to a trial.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::de::DeserializeOwned;
+use tenter_record::{Control, FlowRow, Progress, Row, SampleRow, Sink, SinkError};
+use tenter_report::{
+    TrialFolder, available_memory_bytes, finished_trial, peak_rss_bytes, read_counts, read_rows,
+};
+use tenter_sim::Interference;
+
+use crate::clock::{options, usual_threads};
+use crate::folder::{Folder, discard};
+use crate::identity::{identity, names};
+use crate::observer::{Observer, Running};
+use crate::simulation::{Built, Watch};
+use crate::trial::Watched;
+use crate::{Error, Plan, RunHandle, Trial, interference};
+
+/// How a plan is run. Nothing happens before [`Run::start`] or [`Run::run`].
+///
+/// Results do not depend on any of this: neither on the number of threads, nor on what is kept or
+/// observed.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Run {
+    plan: Plan,
+    title: String,
+    threads: u16,
+    interference: Option<Interference>,
+    folder: Folder,
+    force: bool,
+    reuse: bool,
+    keep: Keep,
+    watch: Option<(Watch, usize)>,
+}
+
+/// Which rows stay in memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Keep {
+    flows: bool,
+    samples: bool,
+}
+
+impl Run {
+    /// A run of a plan: on the usual number of threads, in memory alone, keeping no flows and no
+    /// samples, with the further runs that the scenario asks for.
+    pub fn new(plan: &Plan) -> Run {
+        Run {
+            plan: plan.clone(),
+            title: String::new(),
+            threads: usual_threads(),
+            interference: None,
+            folder: Folder::None,
+            force: false,
+            reuse: false,
+            keep: Keep::default(),
+            watch: None,
+        }
+    }
+
+    /// Uses at most so many threads, 1 at least; fewer wherever more are no faster.
+    pub fn threads(mut self, threads: u16) -> Run {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Measures what jobs cost each other, by further runs with some of the jobs only, whatever
+    /// the scenario says.
+    pub fn interference(mut self, asked: Interference) -> Run {
+        self.interference = Some(asked);
+        self
+    }
+
+    /// Writes the trial to a folder, which must be missing, empty or hold a trial: that is
+    /// replaced.
+    pub fn folder(mut self, path: impl Into<PathBuf>) -> Run {
+        self.folder = Folder::At(path.into());
+        self
+    }
+
+    /// Writes the trial to a new folder of that name below `parent`, or to `NAME-2`, `NAME-3`, …
+    /// where that is taken. [`Trial::folder`] tells which.
+    pub fn new_folder(mut self, parent: impl Into<PathBuf>, name: impl Into<String>) -> Run {
+        self.folder = Folder::free(parent, name);
+        self
+    }
+
+    /// Keeps a row for each flow in memory: some 150 bytes each.
+    pub fn keep_flows(mut self) -> Run {
+        self.keep.flows = true;
+        self
+    }
+
+    /// Keeps the samples of ports in memory.
+    pub fn keep_samples(mut self) -> Run {
+        self.keep.samples = true;
+        self
+    }
+
+    /// Runs even what is expected to take more memory than there is.
+    pub fn force(mut self, force: bool) -> Run {
+        self.force = force;
+        self
+    }
+
+    /// Takes the trial that [`Run::folder`] holds instead of running it again, if it is this very
+    /// run and has come to its end: the same configuration and files, the same version and program.
+    pub fn reuse(mut self) -> Run {
+        self.reuse = true;
+        self
+    }
+
+    /// Notes the first `limit` events of a flow or a port. A plan that records queues change by
+    /// change cannot be watched.
+    pub fn watch(mut self, watch: Watch, limit: usize) -> Run {
+        self.watch = Some((watch, limit));
+        self
+    }
+
+    /// What an observer hears of this run among several.
+    pub fn title(mut self, title: impl Into<String>) -> Run {
+        self.title = title.into();
+        self
+    }
+
+    /// What is run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Starts the run on a thread of its own.
+    ///
+    /// # Errors
+    /// When the run would take more memory than there is, cannot be built, or its folder cannot be
+    /// made. What happens later is told by [`RunHandle::join`].
+    pub fn start(self) -> Result<RunHandle, Error> {
+        RunHandle::start(self.prepare()?)
+    }
+
+    /// The same, with an observer that is called on that thread.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start_with(self, observer: impl Observer + Send + 'static) -> Result<RunHandle, Error> {
+        RunHandle::start_with(self.prepare()?, observer)
+    }
+
+    /// Runs on the thread of the caller, to the end.
+    ///
+    /// # Errors
+    /// When the run would take more memory than there is, cannot be built, cannot be written, or
+    /// fails.
+    pub fn run(self) -> Result<Trial, Error> {
+        self.run_with(&mut ())
+    }
+
+    /// The same, with an observer.
+    ///
+    /// # Errors
+    /// As [`Run::run`].
+    pub fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
+        if let Some(trial) = self.kept() {
+            if let Some(folder) = trial.folder() {
+                observer.kept(&self.title, folder);
+            }
+            observer.trial(&self.title, trial.summary());
+            return Ok(trial);
+        }
+        self.prepare()?.carry_out(observer)
+    }
+
+    /// The trial that is reused. Its folder does not tell what a caller has asked for beside the
+    /// scenario.
+    fn kept(&self) -> Option<Trial> {
+        let Folder::At(path) = &self.folder else {
+            return None;
+        };
+        if !self.reuse || self.interference.is_some() || self.watch.is_some() {
+            return None;
+        }
+        let loaded = self.plan.loaded();
+        let identity = identity(&loaded.plan);
+        identity.program.as_ref()?;
+        let summary = finished_trial(path, &loaded.effective, &loaded.beside, &identity)?;
+        Some(Trial {
+            plan: self.plan.clone(),
+            summary,
+            counts: read_counts(path).ok()?,
+            folder: Some(path.clone()),
+            flows: rows_if(self.keep.flows, path)?,
+            samples: rows_if(self.keep.samples, path)?,
+            watched: Watched::default(),
+        })
+    }
+
+    /// Checks the memory and builds the network, before any folder is made.
+    pub(crate) fn prepare(self) -> Result<Prepared, Error> {
+        let plan = self.plan.resolved();
+        if self.watch.is_some() && plan.queue_changes.is_some() {
+            return Err(Error::Asked(
+                "a watched run and `observe.queue_changes` do not go together; leave out one of them"
+                    .to_owned(),
+            ));
+        }
+        self.plan.check_memory(self.force)?;
+        let began = Instant::now();
+        let built = Built::new(plan, options(self.threads), self.watch);
+        let built = built.map_err(Error::Unbuildable)?;
+        let set_up_s = began.elapsed().as_secs_f64();
+        Ok(Prepared {
+            run: self,
+            built,
+            set_up_s,
+        })
+    }
+}
+
+impl Plan {
+    /// Refuses a run that would take more memory than there is: the system would end it halfway,
+    /// or something else in its place.
+    ///
+    /// # Errors
+    /// When it would, unless it is forced.
+    pub fn check_memory(&self, force: bool) -> Result<(), Error> {
+        let needed = self.memory_bytes()?;
+        match available_memory_bytes() {
+            Some(available) if needed > available && !force => {
+                Err(Error::Memory { needed, available })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A run whose network is built.
+pub(crate) struct Prepared {
+    pub(crate) run: Run,
+    built: Built,
+    set_up_s: f64,
+}
+
+impl Prepared {
+    /// Runs it and writes its folder.
+    pub(crate) fn carry_out(mut self, observer: &mut dyn Observer) -> Result<Trial, Error> {
+        let loaded = self.run.plan.loaded();
+        let notes = self.run.plan.idle_settings()?;
+        let folder = self.run.begin_folder()?;
+        let path = folder.as_ref().map(|folder| folder.path().to_owned());
+        let mut rows = Rows {
+            plan: &loaded.plan,
+            folder,
+            flows: self.run.keep.flows.then(Vec::new),
+            samples: self.run.keep.samples.then(Vec::new),
+            observer,
+        };
+        rows.observer.begins(&self.run.title);
+        let began = Instant::now();
+        let outcome = self.built.run(&mut rows);
+        rows.observer.ends();
+        let mut outcome = outcome.map_err(Error::Simulation)?;
+        let Rows {
+            folder,
+            flows,
+            samples,
+            observer,
+            ..
+        } = rows;
+        outcome.summary.notes = notes.into_iter().map(|idle| idle.note).collect();
+        let engine = &mut outcome.summary.engine;
+        engine.set_up_s = self.set_up_s;
+        engine.wall_s = began.elapsed().as_secs_f64();
+        engine.peak_rss_bytes = peak_rss_bytes();
+        let watched = self.built.watched();
+        let asked = self.run.asked_interference();
+        interference::add(
+            &loaded.plan,
+            asked,
+            self.run.threads,
+            observer,
+            &mut outcome,
+        )?;
+        let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));
+        let trial = Trial {
+            plan: self.run.plan.clone(),
+            summary: outcome.summary,
+            counts: outcome.counts,
+            folder: path,
+            flows: flows.unwrap_or_default(),
+            samples: samples.unwrap_or_default(),
+            watched,
+        };
+        observer.trial(&self.run.title, &trial.summary);
+        match written {
+            Some(Err(source)) => Err(Error::NotWritten {
+                trial: Box::new(trial),
+                source,
+            }),
+            _ => Ok(trial),
+        }
+    }
+}
+
+impl Run {
+    fn asked_interference(&self) -> Interference {
+        let by_scenario = if self.plan.resolved().baseline {
+            Interference::Alone
+        } else {
+            Interference::None
+        };
+        self.interference.unwrap_or(by_scenario)
+    }
+
+    /// Makes the folder, with its configuration and a manifest that says it is not complete.
+    fn begin_folder(&self) -> Result<Option<TrialFolder>, Error> {
+        match &self.folder {
+            Folder::None => Ok(None),
+            Folder::At(path) => self.begin_at(path).map(Some),
+            Folder::Free { .. } => {
+                let Some(path) = self.folder.take()? else {
+                    return Ok(None);
+                };
+                let begun = self.begin_at(&path);
+                begun.map(Some).inspect_err(|_| discard(&path))
+            }
+        }
+    }
+
+    fn begin_at(&self, path: &Path) -> Result<TrialFolder, Error> {
+        let loaded = self.plan.loaded();
+        let (names, identity) = (names(&loaded.plan), identity(&loaded.plan));
+        let folder = TrialFolder::create(path, &loaded.effective, names, identity)?;
+        folder.keep_beside(&loaded.beside)?;
+        Ok(folder)
+    }
+}
+
+/// The rows of a table, where they are wanted; `None` where they cannot be read.
+fn rows_if<R: Row + DeserializeOwned>(wanted: bool, folder: &Path) -> Option<Vec<R>> {
+    if wanted {
+        read_rows(folder).ok()
+    } else {
+        Some(Vec::new())
+    }
+}
+
+/// Hands rows to the folder, to memory and to the observer.
+struct Rows<'a> {
+    plan: &'a tenter_scenario::Plan,
+    folder: Option<TrialFolder>,
+    flows: Option<Vec<FlowRow>>,
+    samples: Option<Vec<SampleRow>>,
+    observer: &'a mut dyn Observer,
+}
+
+impl Sink for Rows<'_> {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        if let Some(folder) = &mut self.folder {
+            folder.append_flows(rows)?;
+        }
+        if let Some(flows) = &mut self.flows {
+            flows.extend_from_slice(rows);
+        }
+        self.observer.flows(rows)
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        if let Some(folder) = &mut self.folder {
+            folder.append_samples(rows)?;
+        }
+        if let Some(samples) = &mut self.samples {
+            samples.extend_from_slice(rows);
+        }
+        self.observer.samples(rows)
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
+        Ok(self.observer.progress(&Running {
+            plan: self.plan,
+            progress: *progress,
+        }))
+    }
+}

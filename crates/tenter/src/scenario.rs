@@ -1,0 +1,199 @@
+//! A scenario: what is written, before anything is resolved.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tenter_scenario::{Format, Laid, MAX_SOURCE_BYTES, Preset, load_beside, load_laid, text_of};
+
+use crate::{Error, Plan};
+
+/// A fabric, its hosts and its jobs, as written in YAML, JSON or TOML, with settings that replace
+/// some of what is written.
+///
+/// Nothing is checked before [`Scenario::resolve`], which tells all problems at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// What problems call the text.
+    name: String,
+    text: String,
+    format: Format,
+    /// The file it was read from: files that it names are found beside it.
+    file: Option<PathBuf>,
+    /// Keys laid over the text, and what problems call them.
+    laid: Option<(String, String)>,
+    settings: Vec<String>,
+    seed: Option<u64>,
+}
+
+/// The longest file that a scenario names, in bytes.
+const MAX_FILE_BYTES: u64 = 512 << 20;
+
+impl Scenario {
+    /// Reads a file: TOML or JSON by its name, YAML otherwise.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is too long, or is not UTF-8.
+    pub fn read(file: impl AsRef<Path>) -> Result<Scenario, Error> {
+        let file = file.as_ref();
+        let name = file.display().to_string();
+        let (text, format) = (read_text(file)?, Format::of_name(&name));
+        Ok(Scenario {
+            file: Some(file.to_owned()),
+            ..Scenario::parse(&name, text, format)
+        })
+    }
+
+    /// A scenario in YAML, of which JSON is a part.
+    pub fn from_yaml(text: impl Into<String>) -> Scenario {
+        Scenario::parse("scenario", text.into(), Format::Yaml)
+    }
+
+    /// A scenario in TOML.
+    pub fn from_toml(text: impl Into<String>) -> Scenario {
+        Scenario::parse("scenario", text.into(), Format::Toml)
+    }
+
+    /// A scenario made of values, for instance by `serde_json::json!`.
+    ///
+    /// # Errors
+    /// When the value cannot be written as JSON.
+    pub fn from_value(value: &impl Serialize) -> Result<Scenario, Error> {
+        let text = serde_json::to_string_pretty(value);
+        let text = text.map_err(|error| Error::Asked(format!("the scenario: {error}")))?;
+        Ok(Scenario::parse("scenario", text, Format::Json))
+    }
+
+    /// The fabric and the hosts of a preset; it has no jobs.
+    ///
+    /// # Errors
+    /// When there is no such preset.
+    pub fn preset(name: &str) -> Result<Scenario, Error> {
+        let preset = Preset::of_name(name)
+            .map_err(|help| Error::Asked(format!("there is no preset `{name}`; {help}")))?;
+        Ok(Scenario::parse(name, preset.text.to_owned(), Format::Yaml))
+    }
+
+    /// A text in any of the formats; `name` is what problems call it.
+    pub fn parse(name: &str, text: String, format: Format) -> Scenario {
+        Scenario {
+            name: name.to_owned(),
+            text,
+            format,
+            file: None,
+            laid: None,
+            settings: Vec::new(),
+            seed: None,
+        }
+    }
+
+    /// Lays YAML over the scenario: each of its keys replaces the scenario's, whole. `name` is what
+    /// problems call it.
+    #[must_use]
+    pub fn with_keys(mut self, name: &str, yaml: impl Into<String>) -> Scenario {
+        self.laid = Some((name.to_owned(), yaml.into()));
+        self
+    }
+
+    /// Sets one key, for instance `fabric.load_balancing` or `jobs[0].iterations`; the last one
+    /// counts.
+    #[must_use]
+    pub fn set(self, path: &str, value: impl Display) -> Scenario {
+        self.with_setting(format!("{path}={value}"))
+    }
+
+    /// The same, written as `--set` has it: `PATH=VALUE`.
+    #[must_use]
+    pub fn with_setting(mut self, setting: impl Into<String>) -> Scenario {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Replaces the scenario's seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Scenario {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// What messages call it: the path of its file, or the name it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Fills in every default and checks everything.
+    ///
+    /// # Errors
+    /// Every problem of the scenario and its settings, together.
+    pub fn resolve(&self) -> Result<Plan, Error> {
+        let (text, name) = (&self.text, &self.name);
+        let loaded = if let Some((source_name, keys)) = &self.laid {
+            let laid = Laid {
+                source_name,
+                text: keys,
+            };
+            load_laid(text, name, self.format, laid, &self.settings, self.seed)?
+        } else {
+            let files = |named: &str| match &self.file {
+                Some(file) => beside(file, named),
+                None => Err("write what it holds into the scenario".to_owned()),
+            };
+            load_beside(text, name, self.format, &self.settings, self.seed, &files)?
+        };
+        Ok(Plan::new(loaded))
+    }
+}
+
+/// The text of a file of at most 8 MiB.
+///
+/// # Errors
+/// When it cannot be read, is longer, or is not UTF-8.
+pub fn read_text(file: &Path) -> Result<String, Error> {
+    let bytes = bytes(file, MAX_SOURCE_BYTES as u64).map_err(|error| unreadable(file, &error))?;
+    Ok(text_of(&bytes, &file.display().to_string())?.to_owned())
+}
+
+/// The text of a file that a scenario names, its path counting from the scenario's folder; or what
+/// to do where it cannot be read.
+fn beside(scenario: &Path, name: &str) -> Result<String, String> {
+    let path = scenario.with_file_name(name);
+    let bytes = bytes(&path, MAX_FILE_BYTES).map_err(|error| {
+        let shown = path.display();
+        format!("{error}: `{shown}`; paths count from the folder of the scenario")
+    })?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!(
+            "it has more than {MAX_FILE_BYTES} bytes; add sends up"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| "save it with UTF-8 encoding".to_owned())
+}
+
+/// The file's bytes, or as many as it may have and one more: a device may have no end.
+fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(file)?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Error {
+    let remedy = if file.is_dir() {
+        "it is a folder; name a scenario file in it".to_owned()
+    } else if error.kind() == std::io::ErrorKind::NotFound {
+        match file.to_str().filter(|name| Preset::of_name(name).is_ok()) {
+            Some(name) => format!(
+                "`{name}` is a preset, a fabric without jobs: `tenter presets show {name}` prints it, to be saved as a scenario with `jobs:`, and `tenter bench --fabric {name}` runs a benchmark on it"
+            ),
+            None => "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned(),
+        }
+    } else {
+        format!("{error}; check the path and its permissions")
+    };
+    Error::Unreadable {
+        path: file.to_owned(),
+        remedy,
+    }
+}

@@ -1,0 +1,99 @@
+//! A simulation that is built, whatever it records.
+
+use tenter_net::{Event, EventKind};
+use tenter_record::Sink;
+use tenter_scenario::Plan;
+use tenter_sim::{
+    Context, Driver, Options, Outcome, QueueLog, Simulation, SimulationError, Unwatched, WatchLog,
+    WatchTarget, WindowedDriver,
+};
+
+use crate::trial::Watched;
+
+/// What a run shows of its packets: those between two hosts, or those at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// The packets of the queue pairs between two hosts, in both directions.
+    Flow(u32, u32),
+    /// All packets at one port of a node, pause frames among them.
+    Port(u32, u16),
+}
+
+impl Watch {
+    fn resolve(self, context: &Context) -> WatchTarget {
+        match self {
+            Watch::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),
+            Watch::Port(node, port) => WatchTarget::port(context, node, port),
+        }
+    }
+}
+
+/// A simulation, by what it records: a run that records nothing pays nothing for it.
+pub(crate) enum Built {
+    Plain(Simulation<WindowedDriver<Unwatched>>),
+    Recording(Simulation<WindowedDriver<QueueLog>>),
+    Watching(Simulation<WindowedDriver<WatchLog>>, usize),
+}
+
+impl Built {
+    pub(crate) fn new(
+        plan: &Plan,
+        options: Options,
+        watch: Option<(Watch, usize)>,
+    ) -> Result<Built, SimulationError> {
+        Ok(match watch {
+            Some((watch, limit)) => {
+                let target = |context: &Context| watch.resolve(context);
+                Built::Watching(Simulation::watched(plan, options, target, limit)?, limit)
+            }
+            None if plan.queue_changes.is_some() => {
+                Built::Recording(Simulation::recording(plan, options)?)
+            }
+            None => Built::Plain(Simulation::new(plan, options)?),
+        })
+    }
+
+    pub(crate) fn run(&mut self, mut sink: &mut dyn Sink) -> Result<Outcome, SimulationError> {
+        match self {
+            Built::Plain(simulation) => simulation.run(&mut sink),
+            Built::Recording(simulation) => simulation.run(&mut sink),
+            Built::Watching(simulation, _) => simulation.run(&mut sink),
+        }
+    }
+
+    /// What was watched, once it has run.
+    pub(crate) fn watched(&self) -> Watched {
+        match self {
+            Built::Watching(simulation, limit) => first_events(simulation.driver(), *limit),
+            _ => Watched::default(),
+        }
+    }
+}
+
+/// What the watchers of all parts have seen, in the order of time.
+fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D, limit: usize) -> Watched {
+    let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
+    let mut watched = Watched::default();
+    for (first, more) in logs.map(WatchLog::first) {
+        watched.events.extend(first);
+        watched.omitted += more;
+    }
+    let events = &mut watched.events;
+    events.sort_by_key(|event| (event.at, event.node, step(event), event.port));
+    watched.omitted += events.len().saturating_sub(limit) as u64;
+    events.truncate(limit);
+    watched
+}
+
+/// What comes first of what happens at a node at one instant: a packet arrives before it is sent,
+/// and is accepted before it is acknowledged; a pause is obeyed before what it lets go on is sent.
+fn step(event: &Event) -> u8 {
+    match event.kind {
+        // An XOFF lets go what leaves at that instant.
+        EventKind::Obeyed if event.packet.sequence > 0 => 4,
+        EventKind::Arrived => 0,
+        EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,
+        EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
+        EventKind::Sent => 3,
+    }
+}

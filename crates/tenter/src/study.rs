@@ -1,0 +1,108 @@
+//! A published study, run trial by trial.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use tenter_scenario::Loaded;
+use tenter_study::{Extent, Study, StudyAnswer, Variant};
+
+use crate::observer::Observer;
+use crate::{Error, Plan, Run, usual_threads};
+
+/// A study and how it is run.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct StudyRun {
+    study: Study,
+    extent: Extent,
+    threads: u16,
+    folder: Option<PathBuf>,
+}
+
+impl StudyRun {
+    /// A run of all that a study has.
+    pub fn new(study: Study) -> StudyRun {
+        StudyRun {
+            study,
+            extent: Extent::Full,
+            threads: usual_threads(),
+            folder: None,
+        }
+    }
+
+    /// Runs the study in full, or its quick form.
+    pub fn extent(mut self, extent: Extent) -> StudyRun {
+        self.extent = extent;
+        self
+    }
+
+    /// Uses at most so many threads for each trial.
+    pub fn threads(mut self, threads: u16) -> StudyRun {
+        self.threads = threads;
+        self
+    }
+
+    /// Writes each trial to `FOLDER/STUDY/VARIANT`, or to `seed-N` below that where the study
+    /// names seeds. Trials that lie there whole, from a run that was stopped, are not run again.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> StudyRun {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// The study.
+    pub fn study(&self) -> &Study {
+        &self.study
+    }
+
+    /// Runs all variants and compares them with what was published; `None` where the observer has
+    /// stopped a trial, since no study is judged by a part of its trials.
+    ///
+    /// # Errors
+    /// When a scenario of the study does not hold, or a trial cannot be run or written.
+    pub fn answer(&self, observer: &mut dyn Observer) -> Result<Option<StudyAnswer>, Error> {
+        let study = &self.study;
+        let mut trials = Vec::new();
+        if !study.has(self.extent) {
+            return Ok(Some(study.judge(self.extent, &trials)));
+        }
+        for variant in &study.variants {
+            let mut of_variant = Vec::new();
+            for loaded in study.trials(variant, self.extent)? {
+                let trial = self.run(variant, loaded).run_with(observer)?;
+                if trial.was_cancelled() {
+                    return Ok(None);
+                }
+                let plan = trial.plan.resolved();
+                let trial = tenter_study::Trial::of(plan, trial.summary, trial.counts, trial.flows);
+                of_variant.push(study.thinned(trial));
+            }
+            trials.push(of_variant);
+        }
+        Ok(Some(study.judge(self.extent, &trials)))
+    }
+
+    /// The run of a variant with one seed. Studies are as large as they are: none is refused for
+    /// the memory it takes.
+    fn run(&self, variant: &Variant, loaded: Loaded) -> Run {
+        let mut title = format!("{} {}", self.study.name, variant.name);
+        let seed = self.study.seeds.as_ref().map(|_| loaded.plan.seed);
+        if let Some(seed) = seed {
+            let _ = write!(title, ", seed {seed}");
+        }
+        let mut run = Run::new(&Plan::new(loaded))
+            .title(title)
+            .threads(self.threads)
+            .force(true);
+        if self.study.needs_flows() {
+            run = run.keep_flows();
+        }
+        let Some(folder) = &self.folder else {
+            return run;
+        };
+        let mut path = folder.join(&self.study.name).join(&variant.name);
+        if let Some(seed) = seed {
+            path.push(format!("seed-{seed}"));
+        }
+        run.folder(path).reuse()
+    }
+}

@@ -1,0 +1,111 @@
+//! A trial: what a run has left.
+
+use std::path::{Path, PathBuf};
+
+use tenter_net::Event;
+use tenter_record::{
+    CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, StopKind, Summary,
+    SwitchRow,
+};
+
+use crate::Plan;
+
+/// A trial that has come to its end, or was stopped: then it has what was done until that.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    pub(crate) plan: Plan,
+    pub(crate) summary: Summary,
+    pub(crate) counts: Counts,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) flows: Vec<FlowRow>,
+    pub(crate) samples: Vec<SampleRow>,
+    pub(crate) watched: Watched,
+}
+
+/// What was seen of a flow or a port that was watched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// Its first events, in the order of time.
+    pub events: Vec<Event>,
+    /// How many more there were.
+    pub omitted: u64,
+}
+
+impl Trial {
+    /// What was run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Everything about the trial at a glance, as `summary.json` has it.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Whether every job was done.
+    pub fn is_complete(&self) -> bool {
+        self.summary.complete
+    }
+
+    /// Whether its caller has stopped it.
+    pub fn was_cancelled(&self) -> bool {
+        self.summary.stopped_by == Some(StopKind::User)
+    }
+
+    /// Digest of all results, in hexadecimal: equal trials have equal digests.
+    pub fn digest(&self) -> &str {
+        &self.summary.engine.digest
+    }
+
+    /// Its folder, where it was asked for.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// One row for each job.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobRow> {
+        self.summary.jobs.iter().map(|job| &job.job)
+    }
+
+    /// One row for each collective and iteration, job by job.
+    pub fn collectives(&self) -> impl Iterator<Item = &CollectiveRow> {
+        self.summary.jobs.iter().flat_map(|job| &job.collectives)
+    }
+
+    /// One row for each port.
+    pub fn ports(&self) -> &[PortRow] {
+        &self.counts.ports
+    }
+
+    /// One row for each queue.
+    pub fn queues(&self) -> &[QueueRow] {
+        &self.counts.queues
+    }
+
+    /// One row for each switch.
+    pub fn switches(&self) -> &[SwitchRow] {
+        &self.counts.switches
+    }
+
+    /// One row for each chunk on its queue pair, where [`Run::keep_flows`](crate::Run::keep_flows)
+    /// asked for them; otherwise none.
+    pub fn flows(&self) -> &[FlowRow] {
+        &self.flows
+    }
+
+    /// Samples of the ports, where [`Run::keep_samples`](crate::Run::keep_samples) asked for them;
+    /// otherwise none.
+    pub fn samples(&self) -> &[SampleRow] {
+        &self.samples
+    }
+
+    /// What was watched.
+    pub fn watched(&self) -> &Watched {
+        &self.watched
+    }
+
+    /// What ports, queues and switches have counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}

@@ -1,0 +1,309 @@
+//! What a program sees of runs, trials and experiments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tenter::{
+    Control, Error, Experiment, FlowRow, Interference, Observer, Plan, Run, Running, Scenario,
+    SinkError, Summary,
+};
+
+const SHORT: &str = "
+name: short
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 2}
+jobs:
+  - name: a
+    ranks: [host0, host1, host4, host5]
+    collectives: [{collective: all-to-all, size: 1MiB}]
+  - name: b
+    ranks: [host2, host3, host6, host7]
+    collectives: [{collective: all-to-all, size: 1MiB}]
+";
+
+/// Hours of work.
+const LONG: &str = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2}
+jobs:
+  - name: endless
+    iterations: 1000000
+    gap: 2us
+    collectives: [{collective: all-to-all, size: 256KiB}]
+";
+
+/// No step of these tests takes a tenth of this.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn plan(text: &str) -> Plan {
+    Scenario::from_yaml(text).resolve().expect("it holds")
+}
+
+/// A folder that is removed with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let name = format!("tenter-facade-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What was heard, in words.
+#[derive(Default)]
+struct Heard {
+    said: Vec<String>,
+    flows: usize,
+    /// The simulation that is stopped at its first progress.
+    stop_at: Option<&'static str>,
+    now: String,
+}
+
+impl Observer for Heard {
+    fn begins(&mut self, title: &str) {
+        title.clone_into(&mut self.now);
+        self.said.push(format!("begins {title}"));
+    }
+
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        self.flows += rows.len();
+        Ok(())
+    }
+
+    fn progress(&mut self, at: &Running<'_>) -> Control {
+        assert!(at.expected_packet_hops() > 0.0);
+        if self.stop_at.is_some_and(|title| title == self.now) {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+
+    fn further_runs(&mut self, count: usize) {
+        self.said.push(format!("{count} more"));
+    }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        let complete = summary.complete;
+        self.said.push(format!("trial {title} {complete}"));
+    }
+
+    fn kept(&mut self, title: &str, _: &Path) {
+        self.said.push(format!("kept {title}"));
+    }
+}
+
+#[test]
+fn results_depend_on_nothing_but_the_plan() {
+    let plan = plan(SHORT);
+    let one = Run::new(&plan).threads(1).run().expect("it runs");
+    assert!(one.is_complete() && one.flows().is_empty() && one.folder().is_none());
+    let kept = Run::new(&plan).threads(2).keep_flows().keep_samples();
+    let kept = kept.run().expect("it runs");
+    assert_eq!(one.digest(), kept.digest());
+    assert!(!kept.flows().is_empty() && !kept.samples().is_empty());
+    let started = Run::new(&plan).start().expect("it starts");
+    assert_eq!(started.join().expect("it runs").digest(), one.digest());
+}
+
+#[test]
+fn a_cancelled_run_leaves_what_was_done() {
+    let run = Run::new(&plan(LONG)).start().expect("it starts");
+    let since = Instant::now();
+    while run.progress().flows_done == 0 {
+        assert!(since.elapsed() < PATIENCE, "it does not run");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(!run.is_finished());
+    run.cancel();
+    let trial = run.join().expect("a partial trial");
+    assert!(trial.was_cancelled() && !trial.is_complete());
+    assert!(trial.collectives().any(|row| row.complete));
+}
+
+#[test]
+fn a_dropped_handle_ends_its_run() {
+    let since = Instant::now();
+    drop(Run::new(&plan(LONG)).start().expect("it starts"));
+    assert!(since.elapsed() < PATIENCE);
+}
+
+#[test]
+fn an_observer_hears_rows_and_further_runs() {
+    let mut heard = Heard::default();
+    let run = Run::new(&plan(SHORT)).interference(Interference::Alone);
+    let trial = run.title("x").run_with(&mut heard).expect("it runs");
+    let said = [
+        "begins x",
+        "2 more",
+        "begins run 1 of 2",
+        "begins run 2 of 2",
+        "trial x true",
+    ];
+    assert_eq!(heard.said, said);
+    // Flows of further runs are not among them: 4 · 3 of each job.
+    assert_eq!(heard.flows, 24);
+    assert_eq!(trial.summary().interference.len(), 2);
+}
+
+#[test]
+fn a_trial_whose_further_runs_were_stopped_is_partial() {
+    let scratch = Scratch::new("stopped");
+    let mut heard = Heard {
+        stop_at: Some("run 2 of 2"),
+        ..Heard::default()
+    };
+    // Long enough for a progress in each run.
+    let text = SHORT.replace("size: 1MiB", "size: 64MiB");
+    let run = Run::new(&plan(&text)).interference(Interference::Alone);
+    let run = run.folder(&scratch.0).run_with(&mut heard);
+    let trial = run.expect("it runs");
+    assert!(trial.was_cancelled() && trial.summary().interference.is_empty());
+    assert!(trial.jobs().all(|job| job.complete));
+    let manifest = fs::read_to_string(scratch.0.join("manifest.json")).expect("it is there");
+    assert!(manifest.contains("\"complete\": false"), "{manifest}");
+}
+
+#[test]
+fn a_finished_trial_is_reused_only_if_it_is_the_same() {
+    let scratch = Scratch::new("reused");
+    let run = |text: &str| {
+        let mut heard = Heard::default();
+        let run = Run::new(&plan(text)).folder(&scratch.0);
+        let trial = run.keep_flows().reuse().run_with(&mut heard);
+        (heard.said, trial.expect("it runs"))
+    };
+    let (said, first) = run(SHORT);
+    assert_eq!(said, ["begins ", "trial  true"]);
+    let (said, again) = run(SHORT);
+    assert_eq!(said, ["kept ", "trial  true"]);
+    assert_eq!(again.summary(), first.summary());
+    assert_eq!(again.flows().len(), first.flows().len());
+    assert_eq!(again.counts(), first.counts());
+    let (said, _) = run(&SHORT.replace("size: 1MiB", "size: 2MiB"));
+    assert_eq!(said, ["begins ", "trial  true"]);
+}
+
+/// Removes the folder under the run.
+#[cfg(unix)]
+struct Remover(PathBuf);
+
+#[cfg(unix)]
+impl Observer for Remover {
+    fn ends(&mut self) {
+        fs::remove_dir_all(&self.0).expect("a folder can be removed under a run");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trial_that_cannot_be_written_is_not_lost() {
+    let scratch = Scratch::new("vanished");
+    let folder = scratch.0.join("trial");
+    let run = Run::new(&plan(SHORT)).folder(&folder);
+    match run.run_with(&mut Remover(folder)) {
+        Err(Error::NotWritten { trial, source }) => {
+            assert!(trial.is_complete());
+            assert!(source.to_string().contains("check the path"), "{source}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_grid_runs_the_last_axis_fastest() {
+    let scratch = Scratch::new("grid");
+    let experiment = || {
+        Experiment::new(&Scenario::from_yaml(SHORT))
+            .vary("fabric.spines", [1, 2])
+            .vary("jobs[0].iterations", [1, 2])
+            .seeds(2)
+            .folder(&scratch.0)
+    };
+    let results = experiment().run().expect("it runs");
+    let values = |at: usize| -> Vec<&str> {
+        let settings = results.points[at].settings.iter();
+        settings.map(|(_, value)| value.as_str()).collect()
+    };
+    assert_eq!(results.points.len(), 4);
+    assert_eq!((values(0), values(1)), (vec!["1", "1"], vec!["1", "2"]));
+    assert_eq!(values(2), ["2", "1"]);
+    for point in &results.points {
+        let seeds = point.trials.iter().map(|trial| trial.plan().seed());
+        assert_eq!(seeds.collect::<Vec<u64>>(), [1, 2]);
+        assert!(!point.rows().is_empty());
+    }
+    assert!(scratch.0.join("point-4/seed-2/manifest.json").is_file());
+    assert!(scratch.0.join("point-1/seeds.parquet").is_file());
+    // Nothing is run again, and nothing at all where a point does not hold.
+    let mut heard = Heard::default();
+    experiment().run_with(&mut heard).expect("it is there");
+    let again = heard.said.iter().find(|said| said.starts_with("begins"));
+    assert_eq!(again, None);
+    let mut heard = Heard::default();
+    let wrong = experiment().vary("fabric.leaves", ["2", "two"]);
+    let error = wrong.run_with(&mut heard).expect_err("`two` is no number");
+    assert!(matches!(error, Error::Scenario(_)) && error.is_of_input());
+    assert!(error.to_string().contains("fabric.leaves"), "{error}");
+    assert!(heard.said.is_empty());
+}
+
+#[test]
+fn errors_name_the_place_and_the_remedy() {
+    let absent = Scenario::read("nowhere.yaml").expect_err("there is no file");
+    let text = absent.to_string();
+    assert!(text.starts_with("cannot read nowhere.yaml: check the path"));
+    let preset = Scenario::preset("quatum").expect_err("there is none");
+    let text = preset.to_string();
+    assert!(text.contains("there is no preset `quatum`"), "{text}");
+    let wrong = Scenario::from_yaml("fabric: {kind: ring}").resolve();
+    let wrong = wrong.expect_err("there is no such fabric").to_string();
+    assert!(wrong.contains("kind") && wrong.contains("jobs"), "{wrong}");
+    assert!(absent.is_of_input() && preset.is_of_input());
+}
+
+#[test]
+fn the_examples_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let examples = [
+        ("run_scenario", "digest "),
+        ("build_scenario", "8 leaves: Some("),
+        ("stream_rows", "flows the slowest took"),
+        ("cancel", "cancelled: true"),
+        ("grid", "random-spray, 4MiB: "),
+    ];
+    // This test is <target>/<profile>/deps/<name>: examples lie beside `deps`.
+    let test = std::env::current_exe().expect("a running test has a path");
+    let folder = test.ancestors().nth(2).expect("cargo puts tests there");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--workspace", "--examples"])
+        .args(["--profile", "test", "--target-dir"])
+        .arg(folder.parent().expect("a profile is in a target folder"))
+        .current_dir(&root)
+        .status();
+    assert!(built.expect("cargo runs").success());
+    for (example, expected) in examples {
+        let program = folder.join("examples").join(example);
+        let output = Command::new(program).current_dir(&root).output();
+        let output = output.expect("it was built");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{example}: {error}");
+        assert!(text.contains(expected), "{example}: {text}");
+        let file = format!("{}/examples/{example}.rs", env!("CARGO_MANIFEST_DIR"));
+        let lines = fs::read_to_string(file)
+            .expect("it is there")
+            .lines()
+            .count();
+        assert!(lines <= 60, "{example} has {lines} lines");
+    }
+}
