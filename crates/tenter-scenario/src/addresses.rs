@@ -8,9 +8,9 @@ use tenter_topology::Topology;
 
 use crate::decode::{Field, Section};
 use crate::hosts::{HostNames, HostRef};
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::tree::Node;
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const ADDRESSES: KeyTable = KeyTable {
     title: "`endpoint.addresses`",

@@ -10,14 +10,14 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Problems;
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::plan::{
     CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringController, SteeringDemand,
     SteeringPlan,
 };
 use crate::switching::Switching;
 use crate::topologies::DELAYS;
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{Key, KeyTable, key};
 
 /// The key in `fabric`.
 pub(crate) const KEY: Key = key(

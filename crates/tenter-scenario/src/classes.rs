@@ -7,10 +7,10 @@ use tenter_units::{Bytes, Rate};
 
 use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::Location;
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::profiles::Profile;
 use crate::tree::{Node, Value};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const CLASS: KeyTable = KeyTable {
     title: "`fabric.switch.classes[]`",

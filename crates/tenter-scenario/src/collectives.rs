@@ -8,10 +8,10 @@ use tenter_workload::{CollectiveRun, Compute};
 use crate::decode::{Field, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::groups;
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::topologies::{DELAYS, read_rate};
 use crate::tree::{Node, Value};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const COLLECTIVE: KeyTable = KeyTable {
     title: "`jobs[].collectives[]`",
@@ -511,7 +511,7 @@ mod tests {
             let named = |key: &str, word: &str| {
                 let key = COLLECTIVE.get(key).expect("a key of the table");
                 let word = format!("`{word}`");
-                key.form.contains(&word) || key.meaning.contains(&word)
+                key.form.text().contains(&word) || key.meaning.contains(&word)
             };
             assert!(named("collective", member.collective), "{member}");
             assert!(named("algorithm", member.algorithm), "{member}");

@@ -8,9 +8,9 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::classes::{decimal, read_probability};
 use crate::decode::{Field, Read, Section};
-use crate::keys::Presence::{Default as Otherwise, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::tree::{Entry, Node};
+use tenter_config::Presence::{Default as Otherwise, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const CONTROL: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control`, written as a mapping",

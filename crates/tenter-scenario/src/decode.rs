@@ -8,9 +8,9 @@ use std::str::FromStr;
 use tenter_units::{Bytes, Time, UnitError};
 
 use crate::diagnostics::{Location, Problems, quote};
-use crate::keys::{Key, KeyTable, Presence};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
+use tenter_config::{Form, Key, KeyTable, Presence, Reader};
 
 /// Longer words are no quantity, choice or key; they are not compared with those that are.
 const WORD_MAX: usize = 64;
@@ -26,6 +26,8 @@ pub(crate) struct Section<'p> {
     given: Vec<Entry>,
     tables: Vec<&'static KeyTable>,
     complete: Vec<Entry>,
+    /// Where the value stood that was taken last.
+    taken_at: Option<Location>,
 }
 
 /// One value that is being read.
@@ -39,7 +41,7 @@ pub(crate) struct Field<'p> {
     /// The value.
     pub(crate) node: Node,
     /// What its table says may be written; empty where no table speaks of it.
-    form: &'static str,
+    form: Form,
 }
 
 impl<'p> Section<'p> {
@@ -54,7 +56,7 @@ impl<'p> Section<'p> {
             path: String::new(),
             at: node.at,
             node,
-            form: "",
+            form: Form::Words(""),
         };
         field.section(table)
     }
@@ -82,6 +84,7 @@ impl<'p> Section<'p> {
             (None, Presence::Depends(_)) => return None,
         };
         self.put(name, node.clone());
+        self.taken_at = at;
         Some(Field {
             problems: self.problems,
             path: self.path_of(name),
@@ -287,8 +290,37 @@ impl<'p> Section<'p> {
         } else {
             format!("{} lacks {}", quote(&self.path), quote(key.name))
         };
-        let help = format!("add {} ({}): {}", quote(key.name), key.form, key.meaning);
+        let help = format!(
+            "add {} ({}): {}",
+            quote(key.name),
+            key.form.text(),
+            key.sentence()
+        );
         self.problems.push(self.at, message, Some(help));
+    }
+}
+
+/// Components read their keys by the types that they have for them.
+impl Reader for Section<'_> {
+    fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time> {
+        Section::time(self, key, range)
+    }
+
+    fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        Section::integer(self, key, range)
+    }
+
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        self.boolean(key)
+    }
+
+    fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize> {
+        let places: Vec<(&str, usize)> = words.iter().copied().zip(0..).collect();
+        Section::choice(self, key, &places)
+    }
+
+    fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
+        self.problem_of(key, self.taken_at, what, remedy);
     }
 }
 
@@ -333,7 +365,7 @@ impl<'p> Field<'p> {
             path: path.to_owned(),
             at,
             node,
-            form: "",
+            form: Form::Words(""),
         }
     }
 
@@ -366,6 +398,7 @@ impl<'p> Field<'p> {
             given,
             tables: vec![table],
             complete: Vec::new(),
+            taken_at: None,
         }
     }
 
@@ -514,10 +547,10 @@ impl<'p> Field<'p> {
     pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         debug_assert!(
-            agrees(self.form, names()),
+            agrees(&self.form.text(), names()),
             "the table of `{}` says other words than are read: {}",
             self.path,
-            self.form
+            self.form.text()
         );
         let found = self
             .word()

@@ -12,11 +12,11 @@ use crate::decode::{Field, Read, Section};
 use crate::delays;
 use crate::diagnostics::Location;
 use crate::entropy::{self, EntropyDraft};
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::pcie;
 use crate::scale_up;
 use crate::tree::{Entry, Node};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const ENDPOINT: KeyTable = KeyTable {
     title: "`endpoint`",

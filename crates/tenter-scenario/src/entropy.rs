@@ -7,10 +7,10 @@ use crate::buffer::Around;
 use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
 use crate::endpoint::Endpoint;
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
 use crate::load_balancing::Reordering;
 use crate::plan::LinkImpairment;
+use tenter_config::Presence::Default;
+use tenter_config::{KeyTable, key};
 
 const ENTROPY: KeyTable = KeyTable {
     title: "`endpoint.nic.entropy`",

@@ -5,9 +5,9 @@ use tenter_topology::{
 };
 
 use crate::decode::Section;
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{KeyTable, key};
 use crate::topologies::{COUNTS, DELAYS, Places, RATE_ORIGIN, read_list, read_rate};
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{KeyTable, key};
 
 /// The keys of this kind.
 pub(crate) const EXPLICIT: KeyTable = KeyTable {

@@ -5,8 +5,6 @@ use tenter_topology::TopologySpec;
 use crate::circuits::{self, CircuitDraft};
 use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::power::{self, PowerProfile};
 use crate::profiles;
@@ -15,6 +13,8 @@ use crate::switch::{self, SwitchDraft};
 use crate::switch_tiers::TierDraft;
 use crate::switching::{self, SwitchingDraft};
 use crate::topologies::{self, Places};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const FABRIC: KeyTable = KeyTable {
     title: "`fabric`",

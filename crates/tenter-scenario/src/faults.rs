@@ -5,10 +5,10 @@ use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
 use crate::decode::{Field, Read, Section};
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::links::{LinkName, find_host, find_switch};
 use crate::plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const FAULTS: KeyTable = KeyTable {
     title: "`faults`",

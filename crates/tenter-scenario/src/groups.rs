@@ -3,8 +3,8 @@
 use tenter_workload::collective::{CollectiveKind, Groups};
 
 use crate::decode::{Read, Section};
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{KeyTable, key};
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{KeyTable, key};
 
 const GROUPS: KeyTable = KeyTable {
     title: "`jobs[].collectives[].groups`",

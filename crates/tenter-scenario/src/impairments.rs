@@ -5,10 +5,10 @@ use tenter_net::impairment::{HOLD_MAX, Probability, Strikes, TesterAction};
 use tenter_topology::{CableEnd, Topology};
 
 use crate::decode::{Field, Read, Section, suggestion};
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{KeyTable, key};
 use crate::links::{LinkName, find_host};
 use crate::plan::{LinkImpairment, RulePlan};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{KeyTable, key};
 
 const IMPAIRMENT: KeyTable = KeyTable {
     title: "`impairments[]`",

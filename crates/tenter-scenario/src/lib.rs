@@ -55,7 +55,6 @@ pub mod ideal;
 mod impairments;
 mod import;
 mod jobs;
-mod keys;
 mod links;
 mod load;
 mod load_balancing;

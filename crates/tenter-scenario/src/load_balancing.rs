@@ -7,18 +7,16 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
     Adaptive, ByDestination, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing,
-    Notify, QualitySpec, QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray,
-    TelemetryAssisted, WeightedEcmp,
+    Notify, QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
-use tenter_units::Time;
 
 use crate::decode::{Field, Section};
 use crate::diagnostics::{Location, Problems};
 use crate::endpoint::Endpoint;
-use crate::keys::Presence::Default;
-use crate::keys::{Key, KeyTable, key};
 use crate::switching::credit;
+use tenter_config::Presence::Default;
+use tenter_config::{Component, Key, KeyTable, joined, key};
 
 const LOAD_BALANCING: KeyTable = KeyTable {
     title: "`fabric.load_balancing`",
@@ -58,44 +56,12 @@ const ECMP: KeyTable = KeyTable {
 
 const ADAPTIVE: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: adaptive`",
-    keys: &[IN_ORDER_NICS, REFRESH, STEP],
+    keys: &joined::<{ Adaptive::KEYS.len() + 1 }>(&[&[IN_ORDER_NICS], Adaptive::KEYS]),
 };
 
 const FLOWLET: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: flowlet`",
-    keys: &[
-        key(
-            "gap",
-            "time",
-            Default("256us"),
-            "A flow that has sent nothing for so long takes the least busy link",
-        )
-        .from("a common default of the inactivity interval in dynamic load balancing"),
-        key(
-            "buckets",
-            "whole number",
-            Default("256"),
-            "Entries of a switch's table of flows; flows of one entry count as one",
-        )
-        .from("a common default of the flow set size in dynamic load balancing"),
-        key(
-            "probability",
-            "percent, 0 to 100",
-            Default("0"),
-            "With what probability a packet of a flow without a gap moves it, when another link is better by `delta`; packets may then overtake each other",
-        )
-        .from("the probability threshold of reactive path rebalancing; with 0 there is none"),
-        key(
-            "delta",
-            "1 to 7",
-            Default("2"),
-            "By so many of eight levels another link must be better for that",
-        )
-        .from("the quality delta of reactive path rebalancing; its value is assumed"),
-        REFRESH,
-        STEP,
-        IN_ORDER_NICS,
-    ],
+    keys: &joined::<{ Flowlet::KEYS.len() + 1 }>(&[Flowlet::KEYS, &[IN_ORDER_NICS]]),
 };
 
 const SPRAY: KeyTable = KeyTable {
@@ -105,23 +71,10 @@ const SPRAY: KeyTable = KeyTable {
 
 const QUEUE_AWARE: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: queue-aware-spray`",
-    keys: &[
-        key(
-            "samples",
-            "whole number",
-            Default("2"),
-            "Links drawn by chance for each packet; it takes the one with the shortest queue",
-        )
-        .from("DRILL: two random choices, the first of its two parameters"),
-        key(
-            "remember",
-            "`true` or `false`",
-            Default("true"),
-            "Whether the link that the packet before found best is compared with them",
-        )
-        .from("DRILL: one unit of memory, the second of its two parameters"),
-        IN_ORDER_NICS,
-    ],
+    keys: &joined::<{ QueueAwareSpray::KEYS.len() + 1 }>(&[
+        QueueAwareSpray::KEYS,
+        &[IN_ORDER_NICS],
+    ]),
 };
 
 const IN_ORDER_NICS: Key = key(
@@ -130,22 +83,6 @@ const IN_ORDER_NICS: Key = key(
     Default("refuse"),
     "Whether NICs may be used that need the packets of a queue pair in order, and so take one that is overtaken for lost; to show what comes of it",
 );
-
-const REFRESH: Key = key(
-    "refresh",
-    "time",
-    Default("500ns"),
-    "How often a switch judges how busy its ports are; `0ns` means at every packet, which is slower to simulate",
-)
-.from("assumed: switch chips do it in hardware at intervals from a quarter of a microsecond on");
-
-const STEP: Key = key(
-    "step",
-    "time",
-    Default("250ns"),
-    "A port is one of eight levels busier for each such time that a frame would wait at it",
-)
-.from("eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G");
 
 /// The tables of this section for the reference.
 pub(crate) const TABLES: [&KeyTable; 7] = [
@@ -157,17 +94,6 @@ pub(crate) const TABLES: [&KeyTable; 7] = [
     &telemetry::TELEMETRY,
     &QUEUE_AWARE,
 ];
-
-/// No refresh is more frequent, unless levels are exact: a switch looks at all its ports each time.
-const REFRESH_MIN: Time = Time::from_ns(10);
-/// No refresh is rarer: a run lasts until the last one.
-const REFRESH_MAX: Time = Time::from_us(100);
-/// No gap or step is longer.
-const SECOND: Time = Time::from_us(1_000_000);
-/// No packet compares more queues.
-const SAMPLES_MAX: u64 = 64;
-/// A table of flows is no larger.
-const BUCKETS_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -370,13 +296,18 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
             section.extend(&SPRAY);
             Some(LoadBalancing::RoundRobinSpray(RoundRobinSpray))
         }
-        Kind::QueueAwareSpray => read_queue_aware(section).map(LoadBalancing::QueueAwareSpray),
+        Kind::QueueAwareSpray => {
+            section.extend(&QUEUE_AWARE);
+            QueueAwareSpray::read(section).map(LoadBalancing::QueueAwareSpray)
+        }
         Kind::Adaptive => {
             section.extend(&ADAPTIVE);
-            let quality = read_quality(section)?;
-            Some(LoadBalancing::Adaptive(Adaptive { quality }))
+            Adaptive::read(section).map(LoadBalancing::Adaptive)
         }
-        Kind::Flowlet => read_flowlet(section).map(LoadBalancing::Flowlet),
+        Kind::Flowlet => {
+            section.extend(&FLOWLET);
+            Flowlet::read(section).map(LoadBalancing::Flowlet)
+        }
         Kind::Telemetry => telemetry::read(section).map(LoadBalancing::Telemetry),
         Kind::Destination => Some(LoadBalancing::Destination(ByDestination)),
     }
@@ -400,55 +331,6 @@ fn read_ecmp(section: &mut Section<'_>) -> Option<Ecmp> {
         function: function?,
         fields: fields?,
         seeding: seeding?,
-    })
-}
-
-fn read_queue_aware(section: &mut Section<'_>) -> Option<QueueAwareSpray> {
-    section.extend(&QUEUE_AWARE);
-    let samples = section.integer("samples", 1..=SAMPLES_MAX);
-    let remembers = section.boolean("remember");
-    Some(QueueAwareSpray {
-        samples: samples?,
-        remembers: remembers?,
-    })
-}
-
-fn read_flowlet(section: &mut Section<'_>) -> Option<Flowlet> {
-    section.extend(&FLOWLET);
-    let gap = section.time("gap", Time::from_ps(1)..=SECOND);
-    let buckets = section.integer("buckets", 1..=BUCKETS_MAX);
-    let probability = section.integer::<u32>("probability", 0..=100);
-    let delta = section.integer::<u8>("delta", 1..=7);
-    let quality = read_quality(section);
-    Some(Flowlet {
-        gap: gap?,
-        buckets: buckets?,
-        reassignment: Reassignment {
-            delta: delta?,
-            probability_ppm: probability? * 10_000,
-        },
-        quality: quality?,
-    })
-}
-
-fn read_refresh(field: &Field<'_>) -> Option<Time> {
-    let refresh: Time = field.quantity("a time", &(Time::ZERO..=REFRESH_MAX))?;
-    if refresh > Time::ZERO && refresh < REFRESH_MIN {
-        let help = format!("write `0ns` for exact levels, or at least `{REFRESH_MIN}`");
-        field.problem("is too short to simulate", help);
-        return None;
-    }
-    Some(refresh)
-}
-
-fn read_quality(section: &mut Section<'_>) -> Option<QualitySpec> {
-    let refresh = section
-        .take("refresh")
-        .and_then(|field| read_refresh(&field));
-    let step = section.time("step", Time::from_ps(1)..=SECOND);
-    Some(QualitySpec {
-        refresh: refresh?,
-        step: step?,
     })
 }
 

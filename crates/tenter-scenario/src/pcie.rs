@@ -8,9 +8,9 @@ use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::{Location, quote};
 use crate::endpoint::Endpoint;
 use crate::hosts::{HostNames, HostRef};
-use crate::keys::Presence::{Default, Depends};
-use crate::keys::{KeyTable, key};
 use crate::tree::Node;
+use tenter_config::Presence::{Default, Depends};
+use tenter_config::{KeyTable, key};
 
 const PCIE: KeyTable = KeyTable {
     title: "`endpoint.nic.pcie`",

@@ -3,10 +3,10 @@
 use tenter_topology::Topology;
 
 use crate::decode::{Read, Section};
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::tree::{Entry, Node, Value};
 use crate::{decode, diagnostics::Problems, yaml};
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{Key, KeyTable, key};
 
 pub(crate) const KEY: Key = key(
     "power",

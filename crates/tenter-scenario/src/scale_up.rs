@@ -5,8 +5,8 @@ use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use crate::buffer::Around;
 use crate::decode::{Read, Section};
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
+use tenter_config::Presence::Default;
+use tenter_config::{KeyTable, key};
 
 const SCALE_UP: KeyTable = KeyTable {
     title: "`endpoint.host.scale_up`",

@@ -17,8 +17,6 @@ use crate::faults::FaultDraft;
 use crate::hosts::HostNames;
 use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{KeyTable, key};
 use crate::pcie;
 use crate::plan::{
     CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
@@ -36,6 +34,8 @@ use crate::{
     host_notices, impairments, load_balancing, power, reach, scale_up, source_flow_control, switch,
     switch_tiers, switching, topologies,
 };
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{KeyTable, key};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",

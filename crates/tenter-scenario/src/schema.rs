@@ -18,7 +18,6 @@ use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
-use crate::keys::KeyTable;
 use crate::{
     addresses, circuits, classes, collectives, congestion, endpoint, entropy, explicit_fabric,
     fabric,
@@ -28,6 +27,7 @@ use crate::{
     source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use object::{Object, list, one_of};
+use tenter_config::KeyTable;
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
 pub fn schema() -> String {

@@ -7,9 +7,9 @@ use tenter_units::Bytes;
 
 use crate::decode::{Read, Section};
 use crate::diagnostics::{Location, Problems};
-use crate::keys::Presence::{Default, Depends};
-use crate::keys::{Key, KeyTable, key};
 use crate::tree::Node;
+use tenter_config::Presence::{Default, Depends};
+use tenter_config::{Key, KeyTable, key};
 
 const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
     title: "`fabric.source_flow_control`",

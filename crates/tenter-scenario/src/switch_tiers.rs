@@ -4,10 +4,10 @@ use tenter_topology::Topology;
 
 use crate::decode::{Read, Section};
 use crate::diagnostics::{Location, Problems};
-use crate::keys::Presence::{self, Default, Depends, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::switch::{self, SwitchDraft};
 use crate::tree::{Entry, Node};
+use tenter_config::Presence::{self, Default, Depends, Required};
+use tenter_config::{Key, KeyTable, key};
 
 const AS_USUAL: Presence = Depends("as in `fabric.switch`");
 

@@ -13,9 +13,9 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section};
 use crate::diagnostics::{Location, Problems, quote};
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
 use crate::tree::{Entry, Node, Value};
+use tenter_config::Presence::Default;
+use tenter_config::{KeyTable, key};
 
 const SWITCHING: KeyTable = KeyTable {
     title: "`fabric.switching`",

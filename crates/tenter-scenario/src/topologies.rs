@@ -9,9 +9,9 @@ use tenter_units::{Rate, Time};
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::{Location, Problems};
 use crate::explicit_fabric;
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::tree::Node;
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{Key, KeyTable, key};
 
 pub(crate) const RATE_ORIGIN: &str =
     "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";

@@ -84,7 +84,7 @@ fn queue_aware_spray_has_the_numbers_of_drill() {
     let kind = "fabric.load_balancing.kind=queue-aware-spray";
     let drill = QueueAwareSpray {
         samples: 2,
-        remembers: true,
+        remember: true,
     };
     let spec = good(&[kind, PATIENT]);
     assert_eq!(spec, LoadBalancing::QueueAwareSpray(drill));

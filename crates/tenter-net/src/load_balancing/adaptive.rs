@@ -1,14 +1,16 @@
 //! Adaptive routing: every packet takes the least busy link.
 
+use tenter_config::component;
+
 use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
-/// Every packet by itself takes the link with the least backlog, as far as the switch knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Adaptive {
-    /// What the switch knows of its ports.
-    pub quality: QualitySpec,
+component! {
+    /// Every packet by itself takes the link with the least backlog, as far as the switch knows it.
+    pub struct Adaptive {
+        ..quality: QualitySpec, "What the switch knows of its ports.";
+    }
 }
 
 impl Described for Adaptive {

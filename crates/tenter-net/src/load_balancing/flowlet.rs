@@ -1,5 +1,6 @@
 //! Flowlet switching: a flow that has paused may take another link.
 
+use tenter_config::{Percent, component};
 use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
@@ -7,39 +8,43 @@ use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::{Draw, Packet};
 
-/// A flow keeps its link while its packets follow each other closely. After a gap it takes the
-/// least busy one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flowlet {
-    /// What the switch knows of its ports.
-    pub quality: QualitySpec,
-    /// So long a flow must have sent nothing.
-    pub gap: Time,
-    /// Entries of each table of flows; flows of one entry count as one.
-    pub buckets: u32,
-    /// Whether, and when, a flow without a gap moves.
-    pub reassignment: Reassignment,
+/// No gap is longer.
+const GAP_MAX: Time = Time::from_us(1_000_000);
+/// A table of flows is no larger.
+pub const BUCKETS_MAX: u32 = 1 << 20;
+
+component! {
+    /// A flow keeps its link while its packets follow each other closely. After a gap it takes the
+    /// least busy one.
+    pub struct Flowlet {
+        /// A flow that has sent nothing for so long takes the least busy link.
+        gap: Time = "256us", in Time::from_ps(1)..=GAP_MAX,
+            from "a common default of the inactivity interval in dynamic load balancing";
+        /// Entries of a switch's table of flows; flows of one entry count as one.
+        buckets: u32 = "256", in 1..=BUCKETS_MAX,
+            from "a common default of the flow set size in dynamic load balancing";
+        /// With what probability a packet of a flow without a gap moves it, when another link is
+        /// better by `delta`; packets may then overtake each other.
+        probability: Percent = "0", in 0..=100,
+            from "the probability threshold of reactive path rebalancing; with 0 there is none";
+        /// By so many of eight levels another link must be better for that.
+        delta: u8 = "2", in 1..=7,
+            from "the quality delta of reactive path rebalancing; its value is assumed";
+        ..quality: QualitySpec, "What the switch knows of its ports.";
+    }
 }
 
-/// When a flow takes a less busy link although its packets follow each other closely; they may then
-/// overtake each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reassignment {
-    /// By so many levels the least busy link must be better.
-    pub delta: u8,
-    /// With what probability a packet moves its flow then, in parts per million; 0: never.
-    pub probability_ppm: u32,
-}
-
-impl Reassignment {
-    /// Whether a packet moves its flow from a candidate to another one.
-    fn moves(self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
+impl Flowlet {
+    /// Whether a packet without a gap moves its flow from a candidate to another one: with a
+    /// probability, where the other one is less busy by so much. It may then overtake those before
+    /// it.
+    fn moves(&self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
         let level = |place: usize| view.level(view.candidates[place], packet.at);
-        if level(from) < level(to) + self.delta.max(1) {
+        if level(from) < level(to) + self.delta {
             return false;
         }
         let draw = packet.draw(view.seed, Draw::Move) >> 32;
-        draw * 1_000_000 < u64::from(self.probability_ppm) << 32
+        draw * 1_000_000 < u64::from(self.probability.ppm()) << 32
     }
 }
 
@@ -53,8 +58,8 @@ struct Bucket {
 /// The tables of flows of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowletTable {
+    spec: Flowlet,
     gap: u64,
-    reassignment: Reassignment,
     table: Buckets<Bucket>,
     moves: u64,
 }
@@ -66,8 +71,8 @@ impl FlowletTable {
             last: None,
         };
         FlowletTable {
+            spec,
             gap: spec.gap.ps(),
-            reassignment: spec.reassignment,
             table: Buckets::new(spec.buckets, empty),
             moves: 0,
         }
@@ -91,7 +96,7 @@ impl Described for Flowlet {
     }
 
     fn reorders(&self) -> bool {
-        self.reassignment.probability_ppm > 0
+        self.probability.0 > 0
     }
 }
 
@@ -103,13 +108,13 @@ impl Balance for FlowletTable {
         bucket.last = Some(packet.at);
         let kept = view.candidates.iter().position(|port| *port == bucket.port);
         let kept = kept.filter(|_| fresh);
-        let stays = self.reassignment.probability_ppm == 0;
+        let stays = self.spec.probability.0 == 0;
         if let Some(kept) = kept.filter(|_| stays) {
             return kept;
         }
         let best = view.best(packet);
         if let Some(kept) = kept {
-            if !self.reassignment.moves(packet, (kept, best), view) {
+            if !self.spec.moves(packet, (kept, best), view) {
                 return kept;
             }
             self.moves += 1;

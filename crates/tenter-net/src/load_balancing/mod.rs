@@ -18,7 +18,7 @@ mod weighted_ecmp;
 pub use adaptive::Adaptive;
 pub use destination::ByDestination;
 pub use ecmp::{Ecmp, FiveTuple, HashFields, HashFunction, HashSeeding};
-pub use flowlet::{Flowlet, Reassignment};
+pub use flowlet::{BUCKETS_MAX, Flowlet};
 pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;

@@ -1,6 +1,7 @@
 //! What a switch knows of how busy its ports are: a level for each, as load-balancing hardware
 //! keeps it.
 
+use tenter_config::component;
 use tenter_units::Time;
 
 use crate::port::Port;
@@ -9,14 +10,32 @@ use crate::port::Port;
 const LEVELS: u64 = 8;
 const NEVER: u64 = u64::MAX;
 
-/// How a switch judges its ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QualitySpec {
-    /// How often the levels are refreshed; zero when they are exact at every instant.
-    pub refresh: Time,
-    /// A port is one level busier for each such time that a frame would have to wait at it; there
-    /// are eight levels.
-    pub step: Time,
+/// No refresh is more frequent, unless levels are exact: a switch looks at all its ports each time.
+const REFRESH_MIN: Time = Time::from_ns(10);
+/// No refresh is rarer: a run lasts until the last one.
+const REFRESH_MAX: Time = Time::from_us(100);
+/// No step is longer.
+const STEP_MAX: Time = Time::from_us(1_000_000);
+
+component! {
+    /// How a switch judges its ports.
+    pub struct QualitySpec {
+        /// How often a switch judges how busy its ports are; `0ns` means at every packet, which is
+        /// slower to simulate.
+        refresh: Time = "500ns", in Time::ZERO..=REFRESH_MAX, unless too_often,
+            from "assumed: switch chips do it in hardware at intervals from a quarter of a microsecond on";
+        /// A port is one of eight levels busier for each such time that a frame would wait at it.
+        step: Time = "250ns", in Time::from_ps(1)..=STEP_MAX,
+            from "eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G";
+    }
+}
+
+fn too_often(refresh: Time) -> Option<(String, String)> {
+    let exact = refresh == Time::ZERO;
+    (!exact && refresh < REFRESH_MIN).then(|| {
+        let remedy = format!("write `0ns` for exact levels, or at least `{REFRESH_MIN}`");
+        ("is too short to simulate".to_owned(), remedy)
+    })
 }
 
 impl QualitySpec {

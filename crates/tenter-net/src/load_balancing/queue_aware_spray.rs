@@ -1,22 +1,29 @@
 //! Queue-aware packet spray: every packet takes the shortest of a few queues drawn by chance, and
 //! of the one that was shortest last time (DRILL).
 
+use tenter_config::component;
 use tenter_engine::mix64;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::{Balance, Described, QualitySpec, View};
 use crate::packet::{Draw, Packet};
 
-/// How many queues a packet compares. A switch looks at them as they are at that instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueAwareSpray {
-    /// Links drawn by chance for each packet, at least one; one may be drawn twice.
-    pub samples: u8,
-    /// Whether the least busy link of the packet before is compared with them.
-    pub remembers: bool,
+/// No packet compares more queues.
+const SAMPLES_MAX: u8 = 64;
+
+component! {
+    /// How many queues a packet compares. A switch looks at them as they are at that instant.
+    pub struct QueueAwareSpray {
+        /// Links drawn by chance for each packet; it takes the one with the shortest queue.
+        samples: u8 = "2", in 1..=SAMPLES_MAX,
+            from "DRILL: two random choices, the first of its two parameters";
+        /// Whether the link that the packet before found best is compared with them.
+        remember: bool = "true",
+            from "DRILL: one unit of memory, the second of its two parameters";
+    }
 }
 
-/// What one switch remembers: for each list of equal-cost ports the place of the best one.
+/// What one switch remember: for each list of equal-cost ports the place of the best one.
 #[derive(Clone, Debug)]
 pub(crate) struct SprayMemory {
     spec: QueueAwareSpray,
@@ -64,7 +71,7 @@ impl Balance for SprayMemory {
             }
         }
         // Of equals not the one that was taken before: the next would take it again.
-        let before = remembered.filter(|_| self.spec.remembers);
+        let before = remembered.filter(|_| self.spec.remember);
         if let Some(before) = before.filter(|&before| backlog(before) < backlog(chosen)) {
             chosen = before;
         }

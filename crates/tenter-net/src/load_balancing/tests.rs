@@ -6,7 +6,7 @@ use tenter_units::{Rate, Time};
 
 use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, LoadBalancing, QualitySpec,
-    QueueAwareSpray, RandomSpray, Reassignment, RoundRobinSpray, WeightedEcmp,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, WeightedEcmp,
 };
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
@@ -123,7 +123,8 @@ fn one_flow_keeps_its_link_or_uses_all() {
             quality: QUALITY,
             gap,
             buckets: 16,
-            reassignment: Reassignment::default(),
+            probability: Percent(0),
+            delta: 1,
         })
     };
     let keeping = [
@@ -167,7 +168,8 @@ fn flows_with_other_candidates_share_no_entry() {
         quality: QUALITY,
         gap: Time::from_us(5),
         buckets: 1,
-        reassignment: Reassignment::default(),
+        probability: Percent(0),
+        delta: 1,
     });
     let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
@@ -248,10 +250,8 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
             quality: QUALITY,
             gap: Time::from_us(5),
             buckets: 16,
-            reassignment: Reassignment {
-                delta,
-                probability_ppm: percent * 10_000,
-            },
+            probability: Percent(percent),
+            delta,
         });
         let routing = routing();
         let of_seed = |seed: u32| {
@@ -282,7 +282,7 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
 #[test]
 fn two_samples_leave_a_busy_port_mostly_alone() {
     let spray =
-        |samples, remembers| LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remembers });
+        |samples, remember| LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remember });
     let burst = || (0..4_000).map(|sequence| packet(1, sequence, 100_000));
     let mut ports = ports();
     // One sample compares nothing: a quarter each, with deviations of 27.

@@ -9,9 +9,9 @@ use tenter_workload::{CollectiveRun, Compute, Job};
 use crate::decode::{Field, Section};
 use crate::diagnostics::Location;
 use crate::hosts::{HostNames, HostRef};
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::tree::{Node, Value};
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{Key, KeyTable, key};
 
 /// Who sends, of a flow or of pairs of a workload.
 pub(super) const FROM: Key = key(

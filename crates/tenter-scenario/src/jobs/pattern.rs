@@ -16,9 +16,9 @@ use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
 use crate::import::matrix;
-use crate::keys::Presence::{Default, Depends, Required};
-use crate::keys::{Key, KeyTable, key};
 use crate::tree::Node;
+use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::{Key, KeyTable, key};
 
 pub(super) const PATTERN: KeyTable = KeyTable {
     title: "`jobs[].pattern`",

@@ -8,9 +8,9 @@ use super::{JobDraft, LATEST, read_delay};
 use crate::decode::{Read, Section, suggestion};
 use crate::diagnostics::{Location, quote};
 use crate::hosts::HostNames;
-use crate::keys::Presence::{Default, Required};
-use crate::keys::{KeyTable, key};
 use crate::tree::Value;
+use tenter_config::Presence::{Default, Required};
+use tenter_config::{KeyTable, key};
 
 pub(super) const START: KeyTable = KeyTable {
     title: "`jobs[].start`",

@@ -1,16 +1,23 @@
 //! The keys of telemetry-assisted load balancing.
 
-use tenter_net::load_balancing::{Notify, TelemetryAssisted};
+use tenter_net::load_balancing::{BUCKETS_MAX, Notify, QualitySpec, TelemetryAssisted};
 use tenter_units::{Bytes, Time};
 
-use super::{BUCKETS_MAX, IN_ORDER_NICS, REFRESH, SECOND, STEP, read_quality};
+use super::IN_ORDER_NICS;
 use crate::decode::Section;
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
+use tenter_config::Presence::Default;
+use tenter_config::{Component, Key, KeyTable, joined, key};
 
 pub(super) const TELEMETRY: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: telemetry`",
-    keys: &[
+    keys: &joined::<{ OWN.len() + QualitySpec::KEYS.len() + 1 }>(&[
+        OWN,
+        QualitySpec::KEYS,
+        &[IN_ORDER_NICS],
+    ]),
+};
+
+const OWN: &[Key] = &[
         key(
             "notify",
             "`leaf` or `host`",
@@ -86,12 +93,10 @@ pub(super) const TELEMETRY: KeyTable = KeyTable {
             "With `move: at-gap`, so long a flow must have sent nothing",
         )
         .from("a common default of the inactivity interval in dynamic load balancing"),
-        REFRESH,
-        STEP,
-        IN_ORDER_NICS,
-    ],
-};
+];
 
+/// No time is longer.
+const SECOND: Time = Time::from_us(1_000_000);
 /// No threshold is larger.
 const THRESHOLD_MAX: Bytes = Bytes::new(1 << 40);
 /// There are eight levels, and twice as many of own queue and notice together.
@@ -122,11 +127,11 @@ pub(super) fn read(section: &mut Section<'_>) -> Option<TelemetryAssisted> {
     let response = time("response");
     let hold_down = time("hold_down");
     let memory = time("memory");
-    let buckets = section.integer("buckets", 1..=BUCKETS_MAX);
+    let buckets = section.integer("buckets", 1..=u64::from(BUCKETS_MAX));
     let delta = section.integer("delta", 1..=DELTA_MAX);
     let waits = section.choice("move", &[("at-once", false), ("at-gap", true)]);
     let gap = section.time("gap", Time::from_ps(1)..=SECOND);
-    let quality = read_quality(section);
+    let quality = QualitySpec::read(section);
     if notify == Some(host) {
         refuse_of_leaves(section, given);
     }

@@ -1,8 +1,21 @@
 //! What a key may hold, from the words of its table: "time", "`a` or `b`", "0 to 63, or `none`".
 
 use serde_json::{Value, json};
+use tenter_config::Shape;
 
 use super::list;
+
+/// The schema of a type.
+pub(super) fn of_shape(shape: Shape) -> Value {
+    match shape {
+        Shape::Time { .. } => json!({"$ref": "#/$defs/time"}),
+        Shape::Integer { least, most } | Shape::Percent { least, most } => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        Shape::Flag => json!({"enum": [true, false]}),
+        Shape::Choice(words) => json!({ "enum": words }),
+    }
+}
 
 /// The schema of a form. `inner` is that of the mapping, or of each item of the list, that the form
 /// speaks of; nothing where a form is not understood.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::form;
-use crate::keys::{Key, KeyTable, Presence};
+use tenter_config::{Form, Key, KeyTable, Presence};
 
 /// A mapping: the keys of some tables, and what those that hold mappings or lists hold.
 pub(super) struct Object {
@@ -74,14 +74,18 @@ impl Object {
     fn value(&self, key: &Key) -> Value {
         let inner = self.inner.iter().find(|(name, _)| *name == key.name);
         let inner = inner.map(|(_, schema)| schema);
-        form::schema(key.form, inner)
-            .unwrap_or_else(|| panic!("the form of `{}` is unknown: {}", key.name, key.form))
+        let words = match key.form {
+            Form::Typed(shape) => return form::of_shape(shape()),
+            Form::Words(words) => words,
+        };
+        form::schema(words, inner)
+            .unwrap_or_else(|| panic!("the form of `{}` is unknown: {words}", key.name))
     }
 }
 
 /// The schema with what the tables say about a key.
 fn described(mut schema: Value, key: &Key) -> Value {
-    let mut text = format!("{}.", key.meaning);
+    let mut text = format!("{}.", key.sentence());
     if !key.origin.is_empty() {
         text = format!("{text} Origin: {}.", key.origin);
     }

@@ -9,10 +9,10 @@ use tenter_units::Time;
 
 use crate::decode::Section;
 use crate::diagnostics::{Location, Problems};
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
 use crate::switching::Around;
 use crate::tree::{Entry, Node};
+use tenter_config::Presence::Default;
+use tenter_config::{KeyTable, key};
 
 pub(crate) const CREDIT: KeyTable = KeyTable {
     title: "`fabric.switching` with `kind: credit-based`",

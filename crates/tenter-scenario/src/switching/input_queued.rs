@@ -5,9 +5,9 @@ use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 
 use crate::decode::Section;
 use crate::diagnostics::{Location, Problems};
-use crate::keys::Presence::Default;
-use crate::keys::{KeyTable, key};
 use crate::switching::Around;
+use tenter_config::Presence::Default;
+use tenter_config::{KeyTable, key};
 
 pub(crate) const INPUT_QUEUED: KeyTable = KeyTable {
     title: "`fabric.switching` with `kind: input-queued`",

@@ -4,8 +4,9 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "tenter-units",
+    "tenter-config",
     "tenter-engine",
     "tenter-record",
     "tenter-topology",
@@ -23,7 +24,7 @@ const ORDER: [&str; 15] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 11;
+const CORE: usize = 12;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

@@ -1,0 +1,37 @@
+//! How a component of a scenario declares its keys: once, in its own file.
+//!
+//! ```text
+//!   component! { struct with ranges, defaults, origins }
+//!        ├──▶ the struct that the model works with
+//!        ├──▶ reading it, with a place for each problem   (a Reader: the scenario's sections)
+//!        ├──▶ its table in the reference                  (KeyTable::markdown)
+//!        └──▶ its part of the JSON Schema                 (Shape)
+//! ```
+//!
+//! ```
+//! use tenter_config::{Component, component};
+//! use tenter_units::Time;
+//!
+//! component! {
+//!     /// A pause that is obeyed after a while.
+//!     pub struct Pause {
+//!         /// How long a port takes to obey.
+//!         response: Time = "1us", in Time::ZERO..=Time::from_us(100), from "IEEE 802.1Qbb";
+//!         /// Whether it obeys at all.
+//!         obeys: bool = "true";
+//!     }
+//! }
+//!
+//! assert_eq!(Pause::KEYS[0].name, "response");
+//! assert_eq!(Pause::KEYS[0].form.text(), "time");
+//! ```
+//!
+//! **Architecture invariant.** Nothing here knows a component, a notation or a file.
+
+mod component;
+mod key;
+mod shape;
+
+pub use component::{Component, Percent, Reader, Value};
+pub use key::{Form, Key, KeyTable, Presence, joined, key};
+pub use shape::Shape;

@@ -1,0 +1,71 @@
+//! What may be written for a key, by its type.
+
+use std::borrow::Cow;
+
+use tenter_units::Time;
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A time with its unit, within bounds.
+    Time {
+        /// No shorter.
+        least: Time,
+        /// No longer.
+        most: Time,
+    },
+    /// A whole number within bounds.
+    Integer {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// A whole number of per cent within bounds.
+    Percent {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// `true` or `false`.
+    Flag,
+    /// One of several words.
+    Choice(&'static [&'static str]),
+}
+
+impl Shape {
+    /// As the reference has it.
+    pub fn text(self) -> Cow<'static, str> {
+        match self {
+            Shape::Time { .. } => Cow::Borrowed("time"),
+            Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
+            Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
+            Shape::Flag => Cow::Borrowed("`true` or `false`"),
+            Shape::Choice(words) => Cow::Owned(listed(words)),
+        }
+    }
+}
+
+/// `a`, `b` or `c`.
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_listed_as_in_a_sentence() {
+        assert_eq!(Shape::Choice(&["a"]).text(), "`a`");
+        assert_eq!(Shape::Choice(&["a", "b"]).text(), "`a` or `b`");
+        assert_eq!(Shape::Choice(&["a", "b", "c"]).text(), "`a`, `b` or `c`");
+        assert_eq!(Shape::Integer { least: 1, most: 7 }.text(), "1 to 7");
+    }
+}
