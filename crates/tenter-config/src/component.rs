@@ -21,6 +21,10 @@ pub trait Reader {
     /// One of several words: its position.
     fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize>;
 
+    /// A list of some of several words, each at most once and one at least: their positions. `why`
+    /// is the remedy where the list is empty.
+    fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
+
     /// Refuses the value of the key that was read last: what is wrong with it, and the remedy.
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
 }
@@ -109,6 +113,25 @@ impl Value for Percent {
     fn read(reader: &mut dyn Reader, key: &str, bounds: RangeInclusive<u32>) -> Option<Percent> {
         u32::read(reader, key, bounds).map(Percent)
     }
+}
+
+/// Lets an enum be the value of a key, by the word of each of its members.
+#[macro_export]
+macro_rules! choice {
+    ($type:ident { $($word:literal => $member:ident),+ $(,)? }) => {
+        impl $crate::Value for $type {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                $crate::Shape::Choice(&[$($word),+])
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$type> {
+                let place = reader.choice(key, &[$($word),+])?;
+                Some([$($type::$member),+][place])
+            }
+        }
+    };
 }
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
@@ -258,6 +281,10 @@ mod tests {
         }
 
         fn choice(&mut self, _: &str, _: &[&str]) -> Option<usize> {
+            None
+        }
+
+        fn words(&mut self, _: &str, _: &[&str], _: &str) -> Option<Vec<usize>> {
             None
         }
 

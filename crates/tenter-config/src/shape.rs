@@ -32,6 +32,8 @@ pub enum Shape {
     Flag,
     /// One of several words.
     Choice(&'static [&'static str]),
+    /// A list of some of several words, each at most once.
+    Words(&'static [&'static str]),
 }
 
 impl Shape {
@@ -43,18 +45,22 @@ impl Shape {
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
             Shape::Flag => Cow::Borrowed("`true` or `false`"),
             Shape::Choice(words) => Cow::Owned(listed(words)),
+            Shape::Words(words) => Cow::Owned(format!("list of {}", quoted(words).join(", "))),
         }
     }
 }
 
 /// `a`, `b` or `c`.
 fn listed(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.as_slice() {
+    match quoted(words).as_slice() {
         [] => String::new(),
         [one] => one.clone(),
         [most @ .., last] => format!("{} or {last}", most.join(", ")),
     }
+}
+
+fn quoted(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| format!("`{word}`")).collect()
 }
 
 #[cfg(test)]

@@ -319,6 +319,10 @@ impl Reader for Section<'_> {
         Section::choice(self, key, &places)
     }
 
+    fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>> {
+        self.take(key)?.words(words, why)
+    }
+
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
         self.problem_of(key, self.taken_at, what, remedy);
     }
@@ -560,6 +564,29 @@ impl<'p> Field<'p> {
             self.problem(&what, suggestion(self.word().unwrap_or(""), names()));
         }
         found.map(|(_, value)| value.clone())
+    }
+
+    /// A list of some of several words: their positions.
+    fn words(&self, words: &[&str], why: &str) -> Option<Vec<usize>> {
+        let items = self.items()?;
+        if items.is_empty() {
+            self.problem("is empty", why.to_owned());
+            return None;
+        }
+        let choices: Vec<(&str, usize)> = words.iter().copied().zip(0..).collect();
+        let mut chosen = Vec::new();
+        let mut complete = true;
+        for item in items {
+            match item.choice(&choices) {
+                Some(place) if chosen.contains(&place) => {
+                    item.problem("is listed twice", "keep one of them".to_owned());
+                    complete = false;
+                }
+                Some(place) => chosen.push(place),
+                None => complete = false,
+            }
+        }
+        complete.then_some(chosen)
     }
 
     /// `none`, or what `read` makes of the value.

@@ -6,12 +6,12 @@ use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{
-    Adaptive, ByDestination, Ecmp, Flowlet, HashFields, HashFunction, HashSeeding, LoadBalancing,
-    Notify, QueueAwareSpray, RandomSpray, RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
+    Adaptive, ByDestination, Ecmp, Flowlet, LoadBalancing, Notify, QueueAwareSpray, RandomSpray,
+    RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
 };
 use tenter_topology::{Routing, Topology};
 
-use crate::decode::{Field, Section};
+use crate::decode::Section;
 use crate::diagnostics::{Location, Problems};
 use crate::endpoint::Endpoint;
 use crate::switching::credit;
@@ -30,28 +30,7 @@ const LOAD_BALANCING: KeyTable = KeyTable {
 
 const ECMP: KeyTable = KeyTable {
     title: "`fabric.load_balancing` with `kind: ecmp` or `weighted-ecmp`",
-    keys: &[
-        key(
-            "hash",
-            "`crc16`, `crc32`, `xor` or `toeplitz`",
-            Default("crc32"),
-            "The hash function of the switches",
-        ),
-        key(
-            "fields",
-            "list of `source_address`, `destination_address`, `protocol`, `source_port`, `destination_port`",
-            Default(
-                "[source_address, destination_address, protocol, source_port, destination_port]",
-            ),
-            "The header fields that enter the hash; RoCEv2's UDP destination port is always 4791 (IANA), its source port differs from QP to QP",
-        ),
-        key(
-            "seeding",
-            "`mixed` or `raw`",
-            Default("mixed"),
-            "`mixed` goes through a non-linear mix with a seed of each switch; `raw` is the bare hash, with which leaf and spine choose alike (polarisation)",
-        ),
-    ],
+    keys: Ecmp::KEYS,
 };
 
 const ADAPTIVE: KeyTable = KeyTable {
@@ -283,10 +262,13 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
         return None;
     };
     match kind {
-        Kind::Ecmp => read_ecmp(section).map(LoadBalancing::Ecmp),
+        Kind::Ecmp => {
+            section.extend(&ECMP);
+            Ecmp::read(section).map(LoadBalancing::Ecmp)
+        }
         Kind::WeightedEcmp => {
-            let ecmp = read_ecmp(section)?;
-            Some(LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }))
+            section.extend(&ECMP);
+            WeightedEcmp::read(section).map(LoadBalancing::WeightedEcmp)
         }
         Kind::RandomSpray => {
             section.extend(&SPRAY);
@@ -311,68 +293,4 @@ fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
         Kind::Telemetry => telemetry::read(section).map(LoadBalancing::Telemetry),
         Kind::Destination => Some(LoadBalancing::Destination(ByDestination)),
     }
-}
-
-fn read_ecmp(section: &mut Section<'_>) -> Option<Ecmp> {
-    section.extend(&ECMP);
-    let hashes = [
-        ("crc16", HashFunction::Crc16),
-        ("crc32", HashFunction::Crc32),
-        ("xor", HashFunction::Xor),
-        ("toeplitz", HashFunction::Toeplitz),
-    ];
-    let function = section.choice("hash", &hashes);
-    let fields = section.take("fields").and_then(|field| read_fields(&field));
-    let seeding = section.choice(
-        "seeding",
-        &[("mixed", HashSeeding::Mixed), ("raw", HashSeeding::Raw)],
-    );
-    Some(Ecmp {
-        function: function?,
-        fields: fields?,
-        seeding: seeding?,
-    })
-}
-
-fn read_fields(field: &Field<'_>) -> Option<HashFields> {
-    let items = field.items()?;
-    if items.is_empty() {
-        let help = "list at least one field; without any, all packets would take one link";
-        field.problem("is empty", help.to_owned());
-        return None;
-    }
-    let names = [
-        "source_address",
-        "destination_address",
-        "protocol",
-        "source_port",
-        "destination_port",
-    ];
-    let choices: Vec<(&str, usize)> = names.into_iter().zip(0..).collect();
-    let mut chosen = [false; 5];
-    let mut complete = true;
-    for item in items {
-        match item.choice(&choices) {
-            Some(index) if chosen[index] => {
-                item.problem("is listed twice", "keep one of them".to_owned());
-                complete = false;
-            }
-            Some(index) => chosen[index] = true,
-            None => complete = false,
-        }
-    }
-    let [
-        source_address,
-        destination_address,
-        protocol,
-        source_port,
-        destination_port,
-    ] = chosen;
-    complete.then_some(HashFields {
-        source_address,
-        destination_address,
-        protocol,
-        source_port,
-        destination_port,
-    })
 }

@@ -5,6 +5,8 @@
 //! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
 //! why the default sends the hash through a non-linear mix per switch.
 
+use tenter_config::{Reader, Shape, Value, choice, component};
+
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
@@ -20,6 +22,13 @@ pub enum HashFunction {
     /// The Toeplitz hash of receive-side scaling.
     Toeplitz,
 }
+
+choice!(HashFunction {
+    "crc16" => Crc16,
+    "crc32" => Crc32,
+    "xor" => Xor,
+    "toeplitz" => Toeplitz,
+});
 
 /// Which header fields enter the hash.
 #[expect(
@@ -52,6 +61,36 @@ impl Default for HashFields {
     }
 }
 
+impl Value for HashFields {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Words(&FIELDS)
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<HashFields> {
+        let why = "list at least one field; without any, all packets would take one link";
+        let chosen = reader.words(key, &FIELDS, why)?;
+        let has = |place| chosen.contains(&place);
+        Some(HashFields {
+            source_address: has(0),
+            destination_address: has(1),
+            protocol: has(2),
+            source_port: has(3),
+            destination_port: has(4),
+        })
+    }
+}
+
+/// The fields of [`HashFields`], in their order.
+const FIELDS: [&str; 5] = [
+    "source_address",
+    "destination_address",
+    "protocol",
+    "source_port",
+    "destination_port",
+];
+
 /// How switches are made to choose differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashSeeding {
@@ -63,15 +102,23 @@ pub enum HashSeeding {
     Raw,
 }
 
-/// Parameters of ECMP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ecmp {
-    /// The hash function.
-    pub function: HashFunction,
-    /// The fields it reads.
-    pub fields: HashFields,
-    /// Mixed per switch, or raw.
-    pub seeding: HashSeeding,
+choice!(HashSeeding {
+    "mixed" => Mixed,
+    "raw" => Raw,
+});
+
+component! {
+    /// Parameters of ECMP.
+    pub struct Ecmp {
+        /// The hash function of the switches.
+        hash: HashFunction = "crc32";
+        /// The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
+        /// (IANA), its source port differs from QP to QP.
+        fields: HashFields = "[source_address, destination_address, protocol, source_port, destination_port]";
+        /// `mixed` goes through a non-linear mix with a seed of each switch; `raw` is the bare
+        /// hash, with which leaf and spine choose alike (polarisation).
+        seeding: HashSeeding = "mixed";
+    }
 }
 
 /// What the hash reads: the addresses and ports of a packet.
@@ -93,7 +140,7 @@ impl Default for Ecmp {
     /// CRC-32 over the whole 5-tuple, mixed per switch.
     fn default() -> Self {
         Ecmp {
-            function: HashFunction::Crc32,
+            hash: HashFunction::Crc32,
             fields: HashFields::default(),
             seeding: HashSeeding::Mixed,
         }
@@ -104,7 +151,7 @@ impl Described for Ecmp {
     type AtWork = Ecmp;
 
     fn begin(&self, _: usize) -> Ecmp {
-        self.clone()
+        *self
     }
 
     fn reorders(&self) -> bool {
@@ -125,7 +172,7 @@ impl Balance for Ecmp {
 impl Ecmp {
     /// The place of the link a packet takes.
     #[inline]
-    pub(crate) fn place(&self, hash: u32, switch_seed: u32, links: u32) -> u32 {
+    pub(crate) fn place(self, hash: u32, switch_seed: u32, links: u32) -> u32 {
         match self.seeding {
             HashSeeding::Mixed => {
                 let mixed = mix32(hash ^ switch_seed);
@@ -136,7 +183,7 @@ impl Ecmp {
     }
 
     /// The hash of the selected fields, in network byte order: addresses, ports, protocol.
-    pub(crate) fn hash(&self, tuple: &FiveTuple) -> u32 {
+    pub(crate) fn hash(self, tuple: &FiveTuple) -> u32 {
         let select = |on: bool, value: u32| if on { value } else { 0 };
         let source = select(self.fields.source_address, tuple.source_address);
         let destination = select(self.fields.destination_address, tuple.destination_address);
@@ -151,7 +198,7 @@ impl Ecmp {
         bytes[4..8].copy_from_slice(&destination.to_be_bytes());
         bytes[8..12].copy_from_slice(&ports.to_be_bytes());
         bytes[12] = protocol as u8;
-        match self.function {
+        match self.hash {
             HashFunction::Crc16 => u32::from(crc16(&bytes)),
             HashFunction::Crc32 => crc32(&bytes),
             HashFunction::Xor => source ^ destination ^ ports ^ protocol,

@@ -207,7 +207,7 @@ fn weights_are_rates() {
 fn raw_weights_are_reduced_to_small_numbers() {
     // The weights are 1, 1, 1 and 3: a hash of 16 bits reaches them all.
     let crc16 = Ecmp {
-        function: super::HashFunction::Crc16,
+        hash: super::HashFunction::Crc16,
         seeding: super::HashSeeding::Raw,
         ..Ecmp::default()
     };

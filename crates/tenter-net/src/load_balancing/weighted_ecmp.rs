@@ -1,13 +1,15 @@
 //! Weighted ECMP: the hash picks a link in proportion to its rate.
 
+use tenter_config::component;
+
 use crate::load_balancing::{Balance, Described, Ecmp, HashSeeding, View};
 use crate::packet::Packet;
 
-/// As [`Ecmp`], with a weight for each link: its rate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightedEcmp {
-    /// The hash.
-    pub ecmp: Ecmp,
+component! {
+    /// As [`Ecmp`], with a weight for each link: its rate.
+    pub struct WeightedEcmp {
+        ..ecmp: Ecmp, "The hash.";
+    }
 }
 
 /// The greatest common divisor.
@@ -19,7 +21,7 @@ impl Described for WeightedEcmp {
     type AtWork = WeightedEcmp;
 
     fn begin(&self, _: usize) -> WeightedEcmp {
-        self.clone()
+        *self
     }
 
     fn reorders(&self) -> bool {
@@ -39,7 +41,7 @@ impl Balance for WeightedEcmp {
 
 impl WeightedEcmp {
     /// The place of the link packets with this hash take.
-    pub(crate) fn place(&self, hash: u32, view: &View<'_>) -> usize {
+    pub(crate) fn place(self, hash: u32, view: &View<'_>) -> usize {
         let rate = |port: &u16| view.ports[usize::from(*port)].bits_per_second();
         // Hashes of 16 bits would never get beyond the first of several large weights.
         let unit = match self.ecmp.seeding {

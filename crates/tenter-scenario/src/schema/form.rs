@@ -14,6 +14,7 @@ pub(super) fn of_shape(shape: Shape) -> Value {
         }
         Shape::Flag => json!({"enum": [true, false]}),
         Shape::Choice(words) => json!({ "enum": words }),
+        Shape::Words(words) => list(&json!({ "enum": words })),
     }
 }
 
