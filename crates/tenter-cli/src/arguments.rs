@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Bench(Box<Bench>),
     /// List the fabrics that `--fabric` knows by name, or print one
     Presets(Presets),
+    /// Write a first scenario, to be changed and run
+    New(New),
     /// Check a scenario and print all of its errors at once
     Validate(Validate),
     /// Print what a scenario means, what running it costs and what it takes to build it
@@ -276,10 +278,20 @@ pub(crate) struct Explain {
     pub(crate) format: ExplainFormat,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// File to write; one that is there is left alone
+    #[arg(value_name = "FILE", default_value = "scenario.yaml")]
+    pub(crate) file: PathBuf,
+    /// Begin with a preset in place of a leaf-spine fabric of 64 NICs
+    #[arg(long, value_name = "PRESET", default_value = "leaf-spine-64")]
+    pub(crate) fabric: String,
+}
+
 /// A scenario file and what is changed in it.
 #[derive(Debug, Args)]
 pub(crate) struct Scenario {
-    /// Scenario file (YAML or JSON; TOML if it ends in .toml)
+    /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Change a value of the scenario, for instance `--set fabric.spines=8`; may be repeated

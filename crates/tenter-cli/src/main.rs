@@ -17,6 +17,7 @@ mod explain;
 mod fabric;
 mod failure;
 mod import;
+mod new;
 mod presets;
 mod progress;
 mod report;
@@ -59,6 +60,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Bench(bench)) => bench::bench(&bench),
         Some(Command::Presets(presets)) => presets::presets(&presets),
+        Some(Command::New(new)) => new::new(&new),
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Schema) => {
@@ -83,6 +85,7 @@ const WELCOME: &str = "\
 Tenter runs AI and HPC network fabrics packet by packet.
 
 Start with one of these:
+  tenter new                                 writes a first scenario, scenario.yaml
   tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
   tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
   tenter validate scenarios/quickstart.yaml  all errors of a scenario at once

@@ -1,13 +1,22 @@
 //! Reading a scenario from a file.
 
 use tenter::{Plan, Scenario};
+use tenter_scenario::Preset;
 
 use crate::arguments;
 use crate::failure::{Failure, say};
 
+/// What runs on a preset, which has no jobs.
+pub(crate) const FIRST_JOBS: &str = "\
+jobs:
+  - name: train
+    collectives:
+      - {collective: all-reduce, size: 16MiB}
+";
+
 /// The scenario that a command was given, with its overrides and its seed.
 pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
-    let mut scenario = Scenario::read(&asked.file)?;
+    let mut scenario = named(asked)?;
     for setting in &asked.overrides {
         scenario = scenario.with_setting(setting);
     }
@@ -15,6 +24,26 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
         Some(seed) => scenario.seed(seed),
         None => scenario,
     })
+}
+
+/// A file, standard input, or a preset where there is no file of that name.
+fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
+    if asked.file.as_os_str() == "-" {
+        let input = std::io::stdin().lock();
+        return Ok(Scenario::read_from("standard input", input)?);
+    }
+    let preset = asked.file.to_str().filter(|_| !asked.file.exists());
+    let Some(Ok(preset)) = preset.map(Preset::of_name) else {
+        return Ok(Scenario::read(&asked.file)?);
+    };
+    let of_jobs = |setting: &String| setting.trim_start().starts_with("jobs");
+    if !asked.overrides.iter().any(of_jobs) {
+        say(
+            "note: a preset has no jobs: an all-reduce of 16 MiB over all NICs is run; `--set 'jobs=[…]'` runs others\n",
+        );
+    }
+    let name = preset.name;
+    Ok(Scenario::preset(name)?.with_keys("first jobs", FIRST_JOBS))
 }
 
 /// Reads, overrides and resolves a scenario; prints its warnings.

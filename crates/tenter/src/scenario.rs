@@ -46,6 +46,26 @@ impl Scenario {
         })
     }
 
+    /// Reads YAML or JSON from a stream, for instance standard input; `name` is what problems call
+    /// it. Files that it names are found beside the folder of the program.
+    ///
+    /// # Errors
+    /// When the stream cannot be read, is too long, or is not UTF-8.
+    pub fn read_from(name: &str, stream: impl Read) -> Result<Scenario, Error> {
+        let bytes = at_most(stream, MAX_SOURCE_BYTES as u64).map_err(|error| {
+            let remedy = format!("{error}; pipe a scenario into it");
+            Error::Unreadable {
+                path: PathBuf::from(name),
+                remedy,
+            }
+        })?;
+        let text = text_of(&bytes, name)?.to_owned();
+        Ok(Scenario {
+            file: Some(PathBuf::from(name)),
+            ..Scenario::parse(name, text, Format::Yaml)
+        })
+    }
+
     /// A scenario in YAML, of which JSON is a part.
     pub fn from_yaml(text: impl Into<String>) -> Scenario {
         Scenario::parse("scenario", text.into(), Format::Yaml)
@@ -173,9 +193,12 @@ fn beside(scenario: &Path, name: &str) -> Result<String, String> {
 
 /// The file's bytes, or as many as it may have and one more: a device may have no end.
 fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    at_most(File::open(file)?, limit)
+}
+
+fn at_most(stream: impl Read, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(file)?;
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    stream.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -183,12 +206,7 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Error {
     let remedy = if file.is_dir() {
         "it is a folder; name a scenario file in it".to_owned()
     } else if error.kind() == std::io::ErrorKind::NotFound {
-        match file.to_str().filter(|name| Preset::of_name(name).is_ok()) {
-            Some(name) => format!(
-                "`{name}` is a preset, a fabric without jobs: `tenter presets show {name}` prints it, to be saved as a scenario with `jobs:`, and `tenter bench --fabric {name}` runs a benchmark on it"
-            ),
-            None => "check the path; `scenarios/quickstart.yaml` is a good first one".to_owned(),
-        }
+        "check the path; `tenter new` writes a first scenario".to_owned()
     } else {
         format!("{error}; check the path and its permissions")
     };

@@ -11,6 +11,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod jobs;
+mod new;
 mod patterns;
 mod pauses;
 mod report;

@@ -1,5 +1,6 @@
 //! What each member chooses among idle ports, and among ports of which one is busy.
 
+use tenter_config::Percent;
 use tenter_engine::Output;
 use tenter_topology::{LeafSpine, Routing, TopologySpec};
 use tenter_units::{Rate, Time};

@@ -1,0 +1,44 @@
+//! `tenter new`: a first scenario.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::process::ExitCode;
+
+use tenter_scenario::Preset;
+
+use crate::arguments::New;
+use crate::failure::{Failure, print};
+use crate::source::FIRST_JOBS;
+
+pub(crate) fn new(arguments: &New) -> Result<ExitCode, Failure> {
+    let name = &arguments.fabric;
+    let preset = Preset::of_name(name)
+        .map_err(|help| Failure::input(format!("there is no preset `{name}`; {help}")))?;
+    let file = arguments.file.display();
+    let text = format!(
+        "# Run it:            tenter run {file}\n\
+         # What it means:     tenter explain {file}\n\
+         # Every key of it:   docs/scenario.md, or the editor with `tenter schema`\n\
+         \n\
+         {}\n\
+         # One job over all NICs; ranks: [host0, host1] would name some.\n\
+         {FIRST_JOBS}",
+        preset.text.trim_end()
+    );
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&arguments.file)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    made.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::input(format!(
+            "{file} is there already and is left alone; name another file"
+        )),
+        ErrorKind::NotFound => Failure::input(format!(
+            "cannot write {file}: there is no such folder; make it, or name another file"
+        )),
+        _ => Failure::other(format!("cannot write {file}: {error}; check the path")),
+    })?;
+    print(&format!("{file} is written; `tenter run {file}` runs it\n"));
+    Ok(ExitCode::SUCCESS)
+}
