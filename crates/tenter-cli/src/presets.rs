@@ -41,8 +41,8 @@ fn list() -> Result<(), Failure> {
         ]);
     }
     print(&format!(
-        "{table}\n`tenter bench all_reduce --fabric NAME` runs a benchmark on one, \
-         `tenter presets show NAME` prints it: add `jobs:` and it is a scenario.\n"
+        "{table}\n`tenter run NAME` runs an all-reduce on one, `tenter bench all_reduce --fabric NAME` a benchmark, \
+         `tenter new --fabric NAME` writes a scenario with it.\n"
     ));
     Ok(())
 }

@@ -214,13 +214,3 @@ limits: {time: 10us}
         assert!(cost[figure].is_number(), "{figure}: {cost}");
     }
 }
-
-#[test]
-fn a_preset_is_no_scenario() {
-    let workplace = Workplace::new("explain-preset");
-    workplace
-        .words("explain rail-64")
-        .expect_refusal(&["`rail-64` is a preset", "`tenter presets show rail-64`"]);
-    let presets = workplace.words("presets").expect(0);
-    assert!(presets.stdout.contains("add `jobs:`"), "{}", presets.stdout);
-}

@@ -336,7 +336,7 @@ mod tests {
             HashFunction::Toeplitz,
         ] {
             let mut ecmp = Ecmp {
-                function,
+                hash: function,
                 ..Ecmp::default()
             };
             assert_ne!(ecmp.hash(&tuple(1, 50_000)), ecmp.hash(&tuple(1, 50_001)));
@@ -347,7 +347,7 @@ mod tests {
 
     /// How many of the links of a second switch are used by the flows that chose link 0 at a first
     /// one.
-    fn links_behind_one(ecmp: &Ecmp) -> usize {
+    fn links_behind_one(ecmp: Ecmp) -> usize {
         let mut used = [false; 4];
         for source in 0..64 {
             for port in 49_152..49_162 {
@@ -366,8 +366,8 @@ mod tests {
             seeding: HashSeeding::Raw,
             ..Ecmp::default()
         };
-        assert_eq!(links_behind_one(&raw), 1);
-        assert_eq!(links_behind_one(&Ecmp::default()), 4);
+        assert_eq!(links_behind_one(raw), 1);
+        assert_eq!(links_behind_one(Ecmp::default()), 4);
     }
 
     #[test]

@@ -349,7 +349,7 @@ fn another_source_port_changes_every_hash_by_the_same() {
     ];
     for function in functions {
         let spec = LoadBalancing::Ecmp(Ecmp {
-            function,
+            hash: function,
             ..Ecmp::default()
         });
         let differences = spec.source_port_differences(100);
