@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tenter::Error;
 use tenter_report::TrialError;
+use tenter_units::turns_text;
 
 /// The exit code where something other than the input is at fault.
 pub(crate) const DEFECT: u8 = 3;
@@ -101,14 +102,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        '\u{061c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2028}'
-        | '\u{2029}'
-        | '\u{2066}'..='\u{2069}' => true,
-        other => other.is_control(),
+        other => other.is_control() || turns_text(other),
     }
 }
 

@@ -5,6 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use tenter_units::turns_text;
+
 /// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
 const PROBLEMS_MAX: usize = 100;
 /// Characters of a source line that are shown.
@@ -205,19 +207,11 @@ pub(crate) fn printable(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => out.push_str("    "),
-            other if other.is_control() || reorders(other) => out.push('·'),
+            other if other.is_control() || turns_text(other) => out.push('·'),
             other => out.push(other),
         }
     }
     out
-}
-
-/// Whether a character changes the direction or the lines of the text round it.
-fn reorders(character: char) -> bool {
-    matches!(
-        character,
-        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
 }
 
 /// A user's word in backticks: without control characters, and cut when long.

@@ -7,9 +7,11 @@
 mod bytes;
 mod parse;
 mod rate;
+mod text;
 mod time;
 
 pub use bytes::Bytes;
 pub use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
+pub use text::turns_text;
 pub use time::Time;

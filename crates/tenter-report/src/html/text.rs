@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use tenter_units::turns_text;
+
 use crate::numbers::decimals_for;
 
 /// `text` with everything escaped that means something in HTML, between tags or in a quoted
@@ -22,15 +24,6 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Whether a character changes the direction of what follows, or ends a line.
-fn turns_text(c: char) -> bool {
-    let lines_and_marks = '\u{2028}'..='\u{202e}';
-    let isolates = '\u{2066}'..='\u{2069}';
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || lines_and_marks.contains(&c)
-        || isolates.contains(&c)
 }
 
 fn is_noncharacter(c: char) -> bool {

@@ -1,0 +1,23 @@
+//! Texts of others that are shown.
+
+/// Whether a character changes the direction of the text round it, or ends a line: marks,
+/// embeddings, overrides and isolates of direction (Unicode, annex 9), and the separators of lines and
+/// paragraphs.
+pub fn turns_text(character: char) -> bool {
+    matches!(
+        character,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turns_text;
+
+    #[test]
+    fn marks_turn_text_and_letters_do_not() {
+        let marks = "\u{061c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}";
+        assert!(marks.chars().all(turns_text));
+        assert!(!"aא\u{200d}\u{2065}\u{206a}\n".chars().any(turns_text));
+    }
+}
