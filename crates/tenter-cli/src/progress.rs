@@ -169,6 +169,10 @@ impl Observer for Terminal {
         }
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn further_runs(&mut self, count: usize) {
         let (runs, verb) = match count {
             1 => ("run", "shows"),

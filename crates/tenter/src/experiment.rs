@@ -225,6 +225,10 @@ impl Experiment {
         let mut trials = Vec::new();
         let mut was_cancelled = false;
         for seed in first..=last {
+            if observer.is_cancelled() {
+                was_cancelled = true;
+                break;
+            }
             let title = format!("seed {seed} ({} of {})", seed - first + 1, self.seeds);
             let run = self.trial(&settings, seed, folder)?.title(title);
             let trial = run.run_with(observer)?;

@@ -137,6 +137,10 @@ impl<O: Observer> Observer for Heard<O> {
         self.observer.progress(at)
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed) || self.observer.is_cancelled()
+    }
+
     fn further_runs(&mut self, count: usize) {
         self.observer.further_runs(count);
     }

@@ -51,6 +51,9 @@ fn run_all(
     let count = runs.len();
     let mut results = Vec::new();
     for (number, jobs) in runs.into_iter().enumerate() {
+        if observer.is_cancelled() {
+            return Ok(None);
+        }
         let part = plan.with_jobs(&jobs);
         let simulation = Simulation::new(&part, options(threads));
         let mut simulation = simulation.map_err(Error::Unbuildable)?;

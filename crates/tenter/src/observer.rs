@@ -37,6 +37,12 @@ pub trait Observer {
         Control::Continue
     }
 
+    /// Whether no further simulation shall begin: asked between the trials of an experiment or a
+    /// study and between further runs, since a short simulation ends without telling how far it is.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
     /// So many further runs with some of the jobs only are about to begin.
     fn further_runs(&mut self, _count: usize) {}
 

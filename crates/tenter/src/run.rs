@@ -130,7 +130,7 @@ impl Run {
         &self.plan
     }
 
-    /// Starts the run on a thread of its own.
+    /// Starts the run on a thread of its own. The network is built before, on that of the caller.
     ///
     /// # Errors
     /// When the run would take more memory than there is, cannot be built, or its folder cannot be

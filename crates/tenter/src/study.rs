@@ -68,6 +68,9 @@ impl StudyRun {
         for variant in &study.variants {
             let mut of_variant = Vec::new();
             for loaded in study.trials(variant, self.extent)? {
+                if observer.is_cancelled() {
+                    return Ok(None);
+                }
                 let trial = self.run(variant, loaded).run_with(observer)?;
                 if trial.was_cancelled() {
                     return Ok(None);

@@ -193,6 +193,30 @@ fn a_finished_trial_is_reused_only_if_it_is_the_same() {
     assert_eq!(said, ["begins ", "trial  true"]);
 }
 
+/// Wants nothing more once a trial has ended; no simulation is long enough to tell how far it is.
+struct First(usize);
+
+impl Observer for First {
+    fn is_cancelled(&self) -> bool {
+        self.0 > 0
+    }
+
+    fn trial(&mut self, _: &str, _: &Summary) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn an_experiment_of_short_trials_can_be_stopped_between_them() {
+    let experiment = Experiment::new(&Scenario::from_yaml(SHORT)).seeds(5);
+    let results = experiment.run_with(&mut First(0)).expect("it runs");
+    assert!(results.was_cancelled);
+    assert_eq!(results.points[0].trials.len(), 1);
+    let run = Run::new(&plan(SHORT)).interference(Interference::Alone);
+    let trial = run.run_with(&mut First(1)).expect("it runs");
+    assert!(trial.was_cancelled() && trial.summary().interference.is_empty());
+}
+
 /// Removes the folder under the run.
 #[cfg(unix)]
 struct Remover(PathBuf);
