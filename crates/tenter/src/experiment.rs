@@ -114,6 +114,8 @@ impl Experiment {
     /// Writes the trials to `FOLDER/seed-N`, with a table of all seeds; where keys are varied, each
     /// point has a folder of its own, `point-1`, `point-2` and so on. Trials that lie there whole,
     /// from a run that was stopped, are not run again.
+    ///
+    /// Of each trial its summary stays in memory; its tables are in its folder.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Experiment {
         self.folder = Folder::At(folder.into());
         self
@@ -236,7 +238,10 @@ impl Experiment {
                 was_cancelled = true;
                 break;
             }
-            trials.push(trial);
+            trials.push(match folder {
+                Some(_) => trial.without_tables(),
+                None => trial,
+            });
         }
         let point = Point { settings, trials };
         if let Some(folder) = folder {

@@ -99,6 +99,16 @@ impl Trial {
         &self.samples
     }
 
+    /// The same with its summary alone: on a large fabric many trials fill the memory.
+    pub(crate) fn without_tables(self) -> Trial {
+        Trial {
+            counts: Counts::default(),
+            flows: Vec::new(),
+            samples: Vec::new(),
+            ..self
+        }
+    }
+
     /// What was watched.
     pub fn watched(&self) -> &Watched {
         &self.watched

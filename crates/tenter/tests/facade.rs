@@ -265,6 +265,8 @@ fn a_grid_runs_the_last_axis_fastest() {
         let seeds = point.trials.iter().map(|trial| trial.plan().seed());
         assert_eq!(seeds.collect::<Vec<u64>>(), [1, 2]);
         assert!(!point.rows().is_empty());
+        // Tables are in the folders.
+        assert!(point.trials.iter().all(|trial| trial.ports().is_empty()));
     }
     assert!(scratch.0.join("point-4/seed-2/manifest.json").is_file());
     assert!(scratch.0.join("point-1/seeds.parquet").is_file());
