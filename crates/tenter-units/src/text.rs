@@ -1,8 +1,8 @@
 //! Texts of others that are shown.
 
 /// Whether a character changes the direction of the text round it, or ends a line: marks,
-/// embeddings, overrides and isolates of direction (Unicode, annex 9), and the separators of lines and
-/// paragraphs.
+/// embeddings, overrides and isolates of direction (Unicode, annex 9), and the separators of lines
+/// and paragraphs.
 pub fn turns_text(character: char) -> bool {
     matches!(
         character,
