@@ -23,7 +23,7 @@ pub struct ImpairmentSpec {
 /// What a tester does to some frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TesterRule {
-    /// Kinds of frames it is for, one bit for each [`PacketKind`]; pause frames never are.
+    /// Kinds of frames it is for, one bit for each `PacketKind`; pause frames never are.
     pub kinds: u16,
     /// Hashes of the flows it is for, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,

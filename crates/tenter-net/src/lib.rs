@@ -11,7 +11,7 @@
 //! engine of the test kit drive the same functions.
 //!
 //! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought forward when
-//! it is next touched ([`Port::advance`]). That is exact because a departure at d matters to nobody
+//! it is next touched (`Port::advance`). That is exact because a departure at d matters to nobody
 //! before d + serialisation + latency.
 
 mod buffer;

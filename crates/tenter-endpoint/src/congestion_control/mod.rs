@@ -1,6 +1,6 @@
 //! How senders slow down when the network is congested.
 //!
-//! A member is a [`Control`]: it keeps a few words for each queue pair that it limits, and answers
+//! A member is a `Control`: it keeps a few words for each queue pair that it limits, and answers
 //! with a rate, a window, or both. Nothing is kept for a queue pair that is not limited. Timers are
 //! no events: they are caught up when the queue pair is next touched.
 
