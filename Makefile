@@ -28,7 +28,7 @@ lint: ## Run clippy; a warning fails
 
 # The test of the documentation's commands runs the release binary, hence `build`.
 unit: build ## Run the unit, property, differential, tidy and documentation tests
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 
 studies: build ## Run the published studies in their quick form
 	rm -rf trials/studies
