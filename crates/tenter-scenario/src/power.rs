@@ -74,7 +74,7 @@ const PROFILES: [(&str, &str); 1] = [(
     "edr-100g",
     include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../profiles/power/edr-100g.yaml"
+        "/profiles/power/edr-100g.yaml"
     )),
 )];
 

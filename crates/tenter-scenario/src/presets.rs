@@ -16,7 +16,7 @@ macro_rules! preset {
             name: $name,
             text: include_str!(concat!(
                 env!("CARGO_MANIFEST_DIR"),
-                "/../../presets/",
+                "/presets/",
                 $name,
                 ".yaml"
             )),

@@ -9,11 +9,7 @@ use crate::{decode, yaml};
 /// The text of a file of the folder.
 macro_rules! text {
     ($file:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../profiles/",
-            $file
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $file))
     };
 }
 /// Names of the profiles and their texts.

@@ -19,7 +19,7 @@ pub struct StudyTexts<'a> {
 /// The text of a file under `studies/`.
 macro_rules! text {
     ($($part:literal),+) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/", $($part),+))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/studies/", $($part),+))
     };
 }
 
