@@ -6,7 +6,8 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint unit studies determinism record browser supply-chain notices bench bench-estimates bench-instructions clean
+.PHONY: help build demo test format lint package semver unit studies determinism record browser supply-chain notices \
+	bench bench-estimates bench-instructions clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,13 +19,30 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
+test: format lint package supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
 
-lint: ## Run clippy; a warning fails
+lint: ## Run clippy and build the documentation of the crates; a warning fails
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+# With PACKAGE="publish --dry-run" each package is compiled, too.
+PACKAGE ?= package --no-verify
+package: ## Pack the crates as they are published
+	$(CARGO) $(PACKAGE) --workspace --exclude tenter-testkit --allow-dirty --quiet
+
+# Installing the checker takes some minutes; its version is that of the compiler's documentation format.
+SEMVER := $(TARGET)/tools/bin/cargo-semver-checks
+$(SEMVER):
+	$(CARGO) install --quiet --locked --root $(TARGET)/tools cargo-semver-checks@0.51.0
+
+# BASELINE is the release to compare with: a tag or a commit.
+BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+semver: $(SEMVER) ## Compare the library's interface with a release (BASELINE=v0.1.0) by the rules of semantic versions
+	@test -n "$(BASELINE)" || { echo "there is no release to compare with: name a commit, make semver BASELINE=HEAD~1" >&2; exit 1; }
+	$(SEMVER) semver-checks --package tenter --baseline-rev "$(BASELINE)"
 
 # The test of the documentation's commands runs the release binary, hence `build`.
 unit: build ## Run the unit, property, differential, tidy and documentation tests

@@ -128,6 +128,27 @@ pub(crate) fn core_side_effects(repository: &Repository) -> Vec<String> {
     findings
 }
 
+/// Files that a published crate takes from outside its folder, which its package does not hold.
+pub(crate) fn unpackaged_files(repository: &Repository) -> Vec<String> {
+    let mut findings = Vec::new();
+    for name in names(repository) {
+        for file in repository.under(&format!("crates/{name}/src/")) {
+            let depth = file.path.split('/').count() - 3;
+            for (number, line) in file.text.lines().enumerate() {
+                let includes = line.contains("include_") && line.matches("../").count() > depth;
+                if includes || line.contains("\"/../") {
+                    findings.push(format!(
+                        "{}:{}: a package of {name} lacks this file: link to its folder",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    findings
+}
+
 /// Dependencies of the workspace that docs/dependencies.md does not explain, and the reverse.
 pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
     let manifest = repository

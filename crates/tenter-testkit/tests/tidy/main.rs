@@ -68,6 +68,11 @@ fn the_core_does_no_input_or_output() {
 }
 
 #[test]
+fn crates_take_files_of_their_own_folder() {
+    report(&crates::unpackaged_files(&Repository::read()));
+}
+
+#[test]
 fn every_dependency_is_explained() {
     report(&crates::unexplained_dependencies(&Repository::read()));
 }

@@ -97,6 +97,10 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) {
         if SKIPPED.contains(&name.as_str()) {
             continue;
         }
+        // A link shows a folder of the repository to a crate, for its package; it is read there.
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            continue;
+        }
         if entry.path().is_dir() {
             collect(&entry.path(), &format!("{path}/"), files);
         } else if let Ok(text) = fs::read_to_string(entry.path()) {
