@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tenter_topology::circuits::can_steer;
+use tenter_steering::can_steer;
 use tenter_topology::{
     OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologyError, TopologySpec,
 };

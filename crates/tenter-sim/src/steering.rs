@@ -15,8 +15,8 @@ use tenter_record::SteeringRow;
 use tenter_scenario::{
     CircuitChange, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX,
 };
+use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::Topology;
-use tenter_topology::circuits::{self, Estimate, Scenes, Traffic};
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
 use tenter_workload::collective::{CollectiveKind, Flow};
@@ -228,12 +228,14 @@ impl Controller {
     /// What should follow from a traffic.
     fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
         let choice = match self.plan.controller {
-            SteeringController::Estimate => circuits::choose(&self.home, traffic, self.spills),
+            SteeringController::Estimate => {
+                tenter_steering::choose(&self.home, traffic, self.spills)
+            }
             SteeringController::Greedy => {
-                circuits::choose_greedily(&self.home, traffic, self.spills)
+                tenter_steering::choose_greedily(&self.home, traffic, self.spills)
             }
         };
-        let before = circuits::estimate(&self.current, traffic, self.spills);
+        let before = tenter_steering::estimate(&self.current, traffic, self.spills);
         let better = |before| choice.estimate.improves(before, self.plan.threshold);
         let mut row = SteeringRow {
             time: Time::from_ps(now),
@@ -251,7 +253,7 @@ impl Controller {
         let mut change = None;
         let always = self.plan.controller == SteeringController::Greedy;
         if always || before.is_none_or(better) {
-            let rewirings = circuits::rewirings(&self.current, &choice.topology);
+            let rewirings = tenter_steering::rewirings(&self.current, &choice.topology);
             row.changed = !rewirings.is_empty();
             row.optical_switches = rewirings.len() as u32;
             self.current = choice.topology;

@@ -37,7 +37,6 @@
 mod builders;
 mod capacity;
 mod check;
-pub mod circuits;
 mod error;
 mod fragmentation;
 mod locality;

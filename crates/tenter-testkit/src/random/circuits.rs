@@ -7,7 +7,7 @@ use tenter_scenario::{
     CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringController, SteeringDemand,
     SteeringPlan,
 };
-use tenter_topology::circuits::can_steer;
+use tenter_steering::can_steer;
 use tenter_topology::{
     CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
 };

@@ -4,12 +4,13 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "tenter-units",
     "tenter-config",
     "tenter-engine",
     "tenter-record",
     "tenter-topology",
+    "tenter-steering",
     "tenter-net",
     "tenter-endpoint",
     "tenter-workload",
@@ -24,7 +25,7 @@ const ORDER: [&str; 16] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 12;
+const CORE: usize = 13;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

@@ -1,10 +1,10 @@
 //! How long the choice of circuits takes, against k·r⁴ for k switches of r ports.
 //!
-//! `cargo test -p tenter-topology --bench steering`, with the optimised profile of tests.
+//! `cargo test -p tenter-steering --bench matching`, with the optimised profile of tests.
 
 use std::time::Instant;
 
-use tenter_topology::circuits::steering::{Demand, Policy, steer};
+use tenter_steering::matching::{Demand, Policy, steer};
 
 /// Every pod sends to sixteen others, near and far, and has `uplinks` ports on optical switches of
 /// `radix` ports, each of which has pods that follow each other at some distance.

@@ -1,6 +1,6 @@
 //! Which circuits a fabric should have for a traffic.
 //!
-//! The [matching](super::steering) says which pairs of leaves are worth a circuit, and not how many
+//! The [matching](crate::matching) says which pairs of leaves are worth a circuit, and not how many
 //! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
 //! what each answer would do is estimated with the routes that it leads to: the busiest link
 //! decides, and of equals the shorter way. Where circuits do not spill, all that a pair with
@@ -11,12 +11,12 @@ mod greedy;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{OpticalPlace, Rewiring, Topology};
+use tenter_topology::{OpticalPlace, Rewiring, Topology};
 
-use super::loads::{Estimate, estimate};
-use super::scenes::{Links, Scenes};
-use super::steering::{PORTS_MAX, Policy, steer};
-use super::traffic::Traffic;
+use crate::loads::{Estimate, estimate};
+use crate::matching::{PORTS_MAX, Policy, steer};
+use crate::scenes::{Links, Scenes};
+use crate::traffic::Traffic;
 
 pub use greedy::choose_greedily;
 

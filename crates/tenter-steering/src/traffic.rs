@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tenter_units::Rate;
 
-use crate::Topology;
+use tenter_topology::Topology;
 
-use super::steering::DEMAND_MAX;
+use crate::matching::DEMAND_MAX;
 
 /// What hosts send each other per time or in all, whatever the unit: kept between leaves, for that
 /// is what circuits join, and in all for each NIC.
@@ -27,7 +27,7 @@ fn add_to(sum: &mut u64, amount: u64) {
 }
 
 /// How long an amount takes at a rate, in a unit of time that is the same for all rates.
-pub(super) fn time_of(amount: u64, rate: Rate) -> u128 {
+pub(crate) fn time_of(amount: u64, rate: Rate) -> u128 {
     let bits = u128::from(rate.bits_per_second().max(1));
     (u128::from(amount) << 20) * 1_000_000_000_000 / bits
 }
@@ -119,7 +119,7 @@ impl Traffic {
     }
 
     /// The longest that any NIC takes for what it sends or receives, in the unit of time of
-    /// [`Estimate`](super::Estimate).
+    /// [`Estimate`](crate::Estimate).
     pub fn busiest_nic(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, received]| *sent.max(received))
     }
@@ -153,7 +153,7 @@ impl Traffic {
     }
 
     /// What one leaf sends another.
-    pub(super) fn sent(&self, src: u32, dst: u32) -> u64 {
+    pub(crate) fn sent(&self, src: u32, dst: u32) -> u64 {
         self.between.get(&(src, dst)).copied().unwrap_or(0)
     }
 }

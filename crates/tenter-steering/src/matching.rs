@@ -27,7 +27,7 @@ pub struct Demand {
 }
 
 /// Demands above are taken for this.
-pub(super) const DEMAND_MAX: u64 = 1 << 52;
+pub(crate) const DEMAND_MAX: u64 = 1 << 52;
 
 impl Demand {
     /// From (source, destination, amount) in any order, of pods below `pods`; what a pod sends to
@@ -141,7 +141,7 @@ struct State<'d> {
 /// Divisible by 1 to 16, so that weights are exact for as many circuits of a pair.
 const SCALE: i128 = 720_720;
 /// Ports of a switch at most, for which sums of weights are exact.
-pub(super) const PORTS_MAX: usize = 128;
+pub(crate) const PORTS_MAX: usize = 128;
 /// Bits that decide among equals: the sum of 64 of them, for 128 ports, is less than one of weight.
 const TIE_BITS: u32 = 44;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Routing, Topology};
+use tenter_topology::{Routing, Topology};
 
-use super::scenes::{Scenes, amount_in, in_use};
-use super::traffic::{Traffic, time_of};
+use crate::scenes::{Scenes, amount_in, in_use};
+use crate::traffic::{Traffic, time_of};
 
 /// How long traffic takes through a fabric, what of it is late, and how far it goes; the less of
 /// each the better, the first deciding. Times are in the unit of the traffic's amounts.

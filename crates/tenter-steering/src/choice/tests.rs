@@ -1,6 +1,8 @@
 use tenter_units::{Rate, Time};
 
-use crate::{CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec};
+use tenter_topology::{
+    CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec,
+};
 
 use super::*;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::Topology;
+use tenter_topology::Topology;
 
-use super::steering::Demand;
-use super::traffic::{Traffic, time_of};
+use crate::matching::Demand;
+use crate::traffic::{Traffic, time_of};
 use tenter_units::Rate;
 
 /// The busiest NIC of a job needs this time for what it sends in all, once jobs count alike.
@@ -71,18 +71,18 @@ impl Scenes {
     }
 
     /// The time of the busiest NICs of all scenes together, in the unit of time of
-    /// [`Estimate`](super::Estimate).
+    /// [`Estimate`](crate::Estimate).
     pub fn nic_time(&self, topology: &Topology) -> u128 {
         let times = self.scenes.iter().map(|of| of.busiest_nic(topology));
         times.sum()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Traffic> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Traffic> {
         self.scenes.iter()
     }
 
     /// What a matching goes by: all of it, but for some pairs of leaves.
-    pub(super) fn demand(&self, without: &BTreeSet<(u32, u32)>) -> Demand {
+    pub(crate) fn demand(&self, without: &BTreeSet<(u32, u32)>) -> Demand {
         let leaves = self.scenes.first().map_or(0, Traffic::leaves);
         let sends = self.scenes.iter().flat_map(Traffic::between);
         let kept = sends.filter(|(a, b, _)| !without.contains(&(*a.min(b), *a.max(b))));
@@ -91,7 +91,7 @@ impl Scenes {
 
     /// How long all scenes take if two leaves have only so many links for what they send each
     /// other.
-    pub(super) fn time_of_pair(&self, nics: &[u128], (a, b): (u32, u32), links: Links) -> u128 {
+    pub(crate) fn time_of_pair(&self, nics: &[u128], (a, b): (u32, u32), links: Links) -> u128 {
         let times = self.scenes.iter().zip(nics).map(|(scene, nic)| {
             let most = scene.sent(a, b).max(scene.sent(b, a));
             in_use(time_of(most.div_ceil(links.count), links.rate)).max(*nic)
@@ -102,19 +102,19 @@ impl Scenes {
 
 /// Equal links.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Links {
-    pub(super) count: u64,
-    pub(super) rate: Rate,
+pub(crate) struct Links {
+    pub(crate) count: u64,
+    pub(crate) rate: Rate,
 }
 
 /// How long a link takes whose frames need some time: they do not come evenly, so it stands idle
 /// for a fifth of it before it holds up a NIC that is busy all the time. Assumed.
-pub(super) fn in_use(time: u128) -> u128 {
+pub(crate) fn in_use(time: u128) -> u128 {
     time.saturating_mul(5) / 4
 }
 
 /// What a link carries in a time, idle for a fifth of it.
-pub(super) fn amount_in(time: u128, rate: Rate) -> u64 {
+pub(crate) fn amount_in(time: u128, rate: Rate) -> u64 {
     let bits = u128::from(rate.bits_per_second());
     let amount = ((time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000) >> 20;
     amount.min(u128::from(u64::MAX)) as u64

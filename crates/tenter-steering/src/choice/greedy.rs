@@ -3,21 +3,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::{OpticalPlace, Rewiring, Topology};
+use tenter_topology::{OpticalPlace, Rewiring, Topology};
 
-use super::super::loads::estimate;
-use super::super::scenes::Scenes;
-use super::super::steering::Demand;
 use super::{Choice, Chooser};
+use crate::loads::estimate;
+use crate::matching::Demand;
+use crate::scenes::Scenes;
 
 /// The circuits that the matching alone gives, as the source has it: every optical switch in turn
 /// gets the heaviest one, and all of it is set, whatever that takes from the tree. One uplink of
 /// each leaf stays. A switch that would have no way to any leaf keeps the links of the pair that
 /// sends least; where some leaf is still cut off, leaves keep more uplinks. `home` is as for
-/// [`choose`](super::choose).
+/// [`choose`](crate::choose).
 ///
 /// # Panics
-/// As [`choose`](super::choose).
+/// As [`choose`](crate::choose).
 pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     let mut search = Chooser::new(home, scenes, spills);
     search.order = (0..search.order.len()).collect();
