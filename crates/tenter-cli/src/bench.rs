@@ -280,7 +280,7 @@ fn report(
     algorithm: &str,
     layout: &Layout,
     root: Option<u32>,
-    plan: &tenter_scenario::Plan,
+    plan: &tenter_plan::Plan,
 ) -> BenchReport {
     let scan = &arguments.scan;
     let shown = collective.shown;

@@ -176,7 +176,7 @@ pub(crate) fn typed() -> Vec<String> {
 }
 
 /// The fabric in one line.
-pub(crate) fn describe(plan: &tenter_scenario::Plan) -> String {
+pub(crate) fn describe(plan: &tenter_plan::Plan) -> String {
     let topology = &plan.topology;
     let mut rates: Vec<_> = topology.cables.iter().map(|cable| cable.rate).collect();
     rates.sort_unstable();
@@ -200,7 +200,7 @@ pub(crate) fn shared_by(npus_per_nic: u32) -> String {
 }
 
 /// What the fabric consists of.
-pub(crate) fn parts(plan: &tenter_scenario::Plan) -> String {
+pub(crate) fn parts(plan: &tenter_plan::Plan) -> String {
     let topology = &plan.topology;
     let shared = shared_by(plan.npus_per_nic);
     format!(

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenter::{Experiment, Point, Summary, Trial};
+use tenter_plan::Plan;
 use tenter_record::{Names, SeedRow};
 use tenter_report::{csv, seed_table};
-use tenter_scenario::Plan;
 
 use crate::arguments::{OutputFormat, Run};
 use crate::failure::{Failure, print, say};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tenter::{Watch, Watched};
 use tenter_net::{Event, EventKind, Packet, PacketKind, Signal};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_topology::Topology;
 use tenter_units::Time;
 

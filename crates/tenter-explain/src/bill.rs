@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_scenario::{Device, Plan};
+use tenter_plan::{Device, Plan};
 use tenter_units::{Rate, Time};
 
 use crate::fabric::tier_name;

@@ -8,7 +8,7 @@ use tenter_net::{
     ClassSpec, EcnSpec, Forwarding, Limit, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
     UNLIMITED_POOL,
 };
-use tenter_scenario::{Device, Plan};
+use tenter_plan::{Device, Plan};
 use tenter_units::Rate;
 
 use crate::fabric::tier_name;

@@ -1,7 +1,7 @@
 //! Optical circuit switches: what they join to begin with, and what changes when.
 
 use serde::Serialize;
-use tenter_scenario::{CircuitPlan, OnChange, Plan, SteeringDemand};
+use tenter_plan::{CircuitPlan, OnChange, Plan, SteeringDemand};
 use tenter_topology::{OpticalPlace, Topology};
 use tenter_units::Time;
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
-use tenter_scenario::ideal::Ideal;
-use tenter_scenario::{CENTRAL_BELOW, Plan, WINDOW_MAX};
+use tenter_plan::ideal::Ideal;
+use tenter_plan::{CENTRAL_BELOW, Plan, WINDOW_MAX};
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::{CREDIT_BLOCK_BYTES, CreditSpec, DATA_OVERHEAD_BYTES, credit_blocks};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::Time;
 
 /// A fabric that sends by credit in numbers.

@@ -1,7 +1,7 @@
 //! Everything there is to say about a plan.
 
 use serde::Serialize;
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_topology::{Routing, RoutingError};
 use tenter_workload::WorkloadError;
 

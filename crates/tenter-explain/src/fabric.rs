@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_topology::Topology;
 
 /// The fabric in numbers.

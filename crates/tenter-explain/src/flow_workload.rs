@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_scenario::Plan;
-use tenter_scenario::ideal::nearest::least_latency;
+use tenter_plan::Plan;
+use tenter_plan::ideal::nearest::least_latency;
 use tenter_topology::Routing;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload};
 use tenter_workload::{CollectiveRun, Job, Schedule};

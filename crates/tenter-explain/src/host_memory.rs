@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::Rate;
 
 /// PCIe of all NICs, and what each kind of them has of it.

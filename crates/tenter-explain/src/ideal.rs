@@ -1,8 +1,8 @@
 //! How long the collectives would take if nobody ever waited for anybody else's traffic.
 
 use serde::Serialize;
-use tenter_scenario::Plan;
-use tenter_scenario::ideal::Ideal;
+use tenter_plan::Plan;
+use tenter_plan::ideal::Ideal;
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;

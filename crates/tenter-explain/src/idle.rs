@@ -7,8 +7,8 @@
 use tenter_net::input_queued::InputQueues;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
-use tenter_scenario::ideal::nearest::host_kinds;
-use tenter_scenario::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
+use tenter_plan::ideal::nearest::host_kinds;
+use tenter_plan::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
 use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};

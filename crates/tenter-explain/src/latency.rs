@@ -2,8 +2,8 @@
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::scheduled::ScheduledSpec;
-use tenter_scenario::Plan;
-use tenter_scenario::unloaded::link;
+use tenter_plan::Plan;
+use tenter_plan::unloaded::link;
 use tenter_units::Time;
 
 use crate::credit::shortest_update;

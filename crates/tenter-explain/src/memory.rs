@@ -3,9 +3,9 @@
 //! Constants are bytes measured on x86-64 Linux; `docs/explain.md` says how they compare with real
 //! runs.
 
+use tenter_plan::Plan;
+use tenter_plan::ideal::Ideal;
 use tenter_record::{FlowRow, SampleRow};
-use tenter_scenario::Plan;
-use tenter_scenario::ideal::Ideal;
 use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tenter_net::ACK_FRAME_BYTES;
-use tenter_scenario::Plan;
-use tenter_scenario::ideal::nearest::host_kinds;
-use tenter_scenario::unloaded::{Link, frame_time, frames, links, request_time};
+use tenter_plan::Plan;
+use tenter_plan::ideal::nearest::host_kinds;
+use tenter_plan::unloaded::{Link, frame_time, frames, links, request_time};
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
 

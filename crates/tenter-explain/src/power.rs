@@ -7,7 +7,7 @@
 //! summary.
 
 use serde::Serialize;
-use tenter_scenario::{Plan, PowerProfile, PoweredParts};
+use tenter_plan::{Plan, PowerProfile, PoweredParts};
 
 /// What switches and cables draw.
 #[derive(Clone, Debug, PartialEq, Serialize)]

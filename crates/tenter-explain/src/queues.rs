@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_net::{Limit, UNLIMITED_POOL};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;

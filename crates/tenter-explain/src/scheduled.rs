@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Limit, UNLIMITED_POOL, WIRE_OVERHEAD_BYTES};
-use tenter_scenario::Plan;
-use tenter_scenario::unloaded::{Wire, link};
+use tenter_plan::Plan;
+use tenter_plan::unloaded::{Wire, link};
 use tenter_topology::{CableEnd, Routing};
 use tenter_units::{Rate, SerialisationTime, Time};
 

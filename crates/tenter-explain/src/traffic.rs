@@ -1,7 +1,7 @@
 //! How many packets a collective puts onto how many links.
 
 use tenter_endpoint::{AckPolicy, MessageCut};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_topology::Routing;
 use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 

@@ -2,8 +2,9 @@
 //! packet, ideal times as the bound that they are.
 
 use tenter_explain::{Explanation, explain};
+use tenter_plan::Plan;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
-use tenter_scenario::{Format, Plan, load};
+use tenter_scenario::{Format, load};
 use tenter_sim::{Options, Outcome, run};
 
 /// Keeps the flows.

@@ -10,14 +10,14 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Problems;
-use crate::plan::{
-    CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringController, SteeringDemand,
-    SteeringPlan,
-};
 use crate::switching::Switching;
 use crate::topologies::DELAYS;
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_plan::{
+    CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringController, SteeringDemand,
+    SteeringPlan,
+};
 
 /// The key in `fabric`.
 pub(crate) const KEY: Key = key(

@@ -8,9 +8,9 @@ use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
 use crate::endpoint::Endpoint;
 use crate::load_balancing::Reordering;
-use crate::plan::LinkImpairment;
 use tenter_config::Presence::Default;
 use tenter_config::{KeyTable, key};
+use tenter_plan::LinkImpairment;
 
 const ENTROPY: KeyTable = KeyTable {
     title: "`endpoint.nic.entropy`",

@@ -1,12 +1,13 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
+use tenter_plan::PowerProfile;
 use tenter_topology::TopologySpec;
 
 use crate::circuits::{self, CircuitDraft};
 use crate::decode::{Read, Section};
 use crate::diagnostics::Location;
 use crate::load_balancing::{self, LoadBalancingDraft};
-use crate::power::{self, PowerProfile};
+use crate::power;
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};

@@ -6,9 +6,9 @@ use tenter_units::{Rate, Time};
 
 use crate::decode::{Field, Read, Section};
 use crate::links::{LinkName, find_host, find_switch};
-use crate::plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
 
 const FAULTS: KeyTable = KeyTable {
     title: "`faults`",

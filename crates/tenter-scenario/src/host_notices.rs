@@ -4,8 +4,8 @@
 use tenter_net::Switches;
 
 use crate::buffer::Around;
-use crate::plan::LinkImpairment;
 use crate::switching::SwitchingDraft;
+use tenter_plan::LinkImpairment;
 
 /// Gives the switches the class of notices to hosts, where there are any and nothing is in their
 /// way.

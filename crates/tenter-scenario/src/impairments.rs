@@ -6,9 +6,9 @@ use tenter_topology::{CableEnd, Topology};
 
 use crate::decode::{Field, Read, Section, suggestion};
 use crate::links::{LinkName, find_host};
-use crate::plan::{LinkImpairment, RulePlan};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_plan::{LinkImpairment, RulePlan};
 
 const IMPAIRMENT: KeyTable = KeyTable {
     title: "`impairments[]`",

@@ -15,13 +15,13 @@ use crate::collectives::{self, Collectives, Entry};
 use crate::decode::{Field, Read, Section};
 use crate::diagnostics::Location;
 use crate::hosts::HostRef;
-use crate::plan::{SIMULATED_MAX, WINDOW_MAX};
 use crate::tree::{Node, Value};
 use flows::FlowDraft;
 use pattern::PatternDraft;
 use start::Awaited;
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, key};
+use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
 use workload::{Instead, WorkloadDraft};
 
 pub(crate) use bind::bind;

@@ -51,7 +51,6 @@ mod given;
 mod groups;
 mod host_notices;
 mod hosts;
-pub mod ideal;
 mod impairments;
 mod import;
 mod jobs;
@@ -60,7 +59,6 @@ mod load;
 mod load_balancing;
 mod overrides;
 mod pcie;
-mod plan;
 mod power;
 mod presets;
 mod profiles;
@@ -78,7 +76,6 @@ mod switching;
 mod toml;
 mod topologies;
 mod tree;
-pub mod unloaded;
 mod yaml;
 
 pub use decode::suggestion;
@@ -88,12 +85,6 @@ pub use import::{Fragment, import_sonic};
 pub use load::{
     Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, load_without, text_of,
 };
-pub use plan::{
-    CENTRAL_BELOW, CircuitChange, CircuitPlan, Device, Devices, Fault, FaultEvent, FaultPlan,
-    LinkImpairment, OnChange, Plan, QueueChanges, RulePlan, SIMULATED_MAX, SteeringController,
-    SteeringDemand, SteeringPlan, WINDOW_MAX,
-};
-pub use power::{PowerProfile, PoweredParts, StaticPower};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

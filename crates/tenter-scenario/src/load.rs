@@ -2,9 +2,9 @@
 
 use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::files::{self, Files};
-use crate::plan::Plan;
 use crate::tree::{Node, Value};
 use crate::{emit, given, overrides, scenario, toml, yaml};
+use tenter_plan::Plan;
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
 /// hundredth of it.

@@ -1,6 +1,6 @@
 //! Power profiles: what switches, cables and optical elements draw. They change no result.
 
-use tenter_topology::Topology;
+use tenter_plan::PowerProfile;
 
 use crate::decode::{Read, Section};
 use crate::tree::{Entry, Node, Value};
@@ -78,120 +78,6 @@ const PROFILES: [(&str, &str); 1] = [(
     )),
 )];
 
-/// What the parts of a fabric draw; the origins are in the profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PowerProfile {
-    /// Its name; where the scenario has other constants, that is said with it.
-    pub name: String,
-    /// An electrical switch without its ports, in milliwatts.
-    pub switch_base_mw: u64,
-    /// Each of its ports that has a cable, in milliwatts.
-    pub switch_port_mw: u64,
-    /// A bit that passes a switch, in femtojoules.
-    pub switch_bit_fj: u64,
-    /// Each end of a cable, its transceiver or what an active cable has there, in milliwatts.
-    pub cable_end_mw: u64,
-    /// A bit that passes a cable, both ends together, in femtojoules.
-    pub cable_bit_fj: u64,
-    /// A 2×2 element of an optical switch that is held, in milliwatts.
-    pub optical_element_mw: u64,
-}
-
-/// How many parts a fabric has that draw power whatever passes them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoweredParts {
-    /// Electrical switches; those without any cable are not there.
-    pub switches: u64,
-    /// Ports of electrical switches with cables.
-    pub ports: u64,
-    /// Both ends of all cables, those in NICs too; of a fibre to an optical switch the one end that
-    /// is at an electrical switch.
-    pub cable_ends: u64,
-    /// 2×2 elements of optical switches.
-    pub optical_elements: u64,
-}
-
-impl PoweredParts {
-    /// Those of a fabric.
-    pub fn of(topology: &Topology) -> PoweredParts {
-        let ports = topology.switch_nodes();
-        let ports = ports.map(|switch| topology.nodes[switch as usize].ports.len() as u64);
-        let cabled: Vec<u64> = ports.filter(|&ports| ports > 0).collect();
-        // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
-        let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };
-        let optical = topology.optics.switches().iter();
-        PoweredParts {
-            switches: cabled.len() as u64,
-            ports: cabled.iter().sum(),
-            cable_ends: (0..topology.cables.len() as u32).map(ends).sum(),
-            optical_elements: optical
-                .map(|switch| elements(switch.ports.len() as u32))
-                .sum(),
-        }
-    }
-}
-
-/// The 2×2 elements of an optical switch of so many ports as a Beneš network: r/2 of them in each
-/// of 2·log₂r − 1 stages, r the next power of two.
-fn elements(ports: u32) -> u64 {
-    let radix = ports.max(2).next_power_of_two();
-    u64::from(radix / 2) * u64::from(2 * radix.ilog2() - 1)
-}
-
-/// What the parts of a fabric draw whatever passes them, in watts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StaticPower {
-    /// Electrical switches without their ports.
-    pub switches: f64,
-    /// Ports of electrical switches.
-    pub ports: f64,
-    /// Ends of cables.
-    pub cable_ends: f64,
-    /// Optical switches, which hold their circuits.
-    pub optical_switches: f64,
-}
-
-impl StaticPower {
-    /// All of it.
-    pub fn watts(&self) -> f64 {
-        self.switches + self.ports + self.cable_ends + self.optical_switches
-    }
-}
-
-impl PowerProfile {
-    /// What the parts of a fabric draw whatever passes them.
-    pub fn static_power(&self, parts: &PoweredParts) -> StaticPower {
-        let watts = |count: u64, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;
-        StaticPower {
-            switches: watts(parts.switches, self.switch_base_mw),
-            ports: watts(parts.ports, self.switch_port_mw),
-            cable_ends: watts(parts.cable_ends, self.cable_end_mw),
-            optical_switches: watts(parts.optical_elements, self.optical_element_mw),
-        }
-    }
-
-    /// The constant of that name, as it is in a scenario.
-    pub fn constant(&mut self, name: &str) -> Option<&mut u64> {
-        match name {
-            "switch_base_mw" => Some(&mut self.switch_base_mw),
-            "switch_port_mw" => Some(&mut self.switch_port_mw),
-            "switch_bit_fj" => Some(&mut self.switch_bit_fj),
-            "cable_end_mw" => Some(&mut self.cable_end_mw),
-            "cable_bit_fj" => Some(&mut self.cable_bit_fj),
-            "optical_element_mw" => Some(&mut self.optical_element_mw),
-            _ => None,
-        }
-    }
-
-    /// What bits take that pass switches and cables, each counted once for each switch and once for
-    /// each cable it passes, in joules.
-    pub fn dynamic_joules(&self, switch_bits: u64, cable_bits: u64) -> f64 {
-        let femtojoules = switch_bits as f64 * self.switch_bit_fj as f64
-            + cable_bits as f64 * self.cable_bit_fj as f64;
-        femtojoules / 1e15
-    }
-}
-
 /// Reads the key.
 pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<PowerProfile>> {
     let field = fabric.take("power")?;
@@ -261,7 +147,9 @@ fn profile(name: &str) -> PowerProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Plan, load};
+    use crate::{Format, load};
+    use tenter_plan::Plan;
+    use tenter_plan::{PoweredParts, StaticPower};
 
     #[test]
     fn every_profile_is_whole_and_every_constant_has_an_origin() {
@@ -354,9 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_optical_switch_by_hand() {
-        // Of 16 ports: seven stages of eight elements; of 8 ports five of four.
-        assert_eq!([16, 8, 5].map(elements), [56, 20, 20]);
+    fn two_by_two_elements_draw_power_while_they_are_held() {
         let parts = PoweredParts {
             optical_elements: 76,
             ..PoweredParts::default()

@@ -2,9 +2,9 @@
 //! `profiles/`.
 
 use crate::diagnostics::Problems;
-use crate::plan::Device;
 use crate::tree::{Entry, Node, Value};
 use crate::{decode, yaml};
+use tenter_plan::Device;
 
 /// The text of a file of the folder.
 macro_rules! text {

@@ -5,10 +5,10 @@ use tenter_units::Time;
 
 use crate::decode::{Field, Read, Section, suggestion};
 use crate::diagnostics::quote;
-use crate::plan::{QueueChanges, SIMULATED_MAX};
 use crate::switching::Switching;
 use tenter_config::Presence::Default;
 use tenter_config::{Key, key};
+use tenter_plan::{QueueChanges, SIMULATED_MAX};
 
 /// How `observe` names the ports, and how many changes of each it records.
 pub(crate) const KEYS: [Key; 4] = [

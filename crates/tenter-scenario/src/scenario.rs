@@ -18,9 +18,6 @@ use crate::hosts::HostNames;
 use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
 use crate::pcie;
-use crate::plan::{
-    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
-};
 use crate::queue_changes::{self, QueueChangesDraft};
 use crate::sampling::{self, Sampling};
 use crate::source_flow_control::SignalDraft;
@@ -36,6 +33,9 @@ use crate::{
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
+use tenter_plan::{
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
+};
 
 const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",

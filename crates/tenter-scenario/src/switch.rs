@@ -11,13 +11,13 @@ use tenter_units::{Bytes, Time};
 use crate::classes::{self, Around, CAPACITY_MAX, ClassDraft, Turn};
 use crate::decode::{Field, Read, Section};
 use crate::diagnostics::{Location, Problems, quote};
-use crate::plan::Device;
 use crate::profiles::{self, Profile};
 use crate::switch_tiers::{self, TierDraft};
 use crate::switching::credit;
 use crate::tree::{Entry, Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_plan::Device;
 
 const SWITCH: KeyTable = KeyTable {
     title: "`fabric.switch`",

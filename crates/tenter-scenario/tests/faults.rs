@@ -2,7 +2,8 @@
 
 use tenter_net::impairment::{Strikes, TesterAction};
 use tenter_net::{PacketKind, WatchdogAction};
-use tenter_scenario::{Diagnostics, Fault, Format, Loaded, load};
+use tenter_plan::Fault;
+use tenter_scenario::{Diagnostics, Format, Loaded, load};
 use tenter_units::{Rate, Time};
 
 /// Cables: 4 of hosts, then leaf0 to spine0 (4, 5) and spine1 (6, 7), leaf1 likewise (8 to 11).

@@ -13,7 +13,7 @@ use tenter_net::{
     CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchSpec, Switches, Telemetry,
     Transmitter, Turns,
 };
-use tenter_scenario::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
+use tenter_plan::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::ScaleUp;

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_net::{WIRE_OVERHEAD_BYTES, WireLosses};
+use tenter_plan::{CircuitChange, CircuitPlan, OnChange, Plan};
 use tenter_record::CircuitRow;
-use tenter_scenario::{CircuitChange, CircuitPlan, OnChange, Plan};
 use tenter_topology::{CableEnd, OpticalPlace, Rewiring, Topology};
 use tenter_units::Time;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
-use tenter_scenario::{Fault, FaultEvent, Plan};
+use tenter_plan::{Fault, FaultEvent, Plan};
 use tenter_topology::CableEnd;
 use tenter_units::{Rate, SerialisationTime};
 

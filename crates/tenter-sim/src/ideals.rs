@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_scenario::Plan;
-use tenter_scenario::ideal::Ideal;
+use tenter_plan::Plan;
+use tenter_plan::ideal::Ideal;
 use tenter_units::Time;
 use tenter_workload::CollectiveRun;
 

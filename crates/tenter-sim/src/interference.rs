@@ -1,7 +1,7 @@
 //! What jobs cost each other: which of them run together for it, and what their times come to.
 
+use tenter_plan::Plan;
 use tenter_record::{InterferenceRow, JobRow};
-use tenter_scenario::Plan;
 use tenter_units::Time;
 
 /// How much is asked.

@@ -1,8 +1,8 @@
 //! What the fabric drew in a run: the constants of a power profile times what there is and what was
 //! counted.
 
+use tenter_plan::{PowerProfile, PoweredParts};
 use tenter_record::{PortRow, PowerRow};
-use tenter_scenario::{PowerProfile, PoweredParts};
 
 use crate::counters;
 use crate::driver::Driver;

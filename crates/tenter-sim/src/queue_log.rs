@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use tenter_net::{Event, EventKind};
+use tenter_plan::QueueChanges;
 use tenter_record::QueueChangeRow;
-use tenter_scenario::QueueChanges;
 use tenter_units::Time;
 
 use crate::driver::Driver;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use tenter_engine::{Clock, Pace, RunOutcome};
+use tenter_plan::{Plan, PowerProfile, SIMULATED_MAX};
 use tenter_record::{
     CollectiveRow, Control, Counts, Digest, JobRow, Progress, Sink, SinkError, Stop, StopKind,
     Summary,
 };
-use tenter_scenario::{Plan, PowerProfile, SIMULATED_MAX};
 use tenter_topology::RoutingError;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;

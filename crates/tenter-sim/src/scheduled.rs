@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tenter_engine::Output;
 use tenter_net::Switch;
 use tenter_net::scheduled::{HostPlace, LeafRecord, LeafWiring, Peer, ScheduledSpec};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 
 use crate::build::Context;
 use crate::driver::Driver;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tenter_endpoint::{Nic, Reaction};
 use tenter_net::{Cause, Headers, Packet, Sender, SignalMode, SignalWiring, Switch};
+use tenter_plan::unloaded;
 use tenter_record::{Digest, ReactionRow, SignalRow};
-use tenter_scenario::unloaded;
 use tenter_units::Time;
 
 use crate::build::Context;

@@ -11,10 +11,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use tenter_record::SteeringRow;
-use tenter_scenario::{
+use tenter_plan::{
     CircuitChange, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX,
 };
+use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::Topology;
 use tenter_units::Time;

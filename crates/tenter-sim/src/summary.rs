@@ -4,11 +4,11 @@ use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::impairment::TesterAction;
 use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
+use tenter_plan::CENTRAL_BELOW;
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
     JobRow, JobSummary, PortRow, Stop, Summary, Totals,
 };
-use tenter_scenario::CENTRAL_BELOW;
 use tenter_units::{Rate, Time};
 
 use crate::accounts::{Accounts, Tally};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tenter_endpoint::NicSpec;
-use tenter_scenario::Plan;
-use tenter_scenario::unloaded::{Link, links, request_time};
+use tenter_plan::Plan;
+use tenter_plan::unloaded::{Link, links, request_time};
 use tenter_topology::Routing;
 use tenter_units::Time;
 use tenter_workload::Job;

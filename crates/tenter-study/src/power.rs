@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tenter_plan::{Plan, PowerProfile, PoweredParts};
 use tenter_record::PowerRow;
-use tenter_scenario::{Plan, PowerProfile, PoweredParts};
 
 use crate::description::Reading;
 use crate::trial::Trial;

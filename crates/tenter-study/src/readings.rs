@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tenter_explain::Bill;
+use tenter_plan::Plan;
 use tenter_record::{FlowRow, JobRow, PortRow};
-use tenter_scenario::Plan;
 use tenter_units::Time;
 
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};

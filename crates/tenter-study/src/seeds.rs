@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_sim::{HashPath, Options, Simulation, SimulationError};
 
 use crate::description::Seeds;

@@ -1,7 +1,8 @@
 //! A study, ready to run: its description, its published rows and its scenario.
 
+use tenter_plan::Plan;
 use tenter_record::Digest;
-use tenter_scenario::{Format, Loaded, Plan, load};
+use tenter_scenario::{Format, Loaded, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
 use crate::description::{

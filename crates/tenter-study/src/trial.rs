@@ -1,8 +1,8 @@
 //! What a study keeps of a trial.
 
 use tenter_explain::{Bill, bill};
+use tenter_plan::Plan;
 use tenter_record::{Counts, FlowRow, JobRow, PortRow, Summary};
-use tenter_scenario::Plan;
 use tenter_sim::Outcome;
 use tenter_topology::Topology;
 use tenter_units::Time;

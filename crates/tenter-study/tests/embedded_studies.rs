@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tenter_plan::Plan;
 use tenter_record::MemorySink;
-use tenter_scenario::{Format, Loaded, Plan, load};
+use tenter_scenario::{Format, Loaded, load};
 use tenter_sim::{Interference, Options, interference_rows, interference_runs};
 use tenter_study::{Extent, Gate, STUDIES, Study, StudyAnswer, Trial, Value, Verdict, select};
 

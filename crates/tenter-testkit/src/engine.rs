@@ -5,8 +5,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tenter_engine::Stream;
+use tenter_plan::Plan;
 use tenter_record::MemorySink;
-use tenter_scenario::Plan;
 use tenter_sim::{Driver, Options, Outcome, Simulation, SimulationError, Watcher, build};
 use tenter_units::Time;
 

@@ -18,7 +18,8 @@ mod signals;
 mod tiers;
 mod workload;
 
-use tenter_scenario::{Format, Plan, load};
+use tenter_plan::Plan;
+use tenter_scenario::{Format, load};
 
 use draw::Draw;
 
@@ -126,7 +127,7 @@ mod tests {
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, PlaceOfSignals,
         PoolScope, Scheduling, SignalMode, UNLIMITED_POOL,
     };
-    use tenter_scenario::{
+    use tenter_plan::{
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
     use tenter_topology::OpticalTier;

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use tenter_engine::{Control, Output, RunOutcome};
 use tenter_net::{Event, Medium, Packet};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_sim::{
     Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError,
     Unwatched, Watcher, fabric,

@@ -1,7 +1,8 @@
 //! Circuits that change under load, again and again: nothing is lost that is not counted, and where
 //! they are drained beneath lossless classes nothing is lost at all.
 
-use tenter_scenario::{Format, OnChange, Plan, load};
+use tenter_plan::{OnChange, Plan};
+use tenter_scenario::{Format, load};
 use tenter_testkit::{Engine, Trial, random_changes};
 use tenter_units::Time;
 

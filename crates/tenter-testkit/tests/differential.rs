@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use tenter_net::{ClassSpec, Headroom};
+use tenter_plan::{OnChange, Plan};
 use tenter_record::{PortRow, Summary};
-use tenter_scenario::{OnChange, Plan};
 use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use tenter_net::{Event, EventKind};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_sim::Watcher;
 use tenter_testkit::{Engine, Probe, first_divergence, random_scenario};
 use tenter_units::Time;

@@ -2,8 +2,9 @@
 //! departures, arrivals and samples fall on the very same instants.
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_plan::{Plan, SIMULATED_MAX};
 use tenter_record::SampleRow;
-use tenter_scenario::{Format, Plan, SIMULATED_MAX, load};
+use tenter_scenario::{Format, load};
 use tenter_testkit::Engine;
 use tenter_units::Time;
 

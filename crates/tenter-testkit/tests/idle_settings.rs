@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use tenter_explain::idle_settings;
-use tenter_scenario::{Format, Loaded, Plan, load, load_without};
+use tenter_plan::Plan;
+use tenter_scenario::{Format, Loaded, load, load_without};
 use tenter_sim::Outcome;
 use tenter_testkit::{Engine, Trial, random_scenario};
 

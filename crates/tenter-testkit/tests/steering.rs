@@ -1,6 +1,7 @@
 //! Circuits that follow what jobs send.
 
-use tenter_scenario::{Format, Plan, load};
+use tenter_plan::Plan;
+use tenter_scenario::{Format, load};
 use tenter_testkit::{Engine, Trial};
 use tenter_units::Time;
 

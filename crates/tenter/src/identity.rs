@@ -2,9 +2,9 @@
 
 use std::time::UNIX_EPOCH;
 
+use tenter_plan::Plan;
 use tenter_record::Names;
 use tenter_report::RunIdentity;
-use tenter_scenario::Plan;
 
 /// What is run, and by which program.
 pub(crate) fn identity(plan: &Plan) -> RunIdentity {

@@ -1,9 +1,9 @@
 //! Further runs with some of the jobs only, which tell what jobs cost each other.
 
+use tenter_plan::Plan;
 use tenter_record::{
     Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError, StopKind,
 };
-use tenter_scenario::Plan;
 use tenter_sim::{Interference, Outcome, Simulation, interference_rows, interference_runs};
 
 use crate::Error;

@@ -62,7 +62,7 @@ impl Observer for () {}
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
-    pub(crate) plan: &'a tenter_scenario::Plan,
+    pub(crate) plan: &'a tenter_plan::Plan,
     /// Simulated time, packet-hops and flows so far.
     pub progress: Progress,
 }

@@ -28,7 +28,7 @@ impl Plan {
     }
 
     /// Everything the simulation is built from.
-    pub fn resolved(&self) -> &tenter_scenario::Plan {
+    pub fn resolved(&self) -> &tenter_plan::Plan {
         &self.loaded.plan
     }
 

@@ -347,7 +347,7 @@ fn rows_if<R: Row + DeserializeOwned>(wanted: bool, folder: &Path) -> Option<Vec
 
 /// Hands rows to the folder, to memory and to the observer.
 struct Rows<'a> {
-    plan: &'a tenter_scenario::Plan,
+    plan: &'a tenter_plan::Plan,
     folder: Option<TrialFolder>,
     flows: Option<Vec<FlowRow>>,
     samples: Option<Vec<SampleRow>>,

@@ -1,8 +1,8 @@
 //! A simulation that is built, whatever it records.
 
 use tenter_net::{Event, EventKind};
+use tenter_plan::Plan;
 use tenter_record::Sink;
-use tenter_scenario::Plan;
 use tenter_sim::{
     Context, Driver, Options, Outcome, QueueLog, Simulation, SimulationError, Unwatched, WatchLog,
     WatchTarget, WindowedDriver,

@@ -5,7 +5,7 @@
 //! server, and NCCL's choice of algorithm; the table must say where it differs.
 
 use serde_json::{Value, json};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use super::layout::Layout;

@@ -1,7 +1,7 @@
 //! Which NPU, and so which NIC, each rank has.
 
+use tenter_plan::Plan;
 use tenter_report::BenchDevice;
-use tenter_scenario::Plan;
 use tenter_topology::TopologySpec;
 
 use crate::arguments::{RankOrder, Ranks};

@@ -20,10 +20,10 @@ use crate::decode::{Field, Read, Section, split_remedy};
 use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
-use crate::plan::SIMULATED_MAX;
 use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_plan::SIMULATED_MAX;
 
 pub(super) const WORKLOAD: KeyTable = KeyTable {
     title: "`jobs[].workload`",

@@ -3,7 +3,7 @@
 
 use tenter_engine::Stream;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
-use tenter_scenario::{
+use tenter_plan::{
     CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringController, SteeringDemand,
     SteeringPlan,
 };

@@ -4,7 +4,7 @@ use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
 
 use super::draw::Draw;

@@ -4,7 +4,7 @@
 use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_net::{CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL};
-use tenter_scenario::{Fault, Plan};
+use tenter_plan::{Fault, Plan};
 use tenter_units::{Rate, Time};
 
 use super::draw::Draw;

@@ -2,7 +2,7 @@
 
 use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
 use tenter_net::{WatchdogAction, WatchdogSpec};
-use tenter_scenario::{Fault, FaultEvent, LinkImpairment, Plan, RulePlan};
+use tenter_plan::{Fault, FaultEvent, LinkImpairment, Plan, RulePlan};
 use tenter_topology::CableEnd;
 use tenter_units::{Rate, Time};
 

@@ -6,7 +6,7 @@ use tenter_net::{
     BufferSharing, CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec,
     MarkAt, PfcTrigger, PoolScope, Scheduling, UNLIMITED_POOL,
 };
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
 
 use super::draw::Draw;

@@ -2,7 +2,7 @@
 //! own, so that all else is drawn as without them.
 
 use tenter_endpoint::{DmaRates, Entropy, Interleave, PcieSpec};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
 use tenter_workload::collective::ScaleUp;
 

@@ -3,7 +3,7 @@
 
 use tenter_net::Scheduling;
 use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 
 use super::draw::Draw;
 

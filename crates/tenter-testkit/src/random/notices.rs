@@ -3,7 +3,7 @@
 
 use tenter_endpoint::RerouteSpec;
 use tenter_net::load_balancing::{LoadBalancing, Notify};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 
 use super::draw::Draw;
 use super::signals::highest_class;

@@ -3,7 +3,7 @@
 
 use tenter_net::PfcTrigger;
 use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 

@@ -3,7 +3,7 @@
 
 use tenter_endpoint::NicAddress;
 use tenter_net::{PlaceOfSignals, SignalMode, SignalSpec};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 
 use super::draw::Draw;
 

@@ -2,7 +2,7 @@
 //! with more than one tier.
 
 use tenter_net::{ClassSpec, Forwarding, Limit, UNLIMITED_POOL};
-use tenter_scenario::Plan;
+use tenter_plan::Plan;
 use tenter_units::Time;
 
 use super::draw::Draw;

@@ -1,7 +1,8 @@
 //! Computing, background load, and jobs alone: on one switch, where hosts share no port.
 
+use tenter_plan::Plan;
 use tenter_record::{JobRow, MemorySink};
-use tenter_scenario::{Format, Plan, load};
+use tenter_scenario::{Format, load};
 use tenter_sim::{Options, Outcome, run};
 use tenter_units::Time;
 

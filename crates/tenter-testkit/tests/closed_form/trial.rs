@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use tenter_net::Event;
+use tenter_plan::Plan;
 use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow, SampleRow};
-use tenter_scenario::{Format, Plan, load};
+use tenter_scenario::{Format, load};
 use tenter_sim::{Options, Outcome, Watcher};
 use tenter_testkit::Engine;
 

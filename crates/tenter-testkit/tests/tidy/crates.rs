@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "tenter-units",
     "tenter-config",
     "tenter-engine",
@@ -14,6 +14,7 @@ const ORDER: [&str; 17] = [
     "tenter-net",
     "tenter-endpoint",
     "tenter-workload",
+    "tenter-plan",
     "tenter-scenario",
     "tenter-sim",
     "tenter-explain",
@@ -25,7 +26,7 @@ const ORDER: [&str; 17] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 13;
+const CORE: usize = 14;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

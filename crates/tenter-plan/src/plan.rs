@@ -1,15 +1,18 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
-use tenter_net::impairment::{Probability, Strikes, TesterAction};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
-use tenter_topology::{CableEnd, OpticalSpec, Rewiring, Topology, TopologySpec};
-use tenter_units::{Rate, Time};
+use tenter_topology::{Topology, TopologySpec};
+use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::collective::ScaleUp;
 
+use crate::circuits::CircuitPlan;
+use crate::devices::Devices;
+use crate::faults::FaultPlan;
+use crate::impairments::LinkImpairment;
 use crate::power::PowerProfile;
 
 /// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
@@ -149,172 +152,4 @@ pub struct QueueChanges {
     pub from: Time,
     /// Until when; without it, to the end.
     pub to: Option<Time>,
-}
-
-/// The devices of the switches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Devices {
-    /// That of all tiers without a model of their own.
-    pub usual: Option<Device>,
-    /// The others, each with its tier, 0 for leaves; no tier twice.
-    pub tiers: Vec<(u8, Option<Device>)>,
-}
-
-impl Devices {
-    /// The device of the switches of a tier.
-    pub fn of_tier(&self, tier: u8) -> Option<&Device> {
-        let own = self.tiers.iter().find(|(own, _)| *own == tier);
-        own.map_or(&self.usual, |(_, device)| device).as_ref()
-    }
-
-    /// All of them, the usual one first.
-    pub fn iter(&self) -> impl Iterator<Item = Option<&Device>> {
-        let tiers = self.tiers.iter().map(|(_, device)| device.as_ref());
-        std::iter::once(self.usual.as_ref()).chain(tiers)
-    }
-}
-
-/// What is known of a switch device beside its model; the origins are in its profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
-    /// The name of its profile.
-    pub name: String,
-    /// The most ports it has of each rate; empty where that is not known.
-    pub ports: Vec<(u32, Rate)>,
-    /// Power of the chip alone, in watts; `None` where nobody has published it.
-    pub power_watts: Option<u32>,
-}
-
-/// What breaks and is mended during a trial.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FaultPlan {
-    /// The events in the order of time; of several at one instant, in the order of the scenario.
-    pub events: Vec<FaultEvent>,
-    /// How long after a link has gone down or come up routing knows.
-    pub convergence: Time,
-}
-
-/// Something that breaks or is mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultEvent {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub fault: Fault,
-}
-
-/// What breaks or is mended; links go by the numbers of their cables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Both directions of a link go down. A link is up when it has come up as often as it has gone
-    /// down.
-    LinkDown(u32),
-    /// They come up again.
-    LinkUp(u32),
-    /// The rate of both directions changes; never to more than the line rate.
-    LinkRate(u32, Rate),
-    /// A NIC begins to pause its leaf whatever it receives.
-    StormBegins(u32),
-    /// It stops doing so.
-    StormEnds(u32),
-}
-
-/// When the circuits of optical switches change, and what that is like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitPlan {
-    /// What the optical switches were put into the fabric by.
-    pub optical: OpticalSpec,
-    /// The changes in the order of time; after each of them all hosts reach each other.
-    pub changes: Vec<CircuitChange>,
-    /// How long the ports whose circuits change are dark.
-    pub reconfiguration: Time,
-    /// What becomes of the frames that are under way.
-    pub on_change: OnChange,
-    /// How long after circuits have come up routing knows, and after the light has gone without
-    /// notice; no longer than the reconfiguration.
-    pub convergence: Time,
-    /// What would wait for longer than this at the circuits between two leaves of a tree takes the
-    /// tree, if the load balancer may. `None`: all of it waits.
-    pub spill: Option<Time>,
-    /// When circuits follow what jobs send, and how; there are no other changes then.
-    pub steering: Option<SteeringPlan>,
-}
-
-/// How circuits follow what jobs send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SteeringPlan {
-    /// How it is known.
-    pub demand: SteeringDemand,
-    /// Who decides.
-    pub controller: SteeringController,
-    /// How often counters are read; at least 1 us.
-    pub interval: Time,
-    /// By how many thousandths a change must be better.
-    pub threshold: u32,
-}
-
-/// How circuits are chosen for what jobs send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SteeringController {
-    /// By what the routes of several answers lead to.
-    Estimate,
-    /// The heaviest matching of each optical switch, all of it.
-    Greedy,
-}
-
-/// How it is known what jobs send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SteeringDemand {
-    /// From their description, when they start and end.
-    Jobs,
-    /// From what queue pairs have had acknowledged since the last look.
-    Counters,
-}
-
-/// Circuits that change together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitChange {
-    /// When it is announced.
-    pub at: Time,
-    /// The new circuits, optical switch by optical switch.
-    pub rewirings: Vec<Rewiring>,
-}
-
-/// What becomes of the frames that are under way on circuits that change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnChange {
-    /// Ports start no frame any more, routing knows at once, and the switch moves when all frames
-    /// have arrived. What waits at these ports is routed anew.
-    Drain,
-    /// The light goes at once: what is on the fibre is lost, and so is what waits and what comes
-    /// until routing knows.
-    Lose,
-}
-
-/// What is done to the frames of one direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkImpairment {
-    /// The port that sends.
-    pub sender: CableEnd,
-    /// The probability of losing a frame.
-    pub frame_loss: Probability,
-    /// The probability that a bit is received wrong.
-    pub bit_errors: Probability,
-    /// What a tester does, rule after rule.
-    pub rules: Vec<RulePlan>,
-}
-
-/// What a tester does to some frames.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RulePlan {
-    /// Kinds of frames it is for, one bit for each [`tenter_net::PacketKind`].
-    pub kinds: u16,
-    /// The host they come from; `None` for any.
-    pub from: Option<u32>,
-    /// The host they go to; `None` for any.
-    pub to: Option<u32>,
-    /// Which of them it strikes.
-    pub strikes: Strikes,
-    /// What it does to them.
-    pub action: TesterAction,
 }

@@ -1,0 +1,27 @@
+//! The plan of a trial: plain numbers, with every name, unit and default resolved, and arithmetic on
+//! them.
+//!
+//! A [`Plan`] holds the fabric, the models of switches and NICs, the jobs, and what happens during
+//! the trial. [`unloaded`] has the time that messages take on paths without other traffic, and
+//! [`ideal`] the time of the same transfers on a full mesh of links at the rate of the ports.
+//!
+//! Nothing here reads text, and nothing simulates: `tenter-scenario` makes plans, `tenter-sim` runs
+//! them, and `tenter-explain` tells what they mean.
+
+mod circuits;
+mod devices;
+mod faults;
+pub mod ideal;
+mod impairments;
+mod plan;
+mod power;
+pub mod unloaded;
+
+pub use circuits::{
+    CircuitChange, CircuitPlan, OnChange, SteeringController, SteeringDemand, SteeringPlan,
+};
+pub use devices::{Device, Devices};
+pub use faults::{Fault, FaultEvent, FaultPlan};
+pub use impairments::{LinkImpairment, RulePlan};
+pub use plan::{CENTRAL_BELOW, Plan, QueueChanges, SIMULATED_MAX, WINDOW_MAX};
+pub use power::{PowerProfile, PoweredParts, StaticPower};
