@@ -28,8 +28,13 @@
 //! # Ok::<(), tenter::Error>(())
 //! ```
 //!
+//! Rows are typed, and [`Row::COLUMNS`] tells name, unit and meaning of their columns. With the
+//! feature `arrow` a [`Table`] of a trial is an Arrow record batch.
+//!
 //! The same plan gives the same [digest](Trial::digest) on any number of threads.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod clock;
 mod error;
 mod experiment;
@@ -43,8 +48,11 @@ mod run;
 mod scenario;
 mod simulation;
 mod study;
+mod table;
 mod trial;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{arrow_schema, record_batch};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::{Experiment, Point, Results};
@@ -55,12 +63,14 @@ pub use run::Run;
 pub use scenario::{Scenario, read_text};
 pub use simulation::Watch;
 pub use study::StudyRun;
+pub use table::Table;
 pub use trial::{Trial, Watched};
 
 pub use tenter_explain::Explanation;
 pub use tenter_record::{
-    CollectiveRow, Control, FlowRow, JobRow, PortRow, Progress, QueueRow, SampleRow, SinkError,
-    Summary, SwitchRow,
+    Cell, CircuitRow, CollectiveRow, Column, Control, FlowRow, InterferenceRow, JobRow, Kind,
+    Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow,
+    SignalRow, SinkError, SteeringRow, Summary, SwitchRow, TierRow,
 };
 pub use tenter_scenario::{Diagnostics, Format};
 pub use tenter_sim::Interference;

@@ -1,14 +1,16 @@
 //! A trial: what a run has left.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenter_net::Event;
 use tenter_record::{
-    CollectiveRow, Counts, FlowRow, JobRow, PortRow, QueueRow, SampleRow, StopKind, Summary,
+    CollectiveRow, Counts, FlowRow, JobRow, Names, PortRow, QueueRow, SampleRow, StopKind, Summary,
     SwitchRow,
 };
 
-use crate::Plan;
+use crate::identity::names;
+use crate::{Plan, Table};
 
 /// A trial that has come to its end, or was stopped: then it has what was done until that.
 #[derive(Clone, Debug)]
@@ -97,6 +99,16 @@ impl Trial {
     /// otherwise none.
     pub fn samples(&self) -> &[SampleRow] {
         &self.samples
+    }
+
+    /// The rows of any table, for instance `trial.rows::<SwitchRow>()`.
+    pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
+        R::rows(self)
+    }
+
+    /// The names that rows refer to by index: of jobs and of nodes.
+    pub fn names(&self) -> Names {
+        names(self.plan.resolved())
     }
 
     /// The same with its summary alone: on a large fabric many trials fill the memory.
