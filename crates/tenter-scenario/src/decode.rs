@@ -28,6 +28,8 @@ pub(crate) struct Section<'p> {
     complete: Vec<Entry>,
     /// Where the value stood that was taken last.
     taken_at: Option<Location>,
+    /// Whether keys that are required may be missing: what they belong to is not known.
+    lenient: bool,
 }
 
 /// One value that is being read.
@@ -78,7 +80,9 @@ impl<'p> Section<'p> {
             }
             (None, Presence::Default(text)) => (default_node(text), self.at),
             (None, Presence::Required) => {
-                self.report_missing(key);
+                if !self.lenient {
+                    self.report_missing(key);
+                }
                 return None;
             }
             (None, Presence::Depends(_)) => return None,
@@ -121,6 +125,14 @@ impl<'p> Section<'p> {
     /// Adds keys that were not written, also within mappings that were, as if they had been.
     pub(crate) fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
+    }
+
+    /// Reads with a reader to which required keys may be missing.
+    pub(crate) fn read_what_is_given<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.lenient = true;
+        let read = read(self);
+        self.lenient = false;
+        read
     }
 
     /// Passes over the keys of a table that cannot be read because something else is wrong.
@@ -403,6 +415,7 @@ impl<'p> Field<'p> {
             tables: vec![table],
             complete: Vec::new(),
             taken_at: None,
+            lenient: false,
         }
     }
 

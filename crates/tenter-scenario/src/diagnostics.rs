@@ -40,7 +40,21 @@ pub struct Problem {
     pub place: String,
     /// The bytes of the source concerned; `None` when something is missing altogether.
     pub span: Option<Range<usize>>,
+    /// The same as lines and columns.
+    pub position: Option<Position>,
     location: Option<Location>,
+}
+
+/// A stretch of a text as editors count: lines and columns from 1, columns in characters, the end
+/// behind the last character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The file, or `--set`.
+    pub source: String,
+    /// Line and column of the first character.
+    pub start: (usize, usize),
+    /// Line and column behind the last character.
+    pub end: (usize, usize),
 }
 
 /// All problems of a scenario, in the order of the text.
@@ -268,13 +282,18 @@ impl Problems {
             .into_iter()
             .map(|Found { at, message, help }| {
                 let location = at.map(|at| clamped(at, &sources[at.source].text));
-                let place = place(location, &sources);
+                let position = location.map(|at| position(at, &sources[at.source]));
+                let place = position.as_ref().map_or_else(
+                    || sources[0].name.clone(),
+                    |of| format!("{}:{}:{}", of.source, of.start.0, of.start.1),
+                );
                 let span = location.map(|at| at.start..at.end);
                 Problem {
                     message,
                     help,
                     place,
                     span,
+                    position,
                     location,
                 }
             })
@@ -305,14 +324,16 @@ fn clamped(at: Location, text: &str) -> Location {
     }
 }
 
-fn place(location: Option<Location>, sources: &[Source]) -> String {
-    let Some(at) = location else {
-        return sources[0].name.clone();
+fn position(at: Location, source: &Source) -> Position {
+    let place = |byte: usize| {
+        let (number, line) = line_at(&source.text, byte);
+        (number, source.text[line.start..byte].chars().count() + 1)
     };
-    let source = &sources[at.source];
-    let (number, line) = line_at(&source.text, at.start);
-    let column = source.text[line.start..at.start].chars().count() + 1;
-    format!("{}:{number}:{column}", source.name)
+    Position {
+        source: source.name.clone(),
+        start: place(at.start),
+        end: place(at.end),
+    }
 }
 
 #[cfg(test)]

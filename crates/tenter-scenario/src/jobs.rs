@@ -31,6 +31,12 @@ const JOB: KeyTable = KeyTable {
     keys: &[
         key("name", "text", Depends("`job0`, `job1`, …"), "Its name in every table; no two jobs share one"),
         key(
+            "copies",
+            "count",
+            Default("1"),
+            "How many equal jobs this stands for; with more than one their names end with `-1`, `-2`, …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`",
+        ),
+        key(
             "ranks",
             "`all`, a count, or a list of hosts",
             Default("all"),
@@ -135,7 +141,7 @@ pub(crate) const TABLES: [&KeyTable; 7] = [
 pub(crate) use pattern::KINDS as PATTERNS;
 
 /// More jobs than a scheduler has on one fabric.
-const JOBS_MAX: usize = 10_000;
+pub(crate) const JOBS_MAX: usize = 10_000;
 /// No window of the engine is longer than the shortest gap; a shorter one than this would cost
 /// speed and describes no machine.
 pub(crate) const GAP_MIN: Time = WINDOW_MAX;
@@ -299,6 +305,9 @@ fn read_queue_pairs(
 
 /// The name of the job of that index, and where to point when it is not the only one.
 fn read_own_name(section: &mut Section<'_>, index: usize) -> (Option<String>, Option<Location>) {
+    // Copies are jobs by now; what is left is no count.
+    let _: Option<u64> = section.integer("copies", 1..=JOBS_MAX as u64);
+    section.drop_key("copies");
     let field = section.take("name");
     let at = field.as_ref().and_then(|field| field.at).or(section.at());
     let name = match field {

@@ -37,6 +37,7 @@ mod circuits;
 mod classes;
 mod collectives;
 mod congestion;
+mod copies;
 mod decode;
 mod delays;
 mod diagnostics;
@@ -79,7 +80,7 @@ mod tree;
 mod yaml;
 
 pub use decode::suggestion;
-pub use diagnostics::{Diagnostics, Problem};
+pub use diagnostics::{Diagnostics, Position, Problem};
 pub use files::Files;
 pub use import::{Fragment, import_sonic};
 pub use load::{

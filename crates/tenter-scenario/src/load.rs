@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::files::{self, Files};
 use crate::tree::{Node, Value};
-use crate::{emit, given, overrides, scenario, toml, yaml};
+use crate::{copies, emit, given, overrides, scenario, toml, yaml};
 use tenter_plan::Plan;
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
@@ -192,6 +192,7 @@ fn load_changed(
     for (text, source) in overrides.iter().zip(2..) {
         overrides::apply(&mut root, text, source, &problems);
     }
+    copies::write_out(&mut root, &problems);
     change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);

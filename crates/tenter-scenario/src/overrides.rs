@@ -1,5 +1,5 @@
 //! `PATH=VALUE`: single values replaced from outside the file, such as
-//! `jobs[0].collectives[0].size=1GiB`.
+//! `jobs[0].collectives[0].size=1GiB`. The word `default` in place of the value takes the key out.
 
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value};
@@ -41,7 +41,7 @@ pub(crate) fn apply(root: &mut Node, text: &str, source: usize, problems: &Probl
         return;
     };
     if value.is_null() {
-        let help = "write `none` to switch something off";
+        let help = "write `none` to switch something off, or `default` to take the key out";
         problems.push(
             Some(whole),
             "this override sets nothing".into(),
@@ -49,7 +49,44 @@ pub(crate) fn apply(root: &mut Node, text: &str, source: usize, problems: &Probl
         );
         return;
     }
-    set(root, &steps, value, problems);
+    if is_default(&value) {
+        take_out(root, &steps, problems);
+    } else {
+        set(root, &steps, value, problems);
+    }
+}
+
+/// Whether a value is the word that takes a key out of the scenario.
+fn is_default(value: &Node) -> bool {
+    matches!(&value.value, Value::Scalar { text, quoted: false } if text == "default")
+}
+
+/// Takes a key out, so that it has its default; one that is not there has it already.
+fn take_out(root: &mut Node, steps: &[PlacedStep<'_>], problems: &Problems) {
+    let Some((last, before)) = steps.split_last() else {
+        return;
+    };
+    let Step::Key(name) = last.step else {
+        let help = "only keys have defaults: name one of the item";
+        let message = "an item of a list has no default".to_owned();
+        return problems.push(Some(last.at), message, Some(help.into()));
+    };
+    let mut node = root;
+    for placed in before {
+        let next = match (&placed.step, &mut node.value) {
+            (Step::Key(key), Value::Map(entries)) => {
+                let found = entries.iter_mut().find(|entry| entry.key == *key);
+                found.map(|entry| &mut entry.node)
+            }
+            (Step::Index(index), Value::List(items)) => items.get_mut(*index),
+            _ => None,
+        };
+        let Some(next) = next else {
+            return;
+        };
+        node = next;
+    }
+    node.remove(&[name]);
 }
 
 fn steps<'t>(path: &'t str, source: usize, problems: &Problems) -> Option<Vec<PlacedStep<'t>>> {
@@ -204,6 +241,36 @@ mod tests {
         assert_eq!(
             emitted("a: 1\n", "fabric.switch.x=y"),
             "a: 1\nfabric:\n  switch:\n    x: y\n"
+        );
+    }
+
+    #[test]
+    fn default_takes_a_key_out() {
+        let text = "a: {b: 1, c: 2}\njobs:\n  - size: 1MiB\n    gap: 5us\n";
+        for (change, expected) in [
+            (
+                "a.b=default",
+                "a:\n  c: 2\njobs:\n  - size: 1MiB\n    gap: 5us\n",
+            ),
+            (
+                "jobs[0].gap=default",
+                "a:\n  b: 1\n  c: 2\njobs:\n  - size: 1MiB\n",
+            ),
+            (
+                "x.y=default",
+                "a:\n  b: 1\n  c: 2\njobs:\n  - size: 1MiB\n    gap: 5us\n",
+            ),
+            (
+                "a.b=\"default\"",
+                "a:\n  b: \"default\"\n  c: 2\njobs:\n  - size: 1MiB\n    gap: 5us\n",
+            ),
+        ] {
+            assert_eq!(emitted(text, change), expected, "{change}");
+        }
+        let (_, errors) = overridden(text, "jobs[0]=default");
+        assert!(
+            errors.contains("an item of a list has no default"),
+            "{errors}"
         );
     }
 

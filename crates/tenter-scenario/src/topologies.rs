@@ -254,6 +254,7 @@ pub(crate) const DELAYS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::fro
 pub(crate) const COUNTS: std::ops::RangeInclusive<u64> = 1..=HOSTS_MAX as u64;
 
 /// Where the parts of a topology were described, for what shows only when it is built.
+#[derive(Default)]
 pub(crate) struct Places {
     kind: Option<Location>,
     lists: Option<Location>,
@@ -277,7 +278,11 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<(TopologySpec, Places)> {
     let kind_field = fabric.take("kind");
     let kind = kind_field.as_ref().and_then(|field| field.choice(&kinds));
     let Some((table, reader)) = kind else {
-        // Which keys belong here is not known: take all of them, so that none is called unknown.
+        // The other keys are looked at as those of the kind they fit best, so that all that is wrong
+        // with them is told at once; what a kind lacks, and what belongs to another, is not.
+        let (table, reader) = likeliest(fabric, &kinds);
+        fabric.extend(table);
+        fabric.read_what_is_given(|fabric| reader(fabric, &mut Places::default()));
         for (_, (table, _)) in kinds {
             fabric.skip(table);
         }
@@ -292,6 +297,17 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<(TopologySpec, Places)> {
         routes: Vec::new(),
     };
     reader(fabric, &mut places).map(|spec| (spec, places))
+}
+
+/// The kind of which most keys are given, the first of several.
+fn likeliest<T: Copy>(
+    fabric: &Section<'_>,
+    kinds: &[(&str, (&'static KeyTable, T))],
+) -> (&'static KeyTable, T) {
+    let given = |table: &KeyTable| table.keys.iter().filter(|key| fabric.has(key.name)).count();
+    let tables = kinds.iter().map(|(_, kind)| *kind);
+    let best = tables.rev().max_by_key(|(table, _)| given(table));
+    best.expect("there are kinds")
 }
 
 /// A rate that is not zero.

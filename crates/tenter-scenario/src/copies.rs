@@ -1,0 +1,142 @@
+//! `copies` of a job: as many equal jobs in its place, each with a name of its own.
+
+use crate::diagnostics::Problems;
+use crate::jobs::JOBS_MAX;
+use crate::tree::{Entry, Node, VALUES_MAX, Value};
+
+/// Puts the copies of all jobs into the tree. A value that is no count is left for the reader,
+/// which refuses it.
+pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
+    let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
+        return;
+    };
+    if !jobs.iter_mut().any(|job| job.entry_mut("copies").is_some()) {
+        return;
+    }
+    let mut room = VALUES_MAX;
+    let mut expanded = Vec::with_capacity(jobs.len());
+    for mut job in std::mem::take(jobs) {
+        let Some(count) = count(&mut job) else {
+            expanded.push(job);
+            continue;
+        };
+        let values = count.saturating_mul(values_in(&job));
+        if expanded.len() + count > JOBS_MAX || values > room {
+            let at = job.entry_mut("copies").and_then(|copies| copies.at);
+            let message = format!("{count} copies are more than a scenario holds");
+            let help = format!("a scenario has at most {JOBS_MAX} jobs; run fewer of them");
+            problems.push(at, message, Some(help));
+            job.remove(&["copies"]);
+            expanded.push(job);
+            continue;
+        }
+        room -= values;
+        job.remove(&["copies"]);
+        expanded.extend((1..=count).map(|number| copy(&job, number, count)));
+    }
+    *jobs = expanded;
+}
+
+/// How many copies there are to be, if that is said as a count.
+fn count(job: &mut Node) -> Option<usize> {
+    match &job.entry_mut("copies")?.value {
+        Value::Scalar {
+            text,
+            quoted: false,
+        } => text.parse().ok().filter(|&count| count > 0),
+        _ => None,
+    }
+}
+
+/// A copy: `train-1` of `train`, on hosts of its own where the job does not list its hosts.
+fn copy(job: &Node, number: usize, of: usize) -> Node {
+    let mut copy = job.clone();
+    if of == 1 {
+        return copy;
+    }
+    if let Some(Value::Scalar { text, .. }) = copy.entry_mut("name").map(|name| &mut name.value) {
+        *text = format!("{text}-{number}");
+    }
+    let lists = |node: &Node| matches!(node.value, Value::List(_));
+    let listed = copy.entry_mut("ranks").is_some_and(|ranks| lists(ranks));
+    let named = ["flows", "workload", "free_hosts"];
+    if !listed && named.iter().all(|key| copy.entry_mut(key).is_none()) {
+        copy.add(Entry {
+            key: "free_hosts".to_owned(),
+            key_at: None,
+            node: Node::plain("true"),
+        });
+    }
+    copy
+}
+
+/// How many values a tree has.
+fn values_in(node: &Node) -> usize {
+    match &node.value {
+        Value::Scalar { .. } => 1,
+        Value::List(items) => 1 + items.iter().map(values_in).sum::<usize>(),
+        Value::Map(entries) => {
+            let values = entries.iter().map(|entry| values_in(&entry.node));
+            1 + values.sum::<usize>()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, load};
+
+    const FABRIC: &str = "fabric: {kind: single-switch, hosts: 12}\n";
+
+    fn names(jobs: &str) -> Result<Vec<(String, Vec<u32>)>, String> {
+        let text = format!("{FABRIC}{jobs}");
+        let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
+        let loaded = loaded.map_err(|errors| errors.to_string())?;
+        let jobs = loaded.plan.jobs.into_iter();
+        Ok(jobs.map(|job| (job.name, job.hosts)).collect())
+    }
+
+    #[test]
+    fn copies_have_names_and_hosts_of_their_own() {
+        let jobs = "jobs:\n  - {name: train, copies: 3, ranks: 4, \
+                    collectives: [{collective: all-to-all, size: 1MiB}]}\n";
+        let expected = [
+            ("train-1".to_owned(), vec![0, 1, 2, 3]),
+            ("train-2".to_owned(), vec![4, 5, 6, 7]),
+            ("train-3".to_owned(), vec![8, 9, 10, 11]),
+        ];
+        assert_eq!(names(jobs).expect("it holds"), expected);
+    }
+
+    #[test]
+    fn one_copy_is_the_job_itself_and_listed_hosts_are_shared() {
+        let jobs = "jobs:\n  - {name: a, copies: 1, ranks: [0, 1], \
+                    collectives: [{collective: all-to-all, size: 1MiB}]}\n  - {copies: 2, \
+                    ranks: [0, 1], collectives: [{collective: all-to-all, size: 1MiB}]}\n";
+        let found = names(jobs).expect("it holds");
+        let found: Vec<_> = found
+            .iter()
+            .map(|(name, hosts)| (name.as_str(), hosts.len()))
+            .collect();
+        assert_eq!(found, [("a", 2), ("job1", 2), ("job2", 2)]);
+    }
+
+    #[test]
+    fn wrong_counts_are_refused_with_their_place() {
+        for (copies, expected) in [
+            ("0", "`jobs[0].copies` is `0`, outside its range"),
+            ("[2]", "`jobs[0].copies` must be"),
+            ("two", "`jobs[0].copies` must be a whole number"),
+            ("10001", "10001 copies are more than a scenario holds"),
+            ("4", "4 hosts"),
+        ] {
+            let jobs = format!(
+                "jobs:\n  - {{copies: {copies}, ranks: 4, \
+                 collectives: [{{collective: all-to-all, size: 1MiB}}]}}\n"
+            );
+            let refused = names(&jobs).expect_err("it is wrong");
+            assert!(refused.contains("x.yaml:3:"), "{copies}: {refused}");
+            assert!(refused.contains(expected), "{copies}: {refused}");
+        }
+    }
+}
