@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenter::{Experiment, Point, Summary, Trial};
+use tenter::{Error, Experiment, Point, Summary, Trial};
 use tenter_plan::Plan;
 use tenter_record::{Names, SeedRow};
 use tenter_report::{csv, seed_table};
@@ -32,9 +32,19 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     if let Some(asked) = run::asked_interference(arguments) {
         experiment = experiment.interference(asked);
     }
-    let results = experiment
-        .run_with(&mut Terminal::new().remark(|_, summary| run::say_failures(summary, true)))
-        .map_err(Failure::of_run)?;
+    let mut terminal = Terminal::new().remark(|_, summary| run::say_failures(summary, true));
+    // The trials that have run are shown, whatever comes of the next one.
+    let (results, failed) = match experiment.run_with(&mut terminal) {
+        Ok(results) => (results, None),
+        Err(Error::Experiment { results, source }) => {
+            let failure = Failure::of_run(*source);
+            if results.points.iter().all(|point| point.trials.is_empty()) {
+                return Err(failure);
+            }
+            (*results, Some(failure))
+        }
+        Err(error) => return Err(Failure::of_run(error)),
+    };
     let points = &results.points;
     let trials: &[Trial] = points.first().map_or(&[], |point| &point.trials);
     let rows = points.first().map(Point::rows).unwrap_or_default();
@@ -43,6 +53,9 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         OutputFormat::Json => json(trials, &rows)?,
         OutputFormat::Csv => csv(&rows, &Names::default()),
     });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     if results.was_cancelled {
         let done = trials.len();
         say(&format!(

@@ -1,5 +1,5 @@
-//! The plan of a trial: plain numbers, with every name, unit and default resolved, and arithmetic on
-//! them.
+//! The plan of a trial: plain numbers, with every name, unit and default resolved, and arithmetic
+//! on them.
 //!
 //! A [`Plan`] holds the fabric, the models of switches and NICs, the jobs, and what happens during
 //! the trial. [`unloaded`] has the time that messages take on paths without other traffic, and

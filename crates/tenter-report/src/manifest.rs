@@ -50,6 +50,9 @@ pub struct RunIdentity {
     /// say.
     #[serde(default)]
     pub program: Option<String>,
+    /// Which further runs measured what jobs cost each other: `none`, `alone` or `pairs`.
+    #[serde(default)]
+    pub interference: String,
 }
 
 /// The machine a trial ran on.

@@ -18,7 +18,8 @@ use crate::tiers::Tiers;
 use crate::trace::TRACE_FILE;
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
-pub(crate) const CONFIG_FILE: &str = "config.yaml";
+/// The effective configuration of a trial, in its folder.
+pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 /// The manifest while it is written.

@@ -91,7 +91,11 @@ pub fn load(
     overrides: &[String],
     seed: Option<u64>,
 ) -> Result<Loaded, Diagnostics> {
-    load_laid(text, source_name, format, NOTHING_LAID, overrides, seed)
+    load_beside(text, source_name, format, overrides, seed, &no_files)
+}
+
+fn no_files(_: &str) -> Result<String, String> {
+    Err("write what it holds into the scenario".to_owned())
 }
 
 /// As [`load`], with the files that the scenario names, which `files` reads; without it none can
@@ -108,29 +112,25 @@ pub fn load_beside(
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
     let source = (text, source_name, format);
-    load_all(source, NOTHING_LAID, (overrides, seed), files)
+    load_changed(source, &[], (overrides, seed), files, &mut |_| {})
 }
 
-const NOTHING_LAID: Laid<'static> = Laid {
-    source_name: "",
-    text: "",
-};
-
-/// As [`load`], with the keys of `laid` in place of the scenario's own; overrides come after them.
+/// As [`load_beside`], with the keys of `laid` in place of the scenario's own, those of later ones
+/// in place of those of earlier ones; overrides come after them.
 ///
 /// # Errors
-/// Every problem of the text, of what is laid over it and of the overrides, together.
+/// Every problem of the text, of what is laid over it, of the overrides and the files, together.
 pub fn load_laid(
     text: &str,
     source_name: &str,
     format: Format,
-    laid: Laid<'_>,
+    laid: &[Laid<'_>],
     overrides: &[String],
     seed: Option<u64>,
+    files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
-    let no_files = |_: &str| Err("write what it holds into the scenario".to_owned());
     let source = (text, source_name, format);
-    load_all(source, laid, (overrides, seed), &no_files)
+    load_changed(source, laid, (overrides, seed), files, &mut |_| {})
 }
 
 /// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
@@ -144,27 +144,17 @@ pub fn load_without(
     overrides: &[String],
     path: &str,
 ) -> Option<Result<Loaded, Diagnostics>> {
-    let no_files = |_: &str| Err("write what it holds into the scenario".to_owned());
     let source = (text, source_name, Format::Yaml);
     let mut found = false;
     let mut leave_out = |root: &mut Node| found = given::remove(root, path);
     let change = &mut leave_out;
-    let loaded = load_changed(source, NOTHING_LAID, (overrides, None), &no_files, change);
+    let loaded = load_changed(source, &[], (overrides, None), &no_files, change);
     (found || loaded.is_err()).then_some(loaded)
-}
-
-fn load_all(
-    source: (&str, &str, Format),
-    laid: Laid<'_>,
-    changes: (&[String], Option<u64>),
-    files: &Files<'_>,
-) -> Result<Loaded, Diagnostics> {
-    load_changed(source, laid, changes, files, &mut |_| {})
 }
 
 fn load_changed(
     (text, source_name, format): (&str, &str, Format),
-    laid: Laid<'_>,
+    laid: &[Laid<'_>],
     (overrides, seed): (&[String], Option<u64>),
     files: &Files<'_>,
     change: &mut dyn FnMut(&mut Node),
@@ -183,13 +173,10 @@ fn load_changed(
         report_no_scenario(&root, &problems);
         return Err(problems.into_diagnostics(sources));
     }
-    if let Some(Value::Map(entries)) = yaml::parse(laid.text, 1, 0, &problems).map(|n| n.value) {
-        for entry in entries {
-            root.remove(&[&entry.key]);
-            root.add(entry);
-        }
+    for (laid, source) in laid.iter().zip(1..) {
+        lay(&mut root, laid.text, source, &problems);
     }
-    for (text, source) in overrides.iter().zip(2..) {
+    for (text, source) in overrides.iter().zip(laid.len() + 1..) {
         overrides::apply(&mut root, text, source, &problems);
     }
     copies::write_out(&mut root, &problems);
@@ -213,11 +200,32 @@ fn load_changed(
     }
 }
 
+/// Puts the keys of a text in place of those of a scenario.
+fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
+    let Some(node) = yaml::parse(text, source, 0, problems) else {
+        return;
+    };
+    let what = node.describe();
+    match node.value {
+        Value::Map(entries) => {
+            for entry in entries {
+                root.remove(&[&entry.key]);
+                root.add(entry);
+            }
+        }
+        _ => {
+            let message = format!("keys of a scenario are a mapping, not {what}");
+            let help = "write `KEY: VALUE`, for instance `limits: {time: 1ms}`";
+            problems.push(node.at, message, Some(help.to_owned()));
+        }
+    }
+}
+
 /// The texts that problems may point into: the scenario, what is laid over it, each override.
 fn sources(
     text: &str,
     source_name: &str,
-    laid: Laid<'_>,
+    laid: &[Laid<'_>],
     overrides: &[String],
 ) -> Result<Vec<Source>, Diagnostics> {
     check_length(text.len(), source_name)?;
@@ -225,10 +233,11 @@ fn sources(
         name: name.to_owned(),
         text: text.to_owned(),
     };
-    let mut sources = vec![
-        source(source_name, text),
-        source(laid.source_name, laid.text),
-    ];
+    let mut sources = vec![source(source_name, text)];
+    for laid in laid {
+        check_length(laid.text.len(), laid.source_name)?;
+        sources.push(source(laid.source_name, laid.text));
+    }
     for change in overrides {
         if change.len() > MAX_OVERRIDE_BYTES {
             let message = format!("an override is longer than {MAX_OVERRIDE_BYTES} bytes");

@@ -52,6 +52,10 @@ mod tests {
     use super::*;
     use crate::{Format, Laid, load_laid};
 
+    fn no_files(_: &str) -> Result<String, String> {
+        Err("none is named".to_owned())
+    }
+
     const JOBS: Laid<'_> = Laid {
         source_name: "test",
         text: "jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]",
@@ -60,8 +64,16 @@ mod tests {
     #[test]
     fn every_preset_is_a_fabric_of_its_size() {
         for preset in PRESETS {
-            let loaded = load_laid(preset.text, preset.name, Format::Yaml, JOBS, &[], None)
-                .unwrap_or_else(|errors| panic!("{errors}"));
+            let loaded = load_laid(
+                preset.text,
+                preset.name,
+                Format::Yaml,
+                &[JOBS],
+                &[],
+                None,
+                &no_files,
+            )
+            .unwrap_or_else(|errors| panic!("{errors}"));
             assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
             let plan = loaded.plan;
             assert_eq!(plan.name, preset.name);

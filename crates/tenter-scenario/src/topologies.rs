@@ -278,8 +278,8 @@ pub(crate) fn read(fabric: &mut Section<'_>) -> Option<(TopologySpec, Places)> {
     let kind_field = fabric.take("kind");
     let kind = kind_field.as_ref().and_then(|field| field.choice(&kinds));
     let Some((table, reader)) = kind else {
-        // The other keys are looked at as those of the kind they fit best, so that all that is wrong
-        // with them is told at once; what a kind lacks, and what belongs to another, is not.
+        // The other keys are read as those of the kind they fit best, so that all wrong values are
+        // told at once; keys that this kind lacks, or that another one has, are no problem.
         let (table, reader) = likeliest(fabric, &kinds);
         fabric.extend(table);
         fabric.read_what_is_given(|fabric| reader(fabric, &mut Places::default()));

@@ -7,7 +7,7 @@ use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_plan::CENTRAL_BELOW;
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
-    JobRow, JobSummary, PortRow, Stop, Summary, Totals,
+    JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
 };
 use tenter_units::{Rate, Time};
 
@@ -130,12 +130,15 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         });
     }
     let totals = totals(driver, accounts.flows_booked(), &counts);
+    let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
+    // Counters go on behind the last job, until the network is empty.
+    let is_whole = stopped_by != Some(StopKind::User);
     let summary = Summary {
         tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: trial.name.to_owned(),
         seed: context.seed,
-        complete: jobs.iter().all(|job| job.job.complete),
-        stopped_by: trial.stopped.as_ref().map(|stop| stop.by),
+        complete: is_whole && jobs.iter().all(|job| job.job.complete),
+        stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
         warnings: warnings(driver, &totals),
         // The caller knows what the scenario says itself.

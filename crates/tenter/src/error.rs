@@ -10,7 +10,7 @@ use tenter_scenario::Diagnostics;
 use tenter_sim::SimulationError;
 use tenter_study::StudyError;
 
-use crate::Trial;
+use crate::{Results, Trial};
 
 /// Why a call failed; each message names the place and the remedy.
 #[derive(thiserror::Error)]
@@ -27,7 +27,8 @@ pub enum Error {
     /// The scenario does not hold: all of its problems at once, with their places.
     #[error("{}", .0.render())]
     Scenario(Diagnostics),
-    /// The plan cannot be explained: its numbers leave every range.
+    /// The plan cannot be explained: hosts do not reach each other, a collective cannot be run, or
+    /// numbers leave every range.
     #[error(transparent)]
     Explain(#[from] ExplainError),
     /// The run would take more memory than there is.
@@ -58,6 +59,22 @@ pub enum Error {
         /// The file that could not be written.
         source: TrialError,
     },
+    /// The trial has run, and a further run that measures what jobs cost each other failed.
+    #[error("the trial has run, and what its jobs cost each other could not be measured: {source}")]
+    NotMeasured {
+        /// The trial, which says that it is not complete.
+        trial: Box<Trial>,
+        /// Why the further run failed.
+        source: Box<Error>,
+    },
+    /// Some trials of an experiment have run, and the next one failed.
+    #[error("{source}")]
+    Experiment {
+        /// The trials that have run.
+        results: Box<Results>,
+        /// Why the next one failed.
+        source: Box<Error>,
+    },
     /// A study does not hold.
     #[error(transparent)]
     Study(#[from] StudyError),
@@ -65,13 +82,15 @@ pub enum Error {
     #[error("{0}")]
     Asked(String),
     /// The thread of a run ended without a trial: a defect of the simulator.
-    #[error("internal error: {0}; please report the scenario with its seed as a defect")]
+    #[error(
+        "internal error: {0}; unless an observer of yours failed, please report the scenario with its seed as a defect"
+    )]
     Internal(String),
 }
 
 impl Error {
-    /// Whether the input is at fault: a scenario, a request, a folder that is in use. Otherwise it
-    /// is the disk, the memory of the machine, or a defect.
+    /// Whether the input is at fault: a scenario, a request, a run that is too large for the memory
+    /// of the machine, a folder that is in use. Otherwise it is the disk or a defect.
     pub fn is_of_input(&self) -> bool {
         match self {
             Error::Unreadable { .. }
@@ -81,6 +100,9 @@ impl Error {
             | Error::Unbuildable(_)
             | Error::Asked(_) => true,
             Error::Folder(error) => !error.is_of_disk(),
+            Error::NotMeasured { source, .. } | Error::Experiment { source, .. } => {
+                source.is_of_input()
+            }
             Error::NotWritten { .. }
             | Error::Simulation(_)
             | Error::Study(_)

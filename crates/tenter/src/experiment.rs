@@ -13,6 +13,7 @@ use tenter_sim::Interference;
 
 use crate::folder::Folder;
 use crate::observer::Observer;
+use crate::points;
 use crate::{Error, Plan, Run, Scenario, Trial, usual_threads};
 
 /// A scenario that is run several times: with each of several seeds, at each point of a grid of
@@ -36,6 +37,8 @@ pub struct Point {
     pub settings: Vec<(String, String)>,
     /// A trial for each seed.
     pub trials: Vec<Trial>,
+    /// The trial that was stopped halfway, if one was; it is not among the others.
+    pub partial: Option<Trial>,
 }
 
 impl Point {
@@ -115,7 +118,8 @@ impl Experiment {
     /// point has a folder of its own, `point-1`, `point-2` and so on. Trials that lie there whole,
     /// from a run that was stopped, are not run again.
     ///
-    /// Of each trial its summary stays in memory; its tables are in its folder.
+    /// Of each trial its summary stays in memory; its tables are in its folder, from which
+    /// [`Trial::open`] reads them. `points.json` there tells the settings of each point.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Experiment {
         self.folder = Folder::At(folder.into());
         self
@@ -131,7 +135,8 @@ impl Experiment {
     /// Runs everything.
     ///
     /// # Errors
-    /// When a point does not hold, cannot be run, or cannot be written.
+    /// When a point does not hold or cannot be run, before any trial; later [`Error::Experiment`],
+    /// which holds the trials that have run.
     pub fn run(&self) -> Result<Results, Error> {
         self.run_with(&mut ())
     }
@@ -141,6 +146,11 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::run`].
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Results, Error> {
+        if let Some((path, _)) = self.axes.iter().find(|(_, values)| values.is_empty()) {
+            return Err(Error::Asked(format!(
+                "`{path}` is varied over no values; give it one at least"
+            )));
+        }
         let grid = self.grid();
         // A mistake in the last point is told before the first is run, and what cannot be run
         // leaves no folder.
@@ -151,16 +161,33 @@ impl Experiment {
             folder: self.folder.take()?,
             ..Results::default()
         };
+        let _lock = match &results.folder {
+            Some(folder) if !self.axes.is_empty() => points::begin(folder, &grid)?,
+            _ => None,
+        };
         for (number, settings) in grid.into_iter().enumerate() {
             let folder = match (&results.folder, self.axes.as_slice()) {
                 (Some(folder), []) => Some(folder.clone()),
-                (Some(folder), _) => Some(folder.join(format!("point-{}", number + 1))),
+                (Some(folder), _) => Some(folder.join(points::name(number))),
                 (None, _) => None,
             };
-            let (point, was_cancelled) = self.point(settings, folder.as_deref(), observer)?;
+            let mut point = Point {
+                settings,
+                trials: Vec::new(),
+                partial: None,
+            };
+            let end = self.point(&mut point, folder.as_deref(), observer);
             results.points.push(point);
-            if was_cancelled {
-                results.was_cancelled = true;
+            match end {
+                Ok(was_cancelled) => results.was_cancelled = was_cancelled,
+                Err(source) => {
+                    return Err(Error::Experiment {
+                        results: Box::new(results),
+                        source: Box::new(source),
+                    });
+                }
+            }
+            if results.was_cancelled {
                 break;
             }
         }
@@ -211,43 +238,61 @@ impl Experiment {
         })
     }
 
-    /// Runs one point with all seeds; whether it was stopped.
+    /// Runs one point with all seeds; whether it was stopped. What has run is in the point and in
+    /// its folder, whatever comes of the rest.
     fn point(
         &self,
-        settings: Vec<(String, String)>,
+        point: &mut Point,
         folder: Option<&Path>,
         observer: &mut dyn Observer,
-    ) -> Result<(Point, bool), Error> {
-        let first = self.plan(&settings, None)?.seed();
+    ) -> Result<bool, Error> {
+        let first = self.plan(&point.settings, None)?.seed();
         let last = self.last_seed(first)?;
         let _lock = match folder {
             Some(folder) => begin(folder, first..=last)?,
             None => None,
         };
-        let mut trials = Vec::new();
-        let mut was_cancelled = false;
-        for seed in first..=last {
+        let end = self.seeds_of(point, first..=last, folder, observer);
+        if let Some(folder) = folder {
+            let written = write_seed_rows(folder, &point.rows());
+            return end.and_then(|stopped| Ok(written.map(|()| stopped)?));
+        }
+        end
+    }
+
+    /// Runs all seeds of a point; whether it was stopped.
+    fn seeds_of(
+        &self,
+        point: &mut Point,
+        seeds: RangeInclusive<u64>,
+        folder: Option<&Path>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Error> {
+        let first = *seeds.start();
+        for seed in seeds {
             if observer.is_cancelled() {
-                was_cancelled = true;
-                break;
+                return Ok(true);
             }
-            let title = format!("seed {seed} ({} of {})", seed - first + 1, self.seeds);
-            let run = self.trial(&settings, seed, folder)?.title(title);
-            let trial = run.run_with(observer)?;
-            if trial.was_cancelled() {
-                was_cancelled = true;
-                break;
-            }
-            trials.push(match folder {
+            let title = title(&point.settings, (seed, seed - first + 1), self.seeds);
+            let run = self.trial(&point.settings, seed, folder)?.title(title);
+            let kept = |trial: Trial| match folder {
                 Some(_) => trial.without_tables(),
                 None => trial,
-            });
+            };
+            match run.run_with(observer) {
+                Ok(trial) if trial.was_cancelled() => {
+                    point.partial = Some(kept(trial));
+                    return Ok(true);
+                }
+                Ok(trial) => point.trials.push(kept(trial)),
+                Err(Error::NotWritten { trial, source }) => {
+                    point.trials.push((*trial).clone());
+                    return Err(Error::NotWritten { trial, source });
+                }
+                Err(error) => return Err(error),
+            }
         }
-        let point = Point { settings, trials };
-        if let Some(folder) = folder {
-            write_seed_rows(folder, &point.rows())?;
-        }
-        Ok((point, was_cancelled))
+        Ok(false)
     }
 
     fn trial(
@@ -265,6 +310,21 @@ impl Experiment {
             run = run.folder(seed_folder(folder, seed)).reuse();
         }
         Ok(run)
+    }
+}
+
+/// What an observer hears of a trial: its settings, its seed, and the how-manieth it is.
+fn title(settings: &[(String, String)], (seed, nth): (u64, u64), of: u32) -> String {
+    let settings: Vec<String> = settings
+        .iter()
+        .map(|(path, value)| format!("{path}={value}"))
+        .collect();
+    match (settings.join(" "), of) {
+        (settings, 1) if !settings.is_empty() => settings,
+        (settings, _) => {
+            let gap = if settings.is_empty() { "" } else { ", " };
+            format!("{settings}{gap}seed {seed} ({nth} of {of})")
+        }
     }
 }
 

@@ -7,17 +7,42 @@ use std::thread::JoinHandle;
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 
+use tenter_units::Time;
+
 use crate::observer::{Observer, Running};
 use crate::run::Prepared;
 use crate::{Error, Plan, Trial};
 
-/// A run that is under way on a thread of its own. Dropping the handle cancels the run.
+/// A run that is under way on a thread of its own. Dropping the handle cancels the run, and waits
+/// until it has ended.
 #[derive(Debug)]
+#[must_use = "dropping the handle cancels the run"]
 pub struct RunHandle {
     plan: Plan,
     shared: Arc<Shared>,
     /// Taken by [`RunHandle::join`].
-    thread: Option<JoinHandle<Result<Trial, Error>>>,
+    work: Option<Work>,
+}
+
+/// Where the trial comes from.
+#[derive(Debug)]
+enum Work {
+    Thread(JoinHandle<Result<Trial, Error>>),
+    /// It was finished before.
+    Finished(Box<Trial>),
+}
+
+/// Cancels a run from anywhere, also while another thread waits in [`RunHandle::join`].
+#[derive(Clone, Debug)]
+pub struct Canceller {
+    shared: Arc<Shared>,
+}
+
+impl Canceller {
+    /// Asks the run to end, as [`RunHandle::cancel`] does.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What the thread of the run and its handle both see.
@@ -28,11 +53,18 @@ struct Shared {
 }
 
 impl RunHandle {
-    pub(crate) fn start(prepared: Prepared) -> Result<RunHandle, Error> {
-        RunHandle::start_with(prepared, ())
+    /// That of a trial that is not run again.
+    pub(crate) fn finished(trial: Trial) -> RunHandle {
+        let shared = Arc::new(Shared::default());
+        shared.end(&trial.summary);
+        RunHandle {
+            plan: trial.plan.clone(),
+            shared,
+            work: Some(Work::Finished(Box::new(trial))),
+        }
     }
 
-    pub(crate) fn start_with(
+    pub(crate) fn start(
         prepared: Prepared,
         observer: impl Observer + Send + 'static,
     ) -> Result<RunHandle, Error> {
@@ -41,6 +73,7 @@ impl RunHandle {
         let mut heard = Heard {
             shared: Arc::clone(&shared),
             observer,
+            is_further: false,
         };
         let thread = std::thread::Builder::new()
             .name("tenter run".to_owned())
@@ -49,7 +82,7 @@ impl RunHandle {
         Ok(RunHandle {
             plan,
             shared,
-            thread: Some(thread),
+            work: Some(Work::Thread(thread)),
         })
     }
 
@@ -58,19 +91,30 @@ impl RunHandle {
         &self.plan
     }
 
-    /// How far the run is, as of the last time it told.
+    /// How far the run of all jobs is, as of the last time it told, and at its end all of it.
+    /// Further runs with some of the jobs do not count.
     pub fn progress(&self) -> Progress {
         *self.shared.lock()
     }
 
     /// Asks the run to end; what it has until then becomes a partial trial.
     pub fn cancel(&self) {
-        self.shared.cancelled.store(true, Ordering::Relaxed);
+        self.canceller().cancel();
+    }
+
+    /// What cancels the run while another thread waits for it.
+    pub fn canceller(&self) -> Canceller {
+        Canceller {
+            shared: Arc::clone(&self.shared),
+        }
     }
 
     /// Whether the run has ended, so that [`RunHandle::join`] does not wait.
     pub fn is_finished(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+        match &self.work {
+            Some(Work::Thread(thread)) => thread.is_finished(),
+            Some(Work::Finished(_)) | None => true,
+        }
     }
 
     /// Waits for the trial: whole, or what there was when the run was cancelled.
@@ -78,19 +122,20 @@ impl RunHandle {
     /// # Errors
     /// When the run failed, or its last files could not be written.
     pub fn join(mut self) -> Result<Trial, Error> {
-        let Some(thread) = self.thread.take() else {
-            return Err(Error::Internal("the run was joined twice".to_owned()));
-        };
-        match thread.join() {
-            Ok(trial) => trial,
-            Err(panic) => Err(Error::Internal(message_of(&*panic))),
+        match self.work.take() {
+            Some(Work::Finished(trial)) => Ok(*trial),
+            Some(Work::Thread(thread)) => match thread.join() {
+                Ok(trial) => trial,
+                Err(panic) => Err(Error::Internal(message_of(&*panic))),
+            },
+            None => Err(Error::Internal("the run was joined twice".to_owned())),
         }
     }
 }
 
 impl Drop for RunHandle {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
+        if let Some(Work::Thread(thread)) = self.work.take() {
             self.cancel();
             drop(thread.join());
         }
@@ -114,6 +159,19 @@ impl Shared {
 struct Heard<O> {
     shared: Arc<Shared>,
     observer: O,
+    /// Whether further runs with some of the jobs have begun.
+    is_further: bool,
+}
+
+impl Shared {
+    /// Tells how far a trial was when it ended.
+    fn end(&self, summary: &Summary) {
+        let mut progress = self.lock();
+        progress.simulated = Time::from_ps((summary.engine.simulated_ns * 1e3).round() as u64);
+        progress.packet_hops = summary.engine.packet_hops;
+        progress.flows_done = summary.totals.flows;
+        progress.flows_total = progress.flows_total.max(progress.flows_done);
+    }
 }
 
 impl<O: Observer> Observer for Heard<O> {
@@ -130,7 +188,9 @@ impl<O: Observer> Observer for Heard<O> {
     }
 
     fn progress(&mut self, at: &Running<'_>) -> Control {
-        *self.shared.lock() = at.progress;
+        if !self.is_further {
+            *self.shared.lock() = at.progress;
+        }
         if self.shared.cancelled.load(Ordering::Relaxed) {
             return Control::Stop;
         }
@@ -142,6 +202,7 @@ impl<O: Observer> Observer for Heard<O> {
     }
 
     fn further_runs(&mut self, count: usize) {
+        self.is_further = true;
         self.observer.further_runs(count);
     }
 
@@ -150,6 +211,7 @@ impl<O: Observer> Observer for Heard<O> {
     }
 
     fn trial(&mut self, title: &str, summary: &Summary) {
+        self.shared.end(summary);
         self.observer.trial(title, summary);
     }
 

@@ -5,15 +5,22 @@ use std::time::UNIX_EPOCH;
 use tenter_plan::Plan;
 use tenter_record::Names;
 use tenter_report::RunIdentity;
+use tenter_sim::Interference;
 
-/// What is run, and by which program.
-pub(crate) fn identity(plan: &Plan) -> RunIdentity {
+/// What is run and measured beside, and by which program.
+pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
     RunIdentity {
         scenario: plan.name.clone(),
         seed: plan.seed,
         commit: option_env!("TENTER_COMMIT").map(str::to_owned),
         command: command(),
         program: program(),
+        interference: match asked {
+            Interference::None => "none",
+            Interference::Alone => "alone",
+            Interference::Pairs => "pairs",
+        }
+        .to_owned(),
     }
 }
 

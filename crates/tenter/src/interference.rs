@@ -14,8 +14,8 @@ use crate::observer::{Observer, Running};
 const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
 
 /// Runs what is asked for after the run with all jobs, which came out as `outcome`, and adds what
-/// comes of it. A trial whose further runs were stopped is partial: its folder must not pass for
-/// one that has all that was asked for.
+/// comes of it. A trial whose further runs were stopped or failed is partial: its folder must not
+/// pass for one that has all that was asked for.
 pub(crate) fn add(
     plan: &Plan,
     asked: Interference,
@@ -28,14 +28,20 @@ pub(crate) fn add(
         return Ok(());
     }
     observer.further_runs(runs.len());
-    let rows = run_all(plan, runs, threads, observer, &outcome.jobs)?;
+    let rows = run_all(plan, runs, threads, observer, &outcome.jobs);
     let summary = &mut outcome.summary;
-    if let Some(rows) = rows {
-        summary.interference = rows;
-    } else {
-        summary.complete = false;
-        summary.stopped_by = Some(StopKind::User);
-        summary.stopped = Some(STOPPED.to_owned());
+    match rows {
+        Ok(Some(rows)) => summary.interference = rows,
+        Ok(None) => {
+            summary.complete = false;
+            summary.stopped_by = Some(StopKind::User);
+            summary.stopped = Some(STOPPED.to_owned());
+        }
+        Err(error) => {
+            summary.complete = false;
+            summary.stopped = Some(format!("a run with some of the jobs only failed: {error}"));
+            return Err(error);
+        }
     }
     Ok(())
 }

@@ -44,6 +44,7 @@ mod identity;
 mod interference;
 mod observer;
 mod plan;
+mod points;
 mod run;
 mod scenario;
 mod simulation;
@@ -52,11 +53,14 @@ mod table;
 mod trial;
 
 #[cfg(feature = "arrow")]
+pub use arrow_array;
+
+#[cfg(feature = "arrow")]
 pub use arrow::{arrow_schema, record_batch};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::{Experiment, Point, Results};
-pub use handle::RunHandle;
+pub use handle::{Canceller, RunHandle};
 pub use observer::{Observer, Running};
 pub use plan::Plan;
 pub use run::Run;
@@ -66,12 +70,14 @@ pub use study::StudyRun;
 pub use table::Table;
 pub use trial::{Trial, Watched};
 
-pub use tenter_explain::Explanation;
+pub use tenter_explain::{Explanation, IdleSetting};
+pub use tenter_net::Event;
 pub use tenter_record::{
-    Cell, CircuitRow, CollectiveRow, Column, Control, FlowRow, InterferenceRow, JobRow, Kind,
-    Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow,
-    SignalRow, SinkError, SteeringRow, Summary, SwitchRow, TierRow,
+    Cell, CircuitRow, CollectiveRow, Column, Control, Counts, FlowRow, InterferenceRow, JobRow,
+    Kind, Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row,
+    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
 };
-pub use tenter_scenario::{Diagnostics, Format};
+pub use tenter_scenario::{Diagnostics, Format, Position, Problem};
 pub use tenter_sim::Interference;
 pub use tenter_study::{Extent, Study, StudyAnswer};
+pub use tenter_units::{Bytes, Rate, Time};

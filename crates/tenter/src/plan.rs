@@ -63,7 +63,8 @@ impl Plan {
     /// Settings of the scenario that have no effect.
     ///
     /// # Errors
-    /// When the numbers of the plan leave every range.
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
     pub fn idle_settings(&self) -> Result<Vec<IdleSetting>, Error> {
         Ok(idle_settings(self.resolved(), &self.loaded.given)?)
     }
@@ -71,7 +72,8 @@ impl Plan {
     /// What the plan means and what running it costs, without running it.
     ///
     /// # Errors
-    /// When the numbers of the plan leave every range.
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
     pub fn explain(&self) -> Result<Explanation, Error> {
         Ok(tenter_explain::explain(
             self.resolved(),
@@ -82,7 +84,8 @@ impl Plan {
     /// The memory that a run is expected to take, in bytes.
     ///
     /// # Errors
-    /// When the numbers of the plan leave every range.
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
     pub fn memory_bytes(&self) -> Result<u64, Error> {
         Ok(memory_bytes(self.resolved()).map_err(ExplainError::from)?)
     }
@@ -90,7 +93,8 @@ impl Plan {
     /// The packet-hops that a run is expected to have.
     ///
     /// # Errors
-    /// When the numbers of the plan leave every range.
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
     pub fn packet_hops(&self) -> Result<f64, Error> {
         Ok(packet_hops(self.resolved())?)
     }

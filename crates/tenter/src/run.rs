@@ -6,7 +6,8 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 use tenter_record::{Control, FlowRow, Progress, Row, SampleRow, Sink, SinkError};
 use tenter_report::{
-    TrialFolder, available_memory_bytes, finished_trial, peak_rss_bytes, read_counts, read_rows,
+    TrialError, TrialFolder, available_memory_bytes, finished_trial, peak_rss_bytes, read_counts,
+    read_rows,
 };
 use tenter_sim::Interference;
 
@@ -130,21 +131,28 @@ impl Run {
         &self.plan
     }
 
-    /// Starts the run on a thread of its own. The network is built before, on that of the caller.
+    /// Starts the run on a thread of its own. The network is built and the folder is made before,
+    /// on that of the caller.
     ///
     /// # Errors
     /// When the run would take more memory than there is, cannot be built, or its folder cannot be
     /// made. What happens later is told by [`RunHandle::join`].
     pub fn start(self) -> Result<RunHandle, Error> {
-        RunHandle::start(self.prepare()?)
+        self.start_with(())
     }
 
     /// The same, with an observer that is called on that thread.
     ///
     /// # Errors
     /// As [`Run::start`].
-    pub fn start_with(self, observer: impl Observer + Send + 'static) -> Result<RunHandle, Error> {
-        RunHandle::start_with(self.prepare()?, observer)
+    pub fn start_with(
+        self,
+        mut observer: impl Observer + Send + 'static,
+    ) -> Result<RunHandle, Error> {
+        match self.kept(&mut observer) {
+            Some(trial) => Ok(RunHandle::finished(trial)),
+            None => RunHandle::start(self.prepare()?, observer),
+        }
     }
 
     /// Runs on the thread of the caller, to the end.
@@ -161,30 +169,25 @@ impl Run {
     /// # Errors
     /// As [`Run::run`].
     pub fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
-        if let Some(trial) = self.kept() {
-            if let Some(folder) = trial.folder() {
-                observer.kept(&self.title, folder);
-            }
-            observer.trial(&self.title, trial.summary());
-            return Ok(trial);
+        match self.kept(observer) {
+            Some(trial) => Ok(trial),
+            None => self.prepare()?.carry_out(observer),
         }
-        self.prepare()?.carry_out(observer)
     }
 
-    /// The trial that is reused. Its folder does not tell what a caller has asked for beside the
-    /// scenario.
-    fn kept(&self) -> Option<Trial> {
+    /// The trial that is reused. Its folder does not tell what was watched.
+    fn kept(&self, observer: &mut dyn Observer) -> Option<Trial> {
         let Folder::At(path) = &self.folder else {
             return None;
         };
-        if !self.reuse || self.interference.is_some() || self.watch.is_some() {
+        if !self.reuse || self.watch.is_some() {
             return None;
         }
         let loaded = self.plan.loaded();
-        let identity = identity(&loaded.plan);
+        let identity = identity(&loaded.plan, self.asked_interference());
         identity.program.as_ref()?;
         let summary = finished_trial(path, &loaded.effective, &loaded.beside, &identity)?;
-        Some(Trial {
+        let trial = Trial {
             plan: self.plan.clone(),
             summary,
             counts: read_counts(path).ok()?,
@@ -192,24 +195,27 @@ impl Run {
             flows: rows_if(self.keep.flows, path)?,
             samples: rows_if(self.keep.samples, path)?,
             watched: Watched::default(),
-        })
+        };
+        observer.kept(&self.title, path);
+        observer.trial(&self.title, trial.summary());
+        Some(trial)
     }
 
-    /// Checks the memory and builds the network, before any folder is made.
+    /// Checks the memory, builds the network, and makes the folder of what can be run.
     pub(crate) fn prepare(self) -> Result<Prepared, Error> {
         let plan = self.plan.resolved();
-        if self.watch.is_some() && plan.queue_changes.is_some() {
-            return Err(Error::Asked(
-                "a watched run and `observe.queue_changes` do not go together; leave out one of them"
-                    .to_owned(),
-            ));
+        if let Some((watch, _)) = self.watch {
+            watch.check(plan)?;
         }
         self.plan.check_memory(self.force)?;
+        let notes = self.plan.idle_settings()?;
         let began = Instant::now();
         let built = Built::new(plan, options(self.threads), self.watch);
         let built = built.map_err(Error::Unbuildable)?;
         let set_up_s = began.elapsed().as_secs_f64();
         Ok(Prepared {
+            notes: notes.into_iter().map(|idle| idle.note).collect(),
+            folder: self.begin_folder()?,
             run: self,
             built,
             set_up_s,
@@ -234,10 +240,12 @@ impl Plan {
     }
 }
 
-/// A run whose network is built.
+/// A run whose network is built and whose folder is made.
 pub(crate) struct Prepared {
     pub(crate) run: Run,
     built: Built,
+    folder: Option<TrialFolder>,
+    notes: Vec<String>,
     set_up_s: f64,
 }
 
@@ -245,12 +253,10 @@ impl Prepared {
     /// Runs it and writes its folder.
     pub(crate) fn carry_out(mut self, observer: &mut dyn Observer) -> Result<Trial, Error> {
         let loaded = self.run.plan.loaded();
-        let notes = self.run.plan.idle_settings()?;
-        let folder = self.run.begin_folder()?;
-        let path = folder.as_ref().map(|folder| folder.path().to_owned());
+        let path = self.folder.as_ref().map(|folder| folder.path().to_owned());
         let mut rows = Rows {
             plan: &loaded.plan,
-            folder,
+            folder: self.folder,
             flows: self.run.keep.flows.then(Vec::new),
             samples: self.run.keep.samples.then(Vec::new),
             observer,
@@ -267,20 +273,22 @@ impl Prepared {
             observer,
             ..
         } = rows;
-        outcome.summary.notes = notes.into_iter().map(|idle| idle.note).collect();
+        outcome.summary.notes = self.notes;
         let engine = &mut outcome.summary.engine;
         engine.set_up_s = self.set_up_s;
         engine.wall_s = began.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
         let watched = self.built.watched();
+        // The further runs need its memory.
+        drop(self.built);
         let asked = self.run.asked_interference();
-        interference::add(
+        let further = interference::add(
             &loaded.plan,
             asked,
             self.run.threads,
             observer,
             &mut outcome,
-        )?;
+        );
         let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));
         let trial = Trial {
             plan: self.run.plan.clone(),
@@ -292,10 +300,14 @@ impl Prepared {
             watched,
         };
         observer.trial(&self.run.title, &trial.summary);
-        match written {
-            Some(Err(source)) => Err(Error::NotWritten {
+        match (written, further) {
+            (Some(Err(source)), _) => Err(Error::NotWritten {
                 trial: Box::new(trial),
                 source,
+            }),
+            (_, Err(source)) => Err(Error::NotMeasured {
+                trial: Box::new(trial),
+                source: Box::new(source),
             }),
             _ => Ok(trial),
         }
@@ -322,14 +334,20 @@ impl Run {
                     return Ok(None);
                 };
                 let begun = self.begin_at(&path);
-                begun.map(Some).inspect_err(|_| discard(&path))
+                begun.map(Some).inspect_err(|error| {
+                    // Another run may have taken it between its making and its locking.
+                    if !matches!(error, Error::Folder(TrialError::InUse { .. })) {
+                        discard(&path);
+                    }
+                })
             }
         }
     }
 
     fn begin_at(&self, path: &Path) -> Result<TrialFolder, Error> {
         let loaded = self.plan.loaded();
-        let (names, identity) = (names(&loaded.plan), identity(&loaded.plan));
+        let names = names(&loaded.plan);
+        let identity = identity(&loaded.plan, self.asked_interference());
         let folder = TrialFolder::create(path, &loaded.effective, names, identity)?;
         folder.keep_beside(&loaded.beside)?;
         Ok(folder)

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tenter_scenario::{Format, Laid, MAX_SOURCE_BYTES, Preset, load_beside, load_laid, text_of};
+use tenter_scenario::{Format, Laid, MAX_SOURCE_BYTES, Preset, load_laid, text_of};
 
 use crate::{Error, Plan};
 
@@ -20,10 +20,10 @@ pub struct Scenario {
     name: String,
     text: String,
     format: Format,
-    /// The file it was read from: files that it names are found beside it.
-    file: Option<PathBuf>,
-    /// Keys laid over the text, and what problems call them.
-    laid: Option<(String, String)>,
+    /// The folder in which files that it names are found.
+    folder: Option<PathBuf>,
+    /// Keys laid over the text one after the other, and what problems call them.
+    laid: Vec<(String, String)>,
     settings: Vec<String>,
     seed: Option<u64>,
 }
@@ -41,13 +41,13 @@ impl Scenario {
         let name = file.display().to_string();
         let (text, format) = (read_text(file)?, Format::of_name(&name));
         Ok(Scenario {
-            file: Some(file.to_owned()),
+            folder: Some(file.with_file_name("")),
             ..Scenario::parse(&name, text, format)
         })
     }
 
     /// Reads YAML or JSON from a stream, for instance standard input; `name` is what problems call
-    /// it. Files that it names are found beside the folder of the program.
+    /// it. Files that it names are found in the working folder.
     ///
     /// # Errors
     /// When the stream cannot be read, is too long, or is not UTF-8.
@@ -61,7 +61,7 @@ impl Scenario {
         })?;
         let text = text_of(&bytes, name)?.to_owned();
         Ok(Scenario {
-            file: Some(PathBuf::from(name)),
+            folder: Some(PathBuf::new()),
             ..Scenario::parse(name, text, Format::Yaml)
         })
     }
@@ -102,23 +102,32 @@ impl Scenario {
             name: name.to_owned(),
             text,
             format,
-            file: None,
-            laid: None,
+            folder: None,
+            laid: Vec::new(),
             settings: Vec::new(),
             seed: None,
         }
     }
 
-    /// Lays YAML over the scenario: each of its keys replaces the scenario's, whole. `name` is what
-    /// problems call it.
+    /// Finds the files that the scenario names in a folder; by default a text has none, and a file
+    /// has that in which it lies.
+    #[must_use]
+    pub fn beside(mut self, folder: impl Into<PathBuf>) -> Scenario {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Lays YAML over the scenario: each of its keys replaces the scenario's, or that of an earlier
+    /// call, whole. `name` is what problems call it.
     #[must_use]
     pub fn with_keys(mut self, name: &str, yaml: impl Into<String>) -> Scenario {
-        self.laid = Some((name.to_owned(), yaml.into()));
+        self.laid.push((name.to_owned(), yaml.into()));
         self
     }
 
     /// Sets one key, for instance `fabric.load_balancing` or `jobs[0].iterations`; the last one
-    /// counts.
+    /// counts. The value is read as YAML: `ecmp`, `400Gbps`, `[0, 8]`, `{kind: ecmp}`. The word
+    /// `default` takes the key out.
     #[must_use]
     pub fn set(self, path: &str, value: impl Display) -> Scenario {
         self.with_setting(format!("{path}={value}"))
@@ -127,7 +136,12 @@ impl Scenario {
     /// The same, written as `--set` has it: `PATH=VALUE`.
     #[must_use]
     pub fn with_setting(mut self, setting: impl Into<String>) -> Scenario {
-        self.settings.push(setting.into());
+        let setting = setting.into();
+        // A seed that was given before would win otherwise.
+        if let Some(("seed", _)) = setting.split_once('=').map(|(path, to)| (path.trim(), to)) {
+            self.seed = None;
+        }
+        self.settings.push(setting);
         self
     }
 
@@ -149,19 +163,16 @@ impl Scenario {
     /// Every problem of the scenario and its settings, together.
     pub fn resolve(&self) -> Result<Plan, Error> {
         let (text, name) = (&self.text, &self.name);
-        let loaded = if let Some((source_name, keys)) = &self.laid {
-            let laid = Laid {
-                source_name,
-                text: keys,
-            };
-            load_laid(text, name, self.format, laid, &self.settings, self.seed)?
-        } else {
-            let files = |named: &str| match &self.file {
-                Some(file) => beside(file, named),
-                None => Err("write what it holds into the scenario".to_owned()),
-            };
-            load_beside(text, name, self.format, &self.settings, self.seed, &files)?
+        let files = |named: &str| match &self.folder {
+            Some(folder) => beside(folder, named),
+            None => Err("write what it holds into the scenario".to_owned()),
         };
+        let laid = self.laid.iter();
+        let laid: Vec<Laid<'_>> = laid
+            .map(|(source_name, text)| Laid { source_name, text })
+            .collect();
+        let (format, settings) = (self.format, &self.settings);
+        let loaded = load_laid(text, name, format, &laid, settings, self.seed, &files)?;
         Ok(Plan::new(loaded))
     }
 }
@@ -177,8 +188,8 @@ pub fn read_text(file: &Path) -> Result<String, Error> {
 
 /// The text of a file that a scenario names, its path counting from the scenario's folder; or what
 /// to do where it cannot be read.
-fn beside(scenario: &Path, name: &str) -> Result<String, String> {
-    let path = scenario.with_file_name(name);
+fn beside(folder: &Path, name: &str) -> Result<String, String> {
+    let path = folder.join(name);
     let bytes = bytes(&path, MAX_FILE_BYTES).map_err(|error| {
         let shown = path.display();
         format!("{error}: `{shown}`; paths count from the folder of the scenario")

@@ -8,6 +8,7 @@ use tenter_sim::{
     WatchTarget, WindowedDriver,
 };
 
+use crate::Error;
 use crate::trial::Watched;
 
 /// What a run shows of its packets: those between two hosts, or those at a port.
@@ -20,6 +21,38 @@ pub enum Watch {
 }
 
 impl Watch {
+    /// Refuses what the plan does not have, and what it cannot record besides.
+    pub(crate) fn check(self, plan: &Plan) -> Result<(), Error> {
+        let refuse = |what: String| Err(Error::Asked(what));
+        let (topology, hosts) = (&plan.topology, plan.topology.hosts);
+        match self {
+            Watch::Flow(a, b) if a.max(b) as usize >= hosts => refuse(format!(
+                "a flow between hosts {a} and {b} cannot be watched: hosts count from 0 to {}",
+                hosts - 1
+            )),
+            Watch::Port(node, port) => match topology.nodes.get(node as usize) {
+                Some(of) if usize::from(port) < of.ports.len() => Ok(()),
+                Some(of) => refuse(format!(
+                    "port {port} of {} cannot be watched: it has {} ports, counted from 0",
+                    of.name,
+                    of.ports.len()
+                )),
+                None => refuse(format!(
+                    "node {node} cannot be watched: nodes count from 0 to {}",
+                    topology.nodes.len() - 1
+                )),
+            },
+            Watch::Flow(..) => Ok(()),
+        }?;
+        if plan.queue_changes.is_some() {
+            return refuse(
+                "a watched run and `observe.queue_changes` do not go together; leave out one of them"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
     fn resolve(self, context: &Context) -> WatchTarget {
         match self {
             Watch::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),

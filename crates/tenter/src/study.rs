@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use tenter_scenario::Loaded;
-use tenter_study::{Extent, Study, StudyAnswer, Variant};
+use tenter_study::{Extent, Study, StudyAnswer, Variant, select};
 
 use crate::observer::Observer;
 use crate::{Error, Plan, Run, usual_threads};
@@ -20,6 +20,20 @@ pub struct StudyRun {
 }
 
 impl StudyRun {
+    /// A run of the published study of that name, for instance `methodology/jct-2`.
+    ///
+    /// # Errors
+    /// When there is no such study.
+    pub fn of_name(name: &str) -> Result<StudyRun, Error> {
+        let texts = select(&[name.to_owned()]).map_err(|error| Error::Asked(error.to_string()))?;
+        match texts.as_slice() {
+            [texts] => Ok(StudyRun::new(Study::embedded(texts)?)),
+            _ => Err(Error::Asked(format!(
+                "`{name}` is a group of studies; name one of them"
+            ))),
+        }
+    }
+
     /// A run of all that a study has.
     pub fn new(study: Study) -> StudyRun {
         StudyRun {

@@ -9,10 +9,15 @@ use tenter_record::{
     SwitchRow,
 };
 
+use tenter_report::{CONFIG_FILE, read_counts, read_rows, read_summary};
+
 use crate::identity::names;
-use crate::{Plan, Table};
+use crate::{Error, Plan, Scenario, Table};
 
 /// A trial that has come to its end, or was stopped: then it has what was done until that.
+///
+/// The trials of an [`Experiment`](crate::Experiment) with a folder have no rows of ports, queues,
+/// switches, flows and samples in memory: [`Trial::open`] reads them.
 #[derive(Clone, Debug)]
 pub struct Trial {
     pub(crate) plan: Plan,
@@ -34,6 +39,24 @@ pub struct Watched {
 }
 
 impl Trial {
+    /// Reads a trial from its folder, with all of its tables.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged, or is of another version.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Trial, Error> {
+        let folder = folder.as_ref();
+        let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
+        Ok(Trial {
+            plan,
+            summary: read_summary(folder)?,
+            counts: read_counts(folder)?,
+            folder: Some(folder.to_owned()),
+            flows: read_rows(folder)?,
+            samples: read_rows(folder)?,
+            watched: Watched::default(),
+        })
+    }
+
     /// What was run.
     pub fn plan(&self) -> &Plan {
         &self.plan

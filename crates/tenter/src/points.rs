@@ -1,0 +1,66 @@
+//! The folder of a grid: a folder for each point, and a file that tells which is which.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use serde_json::json;
+use tenter_report::{take_folder, takes_seeds, write_whole};
+
+use crate::Error;
+
+/// What the points are.
+const FILE: &str = "points.json";
+
+/// The folder of a point, counted from 0.
+pub(crate) fn name(number: usize) -> String {
+    format!("point-{}", number + 1)
+}
+
+/// Takes the folder of a grid, which must be missing, empty, or that of a grid; writes what its
+/// points are, and removes the points of an older grid that had more of them.
+pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Option<File>, Error> {
+    if !is_free(folder) {
+        return Err(Error::Asked(format!(
+            "{} holds something else than the points of a grid; name another folder, or an empty one",
+            folder.display()
+        )));
+    }
+    let lock = take_folder(folder)?;
+    let mut surplus = grid.len();
+    loop {
+        let point = folder.join(name(surplus));
+        if !point.is_dir() || !takes_seeds(&point)? {
+            break;
+        }
+        let _lock = take_folder(&point)?;
+        fs::remove_dir_all(&point).map_err(|error| not_removed(&point, &error))?;
+        surplus += 1;
+    }
+    let point = |(number, settings): (usize, &Vec<(String, String)>)| {
+        let settings = settings
+            .iter()
+            .map(|(path, value)| (path.clone(), json!(value)));
+        let settings: serde_json::Map<_, _> = settings.collect();
+        json!({"folder": name(number), "settings": settings})
+    };
+    let points: Vec<_> = grid.iter().enumerate().map(point).collect();
+    let text = format!("{:#}\n", json!({ "points": points }));
+    write_whole(&folder.join(FILE), &text)?;
+    Ok(lock)
+}
+
+/// Whether a folder is missing, empty, or that of a grid.
+fn is_free(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        // Making it, or the error of that, comes later.
+        return true;
+    };
+    entries.next().is_none() || folder.join(FILE).is_file()
+}
+
+fn not_removed(folder: &Path, error: &std::io::Error) -> Error {
+    Error::Asked(format!(
+        "cannot remove {}, a point of an older grid: {error}; name another folder",
+        folder.display()
+    ))
+}
