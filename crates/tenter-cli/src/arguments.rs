@@ -19,9 +19,42 @@ Exit codes:
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
 #[command(name = "tenter", version, disable_help_subcommand = false, after_help = EXIT_CODES)]
+#[command(max_term_width = 80)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Arguments {
+    /// Whether standard output is for a program: it then has a document for failures, too.
+    pub(crate) fn wants_json(&self) -> bool {
+        let text = |format: TextFormat| format == TextFormat::Json;
+        let output = |format: OutputFormat| format == OutputFormat::Json;
+        match &self.command {
+            Some(Command::Run(run)) => output(run.format),
+            Some(Command::Bench(bench)) => text(bench.format),
+            Some(Command::Presets(presets)) => match &presets.command {
+                None => text(presets.format),
+                Some(PresetsCommand::List { format } | PresetsCommand::Show { format, .. }) => {
+                    text(*format)
+                }
+            },
+            Some(Command::New(new)) => text(new.format),
+            Some(Command::Validate(validate)) => text(validate.format),
+            Some(Command::Explain(explain)) => text(explain.format),
+            Some(Command::Import(import)) => {
+                let ImportCommand::Sonic(sonic) = &import.command;
+                sonic.format == ImportFormat::Json
+            }
+            Some(Command::Study(study)) => match &study.command {
+                StudyCommand::List { format } | StudyCommand::Show { format, .. } => text(*format),
+                StudyCommand::Run(run) => output(run.format),
+            },
+            Some(Command::Compare(compare)) => output(compare.format),
+            Some(Command::Report(report)) => text(report.format),
+            None | Some(Command::Schema | Command::Licenses) => false,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,6 +180,9 @@ pub(crate) struct Bench {
     /// added to the name
     #[arg(short = 'J', long = "output_file", value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// What to print on standard output: the table, or the document of -J
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
     /// By which algorithm, as scenarios call it
     #[arg(long, value_name = "NAME")]
     pub(crate) algorithm: Option<String>,
@@ -247,19 +283,30 @@ pub(crate) enum RankOrder {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Presets {
     #[command(subcommand)]
     pub(crate) command: Option<PresetsCommand>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PresetsCommand {
     /// List the presets
-    List,
+    List {
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
     /// Print a preset: a scenario without jobs
     Show {
         /// Name of the preset, for instance `rail-64`
         name: String,
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
     },
 }
 
@@ -267,6 +314,9 @@ pub(crate) enum PresetsCommand {
 pub(crate) struct Validate {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -274,8 +324,8 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
     /// What to print on standard output
-    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
-    pub(crate) format: ExplainFormat,
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -286,6 +336,9 @@ pub(crate) struct New {
     /// Begin with a preset in place of a leaf-spine fabric of 64 NICs
     #[arg(long, value_name = "PRESET", default_value = "leaf-spine-64")]
     pub(crate) fabric: String,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 /// A scenario file and what is changed in it.
@@ -294,7 +347,8 @@ pub(crate) struct Scenario {
     /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Change a value of the scenario, for instance `--set fabric.spines=8`; may be repeated
+    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or take its key out with
+    /// `default` for the value; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
     /// Seed of every random stream, instead of the scenario's
@@ -366,6 +420,9 @@ pub(crate) struct Report {
     /// Make it even where it would take more memory than there is
     #[arg(long)]
     pub(crate) force: bool,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -377,11 +434,18 @@ pub(crate) struct Study {
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
     /// List the studies
-    List,
+    List {
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
     /// Print what a study reproduces, its assumptions and its published values
     Show {
         /// Name of the study, for instance `methodology/jct-2`
         name: String,
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
     },
     /// Run studies; exit 1 when a required value is outside its band
     Run(StudyRun),
@@ -389,7 +453,7 @@ pub(crate) enum StudyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct StudyRun {
-    /// Names of the studies
+    /// Names of studies, of groups of them such as `methodology`, or `all`
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Only the smaller cases of each study
@@ -425,8 +489,8 @@ pub(crate) enum OutputFormat {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExplainFormat {
-    /// Tables for people
+pub(crate) enum TextFormat {
+    /// Text for people
     Text,
     /// JSON
     Json,

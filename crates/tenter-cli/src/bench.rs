@@ -20,7 +20,7 @@ use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si
 use tenter_scenario::suggestion;
 use tenter_workload::collective::CollectiveKind;
 
-use crate::arguments::Bench;
+use crate::arguments::{Bench, TextFormat};
 use crate::fabric::Fabric;
 use crate::failure::{Failure, print, say};
 use crate::progress::Terminal;
@@ -54,15 +54,16 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
         return Err(Failure::input(message));
     }
     say(&prepared.plan.warnings().render_as("warning"));
-    let Some((trial, unwritten)) = simulate(&prepared, arguments)? else {
-        print(&prepared.report.header());
+    let Some((trial, lacking)) = simulate(&prepared, arguments)? else {
         let rows = rows(&prepared, None);
-        let mut text = table(&prepared.report, &rows);
-        text.push_str(
-            "# Nothing was sent: no size has a share for every rank, so there is no trial folder\n",
-        );
-        print(&text);
-        write_json(arguments, &prepared, &rows, started_at, None)?;
+        if arguments.format == TextFormat::Text {
+            print(&format!(
+                "{}{}# Nothing was sent: no size has a share for every rank, so there is no trial folder\n",
+                prepared.report.header(),
+                table(&prepared.report, &rows)
+            ));
+        }
+        answer(arguments, &prepared, &rows, started_at, None)?;
         return Ok(ExitCode::SUCCESS);
     };
     let summary = trial.summary();
@@ -85,16 +86,13 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     for note in &summary.notes {
         let _ = writeln!(text, "# Note: {note}");
     }
-    print(&text);
-    write_json(
-        arguments,
-        &prepared,
-        &rows,
-        started_at,
-        Some((summary, path)),
-    )?;
-    if let Some(error) = unwritten {
-        return Err(Failure::other(error.to_string()));
+    if arguments.format == TextFormat::Text {
+        print(&text);
+    }
+    let ran = Some((summary, path));
+    answer(arguments, &prepared, &rows, started_at, ran)?;
+    if let Some(failure) = lacking {
+        return Err(failure);
     }
     if let Some(stopped) = &summary.stopped
         && summary.stopped_by != Some(StopKind::User)
@@ -324,7 +322,7 @@ fn report(
 fn simulate(
     prepared: &Prepared,
     arguments: &Bench,
-) -> Result<Option<(Trial, Option<TrialError>)>, Failure> {
+) -> Result<Option<(Trial, Option<Failure>)>, Failure> {
     if sent(&prepared.sizes).next().is_none() {
         return Ok(None);
     }
@@ -336,7 +334,11 @@ fn simulate(
         Some(path) => run.folder(path),
         None => run.new_folder("trials", prepared.plan.name()),
     };
-    let mut terminal = Terminal::new().heading(prepared.report.header());
+    let heading = match arguments.format {
+        TextFormat::Text => prepared.report.header(),
+        TextFormat::Json => String::new(),
+    };
+    let mut terminal = Terminal::new().heading(heading);
     Ok(Some(run::carry_out(run, &mut terminal)?))
 }
 
@@ -391,17 +393,14 @@ fn table(report: &BenchReport, rows: &[BenchRow]) -> String {
     text
 }
 
-/// Writes the JSON if it was asked for, and says where.
-fn write_json(
+/// Prints and writes the JSON where it was asked for, and says where it was written.
+fn answer(
     arguments: &Bench,
     prepared: &Prepared,
     rows: &[BenchRow],
     started: SystemTime,
     trial: Option<(&Summary, &Path)>,
 ) -> Result<(), Failure> {
-    let Some(asked) = &arguments.json else {
-        return Ok(());
-    };
     let typed = typed();
     let more = json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -413,6 +412,12 @@ fn write_json(
         "trial": trial.map(|(_, path)| path.display().to_string()),
     });
     let text = prepared.report.json(rows, &typed, started, &more);
+    if arguments.format == TextFormat::Json {
+        print(&format!("{}\n", text.trim_end()));
+    }
+    let Some(asked) = &arguments.json else {
+        return Ok(());
+    };
     let path = write_beside(asked, &text).map_err(|source| {
         let (action, path) = ("write", asked.to_owned());
         Failure::of_trial(&TrialError::Io {
@@ -421,7 +426,11 @@ fn write_json(
             source,
         })
     })?;
-    print(&format!("# JSON: {}\n", path.display()));
+    let written = format!("# JSON: {}\n", path.display());
+    match arguments.format {
+        TextFormat::Text => print(&written),
+        TextFormat::Json => say(&written),
+    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use tenter_report::{
 };
 
 use crate::arguments::{Compare, OutputFormat};
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print, print_tables};
 
 /// No log of nccl-tests is longer.
 const LOG_BYTES_MAX: u64 = 64 << 20;
@@ -42,7 +42,10 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         OutputFormat::Json => json(arguments, &trials, &rows)?,
         OutputFormat::Csv => csv(&rows, &Names::default()),
     };
-    print(&text);
+    match arguments.format {
+        OutputFormat::Table => print_tables(&text),
+        OutputFormat::Json | OutputFormat::Csv => print(&text),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -73,7 +73,7 @@ impl Fabric {
         scenario.resolve().map_err(|error| match error {
             Error::Scenario(problems) => {
                 let problems = problems.with_places(|place| flag_of(keys, place));
-                Failure::input(problems.render())
+                Failure::of_scenario(&problems)
             }
             error => error.into(),
         })

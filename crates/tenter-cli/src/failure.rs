@@ -7,9 +7,12 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use tenter::Error;
+use serde_json::{Value, json};
+use tenter::{Diagnostics, Error, Problem};
 use tenter_report::TrialError;
 use tenter_units::turns_text;
+
+use crate::paint;
 
 /// The exit code where something other than the input is at fault.
 pub(crate) const DEFECT: u8 = 3;
@@ -19,6 +22,8 @@ pub(crate) const DEFECT: u8 = 3;
 pub(crate) struct Failure {
     message: String,
     code: u8,
+    /// The problems of a scenario, one by one.
+    problems: Vec<Problem>,
 }
 
 impl Failure {
@@ -27,6 +32,7 @@ impl Failure {
         Failure {
             message: message.into(),
             code: 2,
+            problems: Vec::new(),
         }
     }
 
@@ -35,6 +41,7 @@ impl Failure {
         Failure {
             message: message.into(),
             code: DEFECT,
+            problems: Vec::new(),
         }
     }
 
@@ -57,7 +64,31 @@ impl Failure {
         }
     }
 
-    pub(crate) fn report(self) -> ExitCode {
+    /// A scenario does not hold.
+    pub(crate) fn of_scenario(problems: &Diagnostics) -> Failure {
+        Failure {
+            problems: problems.problems().to_vec(),
+            ..Failure::input(problems.render())
+        }
+    }
+
+    /// The failure as a program reads it.
+    fn json(&self) -> Value {
+        json!({
+            "error": {
+                "message": self.message.trim_end(),
+                "exit_code": self.code,
+                "problems": self.problems.iter().map(problem).collect::<Vec<_>>(),
+            }
+        })
+    }
+
+    /// Tells people on standard error, and where `as_json` says so a program on standard output,
+    /// which then gets one document whatever happens.
+    pub(crate) fn report(self, as_json: bool) -> ExitCode {
+        if as_json {
+            print(&format!("{:#}\n", self.json()));
+        }
         let message = self.message.trim_end();
         let prefix = if message.starts_with("error") {
             ""
@@ -69,9 +100,26 @@ impl Failure {
     }
 }
 
+/// A problem of a scenario as editors read it; lines and columns count from 1, and the end is
+/// behind the last character.
+pub(crate) fn problem(problem: &Problem) -> Value {
+    let at = problem.position.as_ref();
+    json!({
+        "message": problem.message,
+        "help": problem.help,
+        "source": at.map(|at| &at.source),
+        "line": at.map(|at| at.start.0),
+        "column": at.map(|at| at.start.1),
+        "end_line": at.map(|at| at.end.0),
+        "end_column": at.map(|at| at.end.1),
+    })
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        if error.is_of_input() {
+        if let Error::Scenario(problems) = &error {
+            Failure::of_scenario(problems)
+        } else if error.is_of_input() {
             Failure::input(error.to_string())
         } else {
             Failure::other(error.to_string())
@@ -109,13 +157,20 @@ fn is_harmful(character: char) -> bool {
 /// Why standard output did not take what was printed.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
 
+/// Writes a text with tables to standard output, with colours where that is a terminal.
+pub(crate) fn print_tables(text: &str) {
+    out(&paint::tables(&harmless(text)));
+}
+
 /// Writes to standard output. A reader that has gone away (`tenter … | head`) is no error; a full
 /// disk is one, which [`lost_output`] tells of at the end.
 pub(crate) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let written = out
-        .write_all(harmless(text).as_bytes())
-        .and_then(|()| out.flush());
+    out(&harmless(text));
+}
+
+fn out(text: &str) {
+    let mut out = anstream::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,8 +190,8 @@ pub(crate) fn lost_output() -> Option<Failure> {
 
 /// Writes to standard error.
 pub(crate) fn say(text: &str) {
-    let text = harmless(text);
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let text = paint::messages(&harmless(text));
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

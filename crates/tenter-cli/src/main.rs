@@ -18,6 +18,7 @@ mod fabric;
 mod failure;
 mod import;
 mod new;
+mod paint;
 mod presets;
 mod progress;
 mod report;
@@ -26,6 +27,7 @@ mod seeds;
 mod source;
 mod study;
 mod study_table;
+mod text;
 mod validate;
 mod watch;
 
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn answer(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.wants_json();
     let answer = match arguments.command {
         None => {
             failure::print(WELCOME);
@@ -59,7 +62,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Run(run)) => run::run(&run),
         Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Bench(bench)) => bench::bench(&bench),
-        Some(Command::Presets(presets)) => presets::presets(&presets),
+        Some(Command::Presets(presets)) => presets::presets(presets),
         Some(Command::New(new)) => new::new(&new),
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Import(arguments)) => import::import(&arguments),
@@ -75,8 +78,8 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
     };
-    let code = answer.unwrap_or_else(|failure: Failure| failure.report());
-    failure::lost_output().map_or(code, Failure::report)
+    let code = answer.unwrap_or_else(|failure: Failure| failure.report(as_json));
+    failure::lost_output().map_or(code, |lost| lost.report(false))
 }
 
 const LICENSES: &str = include_str!("../THIRD-PARTY.txt");
@@ -84,15 +87,15 @@ const LICENSES: &str = include_str!("../THIRD-PARTY.txt");
 const WELCOME: &str = "\
 Tenter runs AI and HPC network fabrics packet by packet.
 
-Start with one of these:
-  tenter new                                 writes a first scenario, scenario.yaml
-  tenter run scenarios/quickstart.yaml       64 NICs at 400G: all-to-all and ring all-reduce, with their tables
-  tenter bench all_reduce -b 8 -e 1G -f 2    the table of nccl-tests for a simulated fabric
-  tenter validate scenarios/quickstart.yaml  all errors of a scenario at once
-  tenter explain scenarios/quickstart.yaml   what a scenario means, and what running it costs
-  tenter report trials/quickstart            a trial as one HTML file with its plots
-  tenter compare trials/a trials/b           trials side by side
-  tenter study list                          published results, reproduced side by side
+Start with these:
+  tenter new                               write a first scenario, scenario.yaml
+  tenter run scenario.yaml                 run it: its tables, and a trial folder
+  tenter validate scenario.yaml            show all of its errors at once
+  tenter explain scenario.yaml             show what it means and what it costs
+  tenter report trials/first               draw a trial as one HTML file
+  tenter compare trials/a trials/b         put trials side by side
+  tenter bench all_reduce -b 8 -e 1G -f 2  print the table of nccl-tests
+  tenter study list                        list published results to reproduce
 
 `tenter help` lists every command, `tenter help COMMAND` its options.
 ";

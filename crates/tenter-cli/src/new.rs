@@ -4,9 +4,10 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
+use serde_json::json;
 use tenter_scenario::Preset;
 
-use crate::arguments::New;
+use crate::arguments::{New, TextFormat};
 use crate::failure::{Failure, print};
 use crate::source::FIRST_JOBS;
 
@@ -39,6 +40,9 @@ pub(crate) fn new(arguments: &New) -> Result<ExitCode, Failure> {
         )),
         _ => Failure::other(format!("cannot write {file}: {error}; check the path")),
     })?;
-    print(&format!("{file} is written; `tenter run {file}` runs it\n"));
+    match arguments.format {
+        TextFormat::Text => print(&format!("{file} is written; `tenter run {file}` runs it\n")),
+        TextFormat::Json => print(&format!("{:#}\n", json!({"scenario": arguments.file}))),
+    }
     Ok(ExitCode::SUCCESS)
 }

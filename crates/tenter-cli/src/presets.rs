@@ -2,26 +2,40 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
 use tenter_report::{TextColumn, TextTable};
 use tenter_scenario::{PRESETS, Preset};
 
-use crate::arguments::{Presets, PresetsCommand};
+use crate::arguments::{Presets, PresetsCommand, TextFormat};
 use crate::fabric::Fabric;
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print, print_tables};
+use crate::text::wrap;
 
-pub(crate) fn presets(arguments: &Presets) -> Result<ExitCode, Failure> {
-    match &arguments.command {
-        None | Some(PresetsCommand::List) => list()?,
-        Some(PresetsCommand::Show { name }) => {
-            let preset = Preset::of_name(name)
+/// What is left of 80 columns.
+const DESCRIPTION_WIDTH: usize = 34;
+
+pub(crate) fn presets(arguments: Presets) -> Result<ExitCode, Failure> {
+    let format = arguments.format;
+    match arguments.command.unwrap_or(PresetsCommand::List { format }) {
+        PresetsCommand::List { format } => list(format)?,
+        PresetsCommand::Show { name, format } => {
+            let preset = Preset::of_name(&name)
                 .map_err(|help| Failure::input(format!("there is no preset `{name}`; {help}")))?;
-            print(preset.text);
+            match format {
+                TextFormat::Text => print(preset.text),
+                TextFormat::Json => {
+                    let document = json!({"preset": preset.name, "scenario": preset.text});
+                    print(&format!("{document:#}\n"));
+                }
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list() -> Result<(), Failure> {
+/// The presets and the sizes of their fabrics.
+fn list(format: TextFormat) -> Result<(), Failure> {
+    let mut documents = Vec::new();
     let mut table = TextTable::new(vec![
         TextColumn::name("preset"),
         TextColumn::number("NICs", ""),
@@ -32,17 +46,32 @@ fn list() -> Result<(), Failure> {
     for preset in PRESETS {
         let plan = Fabric::find(preset.name)?.alone(&[])?;
         let plan = plan.resolved();
-        table.push(vec![
-            preset.name.to_owned(),
-            plan.topology.hosts.to_string(),
-            plan.topology.switches().to_string(),
-            plan.topology.cables.len().to_string(),
-            plan.description.clone(),
-        ]);
+        let topology = &plan.topology;
+        let counts = [topology.hosts, topology.switches(), topology.cables.len()];
+        documents.push(json!({
+            "preset": preset.name,
+            "nics": counts[0],
+            "switches": counts[1],
+            "cables": counts[2],
+            "description": plan.description,
+        }));
+        let mut first = vec![preset.name.to_owned()];
+        first.extend(counts.map(|count| count.to_string()));
+        for line in wrap(&plan.description, DESCRIPTION_WIDTH) {
+            first.resize(4, String::new());
+            first.push(line);
+            table.push(std::mem::take(&mut first));
+        }
     }
-    print(&format!(
-        "{table}\n`tenter run NAME` runs an all-reduce on one, `tenter bench all_reduce --fabric NAME` a benchmark, \
-         `tenter new --fabric NAME` writes a scenario with it.\n"
+    if format == TextFormat::Json {
+        print(&format!("{:#}\n", json!(documents)));
+        return Ok(());
+    }
+    print_tables(&format!(
+        "{table}\n\
+         tenter run NAME                        runs an all-reduce on it\n\
+         tenter bench all_reduce --fabric NAME  runs a benchmark on it\n\
+         tenter new --fabric NAME               writes a scenario with it\n"
     ));
     Ok(())
 }

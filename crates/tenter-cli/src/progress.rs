@@ -111,7 +111,7 @@ const BAR: u64 = 1_000;
 
 fn bar() -> ProgressBar {
     let line = ProgressBar::with_draw_target(Some(BAR), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}");
+    let style = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}");
     line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     line
 }

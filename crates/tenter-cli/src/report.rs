@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::json;
 use tenter_report::{
     Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
     read_answers, report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::Answers;
 
-use crate::arguments::Report;
-use crate::failure::{Failure, say};
+use crate::arguments::{Report, TextFormat};
+use crate::failure::{Failure, print, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some((answers, drawings)) = answers(&arguments.folders)? {
@@ -21,6 +22,11 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         html_report(&read(&arguments.folders)?)
     };
     write(&arguments.output, &page)?;
+    if arguments.format == TextFormat::Json {
+        let document = json!({"report": arguments.output, "bytes": page.len()});
+        print(&format!("{document:#}\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
     say(&format!(
         "report   {} ({})\n",
         arguments.output.display(),

@@ -9,7 +9,7 @@ use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace}
 use tenter_units::Rate;
 
 use crate::arguments::{self, OutputFormat};
-use crate::failure::{Failure, print, say};
+use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::{seeds, source, watch};
 
@@ -62,15 +62,18 @@ pub(crate) fn asked_interference(arguments: &arguments::Run) -> Option<Interfere
     }
 }
 
-/// Runs it with its progress on the terminal; the trial, and which of its files could not be
-/// written.
+/// Runs it with its progress on the terminal; the trial, and why its files or its further runs are
+/// not whole.
 pub(crate) fn carry_out(
     run: Run,
     terminal: &mut Terminal,
-) -> Result<(Trial, Option<TrialError>), Failure> {
+) -> Result<(Trial, Option<Failure>), Failure> {
     match run.run_with(terminal) {
         Ok(trial) => Ok((trial, None)),
-        Err(Error::NotWritten { trial, source }) => Ok((*trial, Some(source))),
+        Err(Error::NotWritten { trial, source }) => {
+            Ok((*trial, Some(Failure::other(source.to_string()))))
+        }
+        Err(Error::NotMeasured { trial, source }) => Ok((*trial, Some(Failure::of_run(*source)))),
         Err(error) => Err(Failure::of_run(error)),
     }
 }
@@ -108,11 +111,13 @@ fn trace(path: &Path) -> Result<(), TrialError> {
 fn finish(
     arguments: &arguments::Run,
     trial: &Trial,
-    unwritten: Option<TrialError>,
+    lacking: Option<Failure>,
 ) -> Result<ExitCode, Failure> {
-    let written = match (unwritten, trial.folder()) {
-        (Some(error), _) => Err(error),
-        (None, Some(folder)) if arguments.perfetto => trace(folder),
+    let written = match (lacking, trial.folder()) {
+        (Some(failure), _) => Err(failure),
+        (None, Some(folder)) if arguments.perfetto => {
+            trace(folder).map_err(|error| Failure::other(error.to_string()))
+        }
         (None, _) => Ok(()),
     };
     let summary = trial.summary();
@@ -123,12 +128,12 @@ fn finish(
         folder: trial.folder(),
         ideal: arguments.ideal,
     };
-    print(&report.render(match arguments.format {
-        OutputFormat::Table => tenter_report::Format::Table,
-        OutputFormat::Json => tenter_report::Format::Json,
-        OutputFormat::Csv => tenter_report::Format::Csv,
-    }));
-    written.map_err(|error| Failure::other(error.to_string()))?;
+    match arguments.format {
+        OutputFormat::Table => print_tables(&report.render(tenter_report::Format::Table)),
+        OutputFormat::Json => print(&report.render(tenter_report::Format::Json)),
+        OutputFormat::Csv => print(&report.render(tenter_report::Format::Csv)),
+    }
+    written?;
     // The table has given the reason already.
     say_failures(summary, arguments.format != OutputFormat::Table);
     Ok(exit_code(summary))

@@ -11,7 +11,7 @@ use tenter_record::{Names, SeedRow};
 use tenter_report::{csv, seed_table};
 
 use crate::arguments::{OutputFormat, Run};
-use crate::failure::{Failure, print, say};
+use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::run::{self, INTERRUPTED, NOT_COMPLETE};
 use crate::source;
@@ -48,11 +48,14 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     let points = &results.points;
     let trials: &[Trial] = points.first().map_or(&[], |point| &point.trials);
     let rows = points.first().map(Point::rows).unwrap_or_default();
-    print(&match arguments.format {
-        OutputFormat::Table => table(plan.resolved(), trials, &rows, results.folder.as_deref()),
-        OutputFormat::Json => json(trials, &rows)?,
-        OutputFormat::Csv => csv(&rows, &Names::default()),
-    });
+    match arguments.format {
+        OutputFormat::Table => {
+            let folder = results.folder.as_deref();
+            print_tables(&table(plan.resolved(), trials, &rows, folder));
+        }
+        OutputFormat::Json => print(&json(trials, &rows)?),
+        OutputFormat::Csv => print(&csv(&rows, &Names::default())),
+    }
     if let Some(failure) = failed {
         return Err(failure);
     }

@@ -5,35 +5,57 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use tenter::{StudyRun, Summary};
-use tenter_report::{ANSWERS_FILE, take_folder, write_whole};
+use serde_json::json;
+use tenter::{StudyEstimate, StudyRun, Summary};
+use tenter_report::{ANSWERS_FILE, duration_s, si, take_folder, write_whole};
 use tenter_study::{Answers, Extent, STUDIES, Study, StudyError, StudyTexts, select};
 
-use crate::arguments::{OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request};
-use crate::failure::{Failure, print, say};
+use crate::arguments::{
+    OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request, TextFormat,
+};
+use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
-use crate::run::INTERRUPTED;
+use crate::run::{INTERRUPTED, counted};
 use crate::study_table;
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
-        StudyCommand::List => list(),
-        StudyCommand::Show { name } => show(name),
+        StudyCommand::List { format } => list(*format),
+        StudyCommand::Show { name, format } => show(name, *format),
         StudyCommand::Run(arguments) => run(arguments),
     }
 }
 
-fn list() -> Result<ExitCode, Failure> {
+fn list(format: TextFormat) -> Result<ExitCode, Failure> {
     let studies: Result<Vec<Study>, StudyError> = STUDIES.iter().map(Study::embedded).collect();
-    print(&study_table::list(
-        &studies.map_err(|error| broken(&error))?,
-    ));
+    let studies = studies.map_err(|error| broken(&error))?;
+    match format {
+        TextFormat::Text => print(&study_table::list(&studies)),
+        TextFormat::Json => {
+            let documents: Vec<_> = studies.iter().map(study_table::document).collect();
+            print(&format!("{:#}\n", json!({ "studies": documents })));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(name: &str) -> Result<ExitCode, Failure> {
-    for study in read(&[name.to_owned()])? {
-        print(&study_table::show(&study));
+fn show(name: &str, format: TextFormat) -> Result<ExitCode, Failure> {
+    let studies = read(&[name.to_owned()])?;
+    match format {
+        TextFormat::Text => {
+            for study in &studies {
+                print_tables(&study_table::show(study));
+            }
+        }
+        TextFormat::Json => {
+            let page = |study| {
+                let mut document = study_table::document(study);
+                document["page"] = json!(study.readme);
+                document
+            };
+            let documents: Vec<_> = studies.iter().map(page).collect();
+            print(&format!("{:#}\n", json!({ "studies": documents })));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,6 +82,7 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
         if let Some(folder) = &arguments.output {
             run = run.folder(folder);
         }
+        say_cost(study, &run.estimate()?);
         let Some(answer) = run.answer(&mut terminal)? else {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
             return Ok(ExitCode::from(INTERRUPTED));
@@ -71,14 +94,11 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     let json = serde_json::to_string_pretty(&answers)
         .map_err(|error| Failure::other(error.to_string()))?
         + "\n";
-    print(match arguments.format {
-        OutputFormat::Table => &text,
-        OutputFormat::Json => &json,
-        OutputFormat::Csv => {
-            text = study_table::csv(&answers);
-            &text
-        }
-    });
+    match arguments.format {
+        OutputFormat::Table => print_tables(&text),
+        OutputFormat::Json => print(&json),
+        OutputFormat::Csv => print(&study_table::csv(&answers)),
+    }
     if let Some(folder) = &arguments.output {
         let file = write(folder, &json)?;
         if arguments.format == OutputFormat::Table {
@@ -90,6 +110,24 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::from(1)
     })
+}
+
+/// Shorter studies are over before anyone has read how long they take.
+const WORTH_SAYING_S: f64 = 10.0;
+
+/// Says how long a study will take.
+fn say_cost(study: &Study, cost: &StudyEstimate) {
+    if cost.wall_s < WORTH_SAYING_S {
+        return;
+    }
+    let trials = counted(cost.trials, "trial", "trials");
+    let hops = si(cost.packet_hops);
+    say(&format!(
+        "{}: {trials}, {} packet-hops, about {} on one thread\n",
+        study.name,
+        hops.trim_end(),
+        duration_s(cost.wall_s)
+    ));
 }
 
 /// The studies that are meant, with the seeds and the variants that are.

@@ -2,31 +2,48 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value as Json, json};
 use tenter_report::{TextColumn, TextTable, binary_size, csv_field, duration_s};
 use tenter_study::{
     Answers, Case, CaseAnswer, Comparison, Extent, Gate, Pauses, ReadingRow, Sizes, Spread, Study,
     StudyAnswer, Value, Variant, Verdict,
 };
 
+use crate::text::wrap;
+
 /// So much of a change is shown.
 const CHANGE_CHARS: usize = 120;
 
+/// Of 80 columns, behind the margin.
+const LIST_WIDTH: usize = 76;
+
 /// Names, titles and sources of the studies.
 pub(crate) fn list(studies: &[Study]) -> String {
-    let columns = ["study", "what it compares", "source"].map(TextColumn::name);
-    let mut table = TextTable::new(columns.to_vec());
+    let mut text = String::new();
     for study in studies {
-        table.push(vec![
-            study.name.clone(),
-            study.title.clone(),
-            study.source.clone(),
-        ]);
+        let _ = writeln!(text, "{}", study.name);
+        let about = format!("{}. {}", study.title, study.source);
+        for line in wrap(&about, LIST_WIDTH) {
+            let _ = writeln!(text, "    {line}");
+        }
     }
     format!(
-        "{table}\n\
+        "{text}\n\
          tenter study show NAME          what the source says and what is assumed\n\
-         tenter study run NAME… --quick  the smaller cases, in seconds\n"
+         tenter study run NAME… --quick  the smaller cases, in seconds to minutes\n"
     )
+}
+
+/// A study as a program reads it, without its page.
+pub(crate) fn document(study: &Study) -> Json {
+    let variant = |variant: &Variant| json!({"name": variant.name, "about": variant.about});
+    json!({
+        "study": study.name,
+        "title": study.title,
+        "source": study.source,
+        "quick": study.has(Extent::Quick),
+        "variants": study.kept_variants().map(variant).collect::<Vec<_>>(),
+    })
 }
 
 /// The page of a study, its variants and its published rows.

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use crate::arguments::Validate;
-use crate::failure::{Failure, print};
+use serde_json::json;
+
+use crate::arguments::{TextFormat, Validate};
+use crate::failure::{Failure, print, problem};
 use crate::run::{counted, parts};
 use crate::source;
 
@@ -12,16 +14,30 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let valid = source::read(&arguments.scenario)?;
     let plan = valid.resolved();
     let collectives: usize = plan.jobs.iter().map(|job| job.sequence.len()).sum();
-    let mut text = format!(
-        "{} is valid: {}, {}, {}\n",
-        arguments.scenario.file.display(),
-        parts(plan),
-        counted(plan.jobs.len(), "job", "jobs"),
-        counted(collectives, "collective", "collectives"),
-    );
+    let parts = parts(plan);
     let notes = valid.idle_settings()?;
     // What cannot be built is no valid scenario.
     valid.check()?;
+    if arguments.format == TextFormat::Json {
+        let warnings = valid.warnings().problems().iter();
+        let document = json!({
+            "valid": true,
+            "fabric": parts,
+            "jobs": plan.jobs.len(),
+            "collectives": collectives,
+            "warnings": warnings.map(problem).collect::<Vec<_>>(),
+            "notes": notes.iter().map(|idle| &idle.note).collect::<Vec<_>>(),
+        });
+        print(&format!("{document:#}\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{} is valid: {}, {}, {}\n",
+        arguments.scenario.file.display(),
+        parts,
+        counted(plan.jobs.len(), "job", "jobs"),
+        counted(collectives, "collective", "collectives"),
+    );
     for idle in notes {
         let _ = writeln!(text, "note: {}", idle.note);
     }

@@ -143,8 +143,16 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.
 pub fn packet_hops(plan: &Plan) -> Result<f64, ExplainError> {
+    Ok(cost_of(plan)?.packet_hops)
+}
+
+/// What running a plan costs, as an explanation has it.
+///
+/// # Errors
+/// As [`packet_hops`].
+pub fn cost_of(plan: &Plan) -> Result<Cost, ExplainError> {
     let routing = Routing::build(&plan.topology)?;
-    Ok(cost(plan, &routing)?.packet_hops)
+    Ok(cost(plan, &routing)?)
 }
 
 /// What a packet-hop itself takes.

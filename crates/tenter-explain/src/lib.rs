@@ -44,7 +44,7 @@ pub use buffers::{
     TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
-pub use cost::{Cost, MemoryParts, packet_hops};
+pub use cost::{Cost, MemoryParts, cost_of, packet_hops};
 pub use credit::CreditFacts;
 pub use explanation::{ExplainError, Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};

@@ -206,18 +206,15 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
         return;
     };
     let what = node.describe();
-    match node.value {
-        Value::Map(entries) => {
-            for entry in entries {
-                root.remove(&[&entry.key]);
-                root.add(entry);
-            }
+    if let Value::Map(entries) = node.value {
+        for entry in entries {
+            root.remove(&[&entry.key]);
+            root.add(entry);
         }
-        _ => {
-            let message = format!("keys of a scenario are a mapping, not {what}");
-            let help = "write `KEY: VALUE`, for instance `limits: {time: 1ms}`";
-            problems.push(node.at, message, Some(help.to_owned()));
-        }
+    } else {
+        let message = format!("keys of a scenario are a mapping, not {what}");
+        let help = "write `KEY: VALUE`, for instance `limits: {time: 1ms}`";
+        problems.push(node.at, message, Some(help.to_owned()));
     }
 }
 

@@ -240,6 +240,27 @@ impl Study {
         Ok(trials)
     }
 
+    /// One of the trials of a variant, and how many there are: they differ in their seeds alone.
+    /// `None` where the variant is not run.
+    ///
+    /// # Errors
+    /// As [`Study::trials`].
+    pub fn example(
+        &self,
+        variant: &Variant,
+        extent: Extent,
+    ) -> Result<Option<(Loaded, usize)>, StudyError> {
+        if !self.has(extent) || !variant.is_run(extent) {
+            return Ok(None);
+        }
+        let runs = self.seeds.as_ref().map_or(1, |seeds| match extent {
+            Extent::Full => seeds.runs,
+            Extent::Quick => seeds.quick_runs,
+        });
+        let seed = self.seeds.as_ref().map(|_| 1);
+        Ok(Some((self.trial(variant, extent, seed)?, runs)))
+    }
+
     fn trial(
         &self,
         variant: &Variant,

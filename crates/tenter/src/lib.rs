@@ -66,7 +66,7 @@ pub use plan::Plan;
 pub use run::Run;
 pub use scenario::{Scenario, read_text};
 pub use simulation::Watch;
-pub use study::StudyRun;
+pub use study::{StudyEstimate, StudyRun};
 pub use table::Table;
 pub use trial::{Trial, Watched};
 

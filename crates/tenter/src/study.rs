@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
 use tenter_study::{Extent, Study, StudyAnswer, Variant, select};
 
@@ -17,6 +18,17 @@ pub struct StudyRun {
     extent: Extent,
     threads: u16,
     folder: Option<PathBuf>,
+}
+
+/// What a study is expected to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StudyEstimate {
+    /// How many trials it has.
+    pub trials: usize,
+    /// Their packet-hops.
+    pub packet_hops: f64,
+    /// Their wall time on one thread, in seconds.
+    pub wall_s: f64,
 }
 
 impl StudyRun {
@@ -66,6 +78,24 @@ impl StudyRun {
     /// The study.
     pub fn study(&self) -> &Study {
         &self.study
+    }
+
+    /// What the run is expected to take, without running it; trials that lie in its folder count.
+    ///
+    /// # Errors
+    /// When a scenario of the study does not hold.
+    pub fn estimate(&self) -> Result<StudyEstimate, Error> {
+        let mut estimate = StudyEstimate::default();
+        for variant in &self.study.variants {
+            let Some((loaded, trials)) = self.study.example(variant, self.extent)? else {
+                continue;
+            };
+            let cost = cost_of(&loaded.plan)?;
+            estimate.trials += trials;
+            estimate.packet_hops += cost.packet_hops * trials as f64;
+            estimate.wall_s += cost.wall_s * trials as f64;
+        }
+        Ok(estimate)
     }
 
     /// Runs all variants and compares them with what was published; `None` where the observer has
