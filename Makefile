@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint package semver unit studies determinism record browser supply-chain notices \
+.PHONY: help build demo test format lint python docs package semver unit studies determinism record browser supply-chain notices \
 	bench bench-estimates bench-instructions clean
 
 help: ## List the targets
@@ -19,7 +19,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint package supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
+test: format lint python package supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -27,6 +27,26 @@ format: ## Check the formatting
 lint: ## Run clippy and build the documentation of the crates; a warning fails
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+# Tools of Python, in an environment of their own.
+PYTHON := $(TARGET)/python
+python docs: export PYTHONDONTWRITEBYTECODE = 1
+python: export RUFF_CACHE_DIR = $(abspath $(PYTHON))/ruff
+python: export MYPY_CACHE_DIR = $(abspath $(PYTHON))/mypy
+docs: export NO_MKDOCS_2_WARNING = 1
+$(PYTHON)/installed: tools/requirements.txt
+	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or newer" >&2; exit 1; }
+	python3 -m venv $(PYTHON)
+	$(PYTHON)/bin/pip install --quiet --disable-pip-version-check -r tools/requirements.txt
+	@touch $@
+
+python: $(PYTHON)/installed ## Lint, format-check and type-check the Python tools
+	$(PYTHON)/bin/ruff check tools
+	$(PYTHON)/bin/ruff format --check tools
+	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
+
+docs: $(PYTHON)/installed ## Build the documentation as a site with search, target/site; python3 -m http.server -d target/site shows it
+	$(PYTHON)/bin/mkdocs build --strict --quiet --site-dir $(abspath $(TARGET))/site
 
 # With PACKAGE="publish --dry-run" each package is compiled, too.
 PACKAGE ?= package --no-verify
@@ -83,7 +103,7 @@ notices: ## Write the notices of the crates that the command links
 	python3 tools/third_party_notices.py
 
 # Chromium is found on the PATH, or where the variable CHROMIUM says.
-browser: build tests/browser/node_modules/.package-lock.json ## Open reports in a real browser; needs Node.js and Chromium
+browser: build docs tests/browser/node_modules/.package-lock.json ## Open reports and the documentation in a real browser; needs Node.js and Chromium
 	npm --prefix tests/browser run --silent check
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent test
 

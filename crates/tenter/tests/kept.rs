@@ -112,7 +112,7 @@ fn a_folder_in_use_is_told_before_the_run_starts() {
     fs::create_dir_all(&foreign).expect("it can be made");
     fs::write(foreign.join("thesis.txt"), "words").expect("it can be written");
     let error = Run::new(&plan()).folder(&foreign).start();
-    let error = error.err().expect("it holds something else");
+    let error = error.expect_err("it holds something else");
     assert!(matches!(error, Error::Folder(_)), "{error}");
 }
 
@@ -244,7 +244,7 @@ fn a_study_is_found_by_its_name() {
     let study = StudyRun::of_name("methodology/jct-2").expect("there is one");
     assert_eq!(study.study().name, "methodology/jct-2");
     for (name, expected) in [("methodology/jct-22", "jct-2"), ("methodology", "a group")] {
-        let refused = StudyRun::of_name(name).err().expect("it is no study");
+        let refused = StudyRun::of_name(name).expect_err("it is no study");
         assert!(refused.to_string().contains(expected), "{refused}");
     }
 }
