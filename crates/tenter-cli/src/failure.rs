@@ -74,9 +74,14 @@ impl Failure {
 
     /// The failure as a program reads it.
     fn json(&self) -> Value {
+        let message = match self.problems.len() {
+            0 => self.message.trim_end().to_owned(),
+            1 => "the scenario has a problem".to_owned(),
+            many => format!("the scenario has {many} problems"),
+        };
         json!({
             "error": {
-                "message": self.message.trim_end(),
+                "message": message,
                 "exit_code": self.code,
                 "problems": self.problems.iter().map(problem).collect::<Vec<_>>(),
             }
