@@ -63,7 +63,7 @@ impl Limits {
         let control = spec.congestion_control.as_ref();
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
-            let own = repeat.window_packets;
+            let own = repeat.window;
             window = Some(window.map_or(own, |window| window.min(own)));
         }
         Box::new(Limits {
