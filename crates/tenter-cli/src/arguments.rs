@@ -123,10 +123,10 @@ pub(crate) struct Run {
     /// Also print times over those of the same transfers on a full mesh of links at port speed
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) ideal: bool,
-    /// Also run each job under test alone on the same fabric: its slow-down beside the others
+    /// Also run each job under test alone on the same fabric: its slowdown beside the others
     #[arg(long)]
     pub(crate) baseline: bool,
-    /// Also run each job under test alone, and with each other job: the matrix of slow-downs
+    /// Also run each job under test alone, and with each other job: the matrix of slowdowns
     #[arg(long)]
     pub(crate) interference: bool,
     /// Run even when the estimate of the memory exceeds what this machine has left

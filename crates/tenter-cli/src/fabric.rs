@@ -6,11 +6,11 @@ use tenter_scenario::Preset;
 use crate::failure::Failure;
 
 /// What the keys that a command makes of its flags are called.
-const LAID: &str = "jobs of this command";
+const OVERLAY: &str = "jobs of this command";
 
 /// The flag, in place of a line that nobody has written.
 fn flag_of(keys: &str, place: &str) -> Option<String> {
-    let line = place.strip_prefix(LAID)?.strip_prefix(':')?;
+    let line = place.strip_prefix(OVERLAY)?.strip_prefix(':')?;
     let line: usize = line.split(':').next()?.parse().ok()?;
     let text = keys.lines().nth(line.checked_sub(1)?)?;
     let key = text.trim_start_matches([' ', '-']).split(':').next()?;
@@ -63,7 +63,7 @@ impl Fabric {
         overrides: &[String],
         seed: Option<u64>,
     ) -> Result<Plan, Failure> {
-        let mut scenario = self.scenario.clone().with_keys(LAID, keys);
+        let mut scenario = self.scenario.clone().with_keys(OVERLAY, keys);
         for setting in overrides {
             scenario = scenario.with_setting(setting);
         }

@@ -1,138 +1,6 @@
 //! Components: structs that know how they are written.
 
-use std::ops::RangeInclusive;
-
-use tenter_units::Time;
-
-use crate::{Key, Shape};
-
-/// Where a component is read from: a section of a scenario. Each method takes one key; what is
-/// wrong is noted with its place, and reading goes on.
-pub trait Reader {
-    /// A time within bounds.
-    fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time>;
-
-    /// A whole number within bounds.
-    fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64>;
-
-    /// `true` or `false`.
-    fn flag(&mut self, key: &str) -> Option<bool>;
-
-    /// One of several words: its position.
-    fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize>;
-
-    /// A list of some of several words, each at most once and one at least: their positions. `why`
-    /// is the remedy where the list is empty.
-    fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
-
-    /// Refuses the value of the key that was read last: what is wrong with it, and the remedy.
-    fn refuse(&mut self, key: &str, what: &str, remedy: &str);
-}
-
-/// A type that a key may have.
-pub trait Value: Sized {
-    /// What bounds its values; `()` where nothing does.
-    type Bounds;
-
-    /// What may be written.
-    fn shape(bounds: Self::Bounds) -> Shape;
-
-    /// Reads the value of a key.
-    fn read(reader: &mut dyn Reader, key: &str, bounds: Self::Bounds) -> Option<Self>;
-}
-
-impl Value for Time {
-    type Bounds = RangeInclusive<Time>;
-
-    fn shape(bounds: RangeInclusive<Time>) -> Shape {
-        let (least, most) = bounds.into_inner();
-        Shape::Time { least, most }
-    }
-
-    fn read(reader: &mut dyn Reader, key: &str, bounds: RangeInclusive<Time>) -> Option<Time> {
-        reader.time(key, bounds)
-    }
-}
-
-impl Value for bool {
-    type Bounds = ();
-
-    fn shape((): ()) -> Shape {
-        Shape::Flag
-    }
-
-    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<bool> {
-        reader.flag(key)
-    }
-}
-
-/// Whole numbers of these types.
-macro_rules! integers {
-    ($($type:ty),+) => {
-        $(impl Value for $type {
-            type Bounds = RangeInclusive<$type>;
-
-            fn shape(bounds: RangeInclusive<$type>) -> Shape {
-                let (least, most) = (u64::from(*bounds.start()), u64::from(*bounds.end()));
-                Shape::Integer { least, most }
-            }
-
-            fn read(
-                reader: &mut dyn Reader,
-                key: &str,
-                bounds: RangeInclusive<$type>,
-            ) -> Option<$type> {
-                let range = u64::from(*bounds.start())..=u64::from(*bounds.end());
-                reader.integer(key, range)?.try_into().ok()
-            }
-        })+
-    };
-}
-
-integers!(u8, u16, u32, u64);
-
-/// A whole number of per cent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Percent(pub u32);
-
-impl Percent {
-    /// In parts per million.
-    pub fn ppm(self) -> u32 {
-        self.0 * 10_000
-    }
-}
-
-impl Value for Percent {
-    type Bounds = RangeInclusive<u32>;
-
-    fn shape(bounds: RangeInclusive<u32>) -> Shape {
-        let (least, most) = (u64::from(*bounds.start()), u64::from(*bounds.end()));
-        Shape::Percent { least, most }
-    }
-
-    fn read(reader: &mut dyn Reader, key: &str, bounds: RangeInclusive<u32>) -> Option<Percent> {
-        u32::read(reader, key, bounds).map(Percent)
-    }
-}
-
-/// Lets an enum be the value of a key, by the word of each of its members.
-#[macro_export]
-macro_rules! choice {
-    ($type:ident { $($word:literal => $member:ident),+ $(,)? }) => {
-        impl $crate::Value for $type {
-            type Bounds = ();
-
-            fn shape((): ()) -> $crate::Shape {
-                $crate::Shape::Choice(&[$($word),+])
-            }
-
-            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$type> {
-                let place = reader.choice(key, &[$($word),+])?;
-                Some([$($type::$member),+][place])
-            }
-        }
-    };
-}
+use crate::{Defaults, Key, Reader};
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
@@ -141,18 +9,34 @@ pub trait Component: Sized {
 
     /// Reads all of its keys; `None` where one of them is wrong.
     fn read(reader: &mut dyn Reader) -> Option<Self>;
+
+    /// Its keys with their values as they are written.
+    fn texts(&self) -> Vec<(&'static str, String)>;
+}
+
+/// The component whose keys all have their defaults.
+///
+/// # Panics
+/// When a default is no value of its key, which a test of each component excludes.
+pub fn default_of<T: Component>() -> T {
+    let read = T::read(&mut Defaults(T::KEYS));
+    read.expect("the defaults of a component hold")
 }
 
 /// Declares a component: a struct whose fields are keys, each with its default as it would be
-/// written, its bounds, what else makes a value wrong, and the origin of the default.
+/// written, its bounds, what else makes a value wrong, and the origin of the default. `Default`
+/// follows from it.
 ///
 /// ```text
 ///     /// What the key means.
 ///     name: Type = "default", in BOUNDS, unless CHECK, from "origin";
 /// ```
 ///
-/// `CHECK` is a function from the value to what is wrong with it and the remedy. A last line
-/// `..field: Type, "what it is";` holds another component, whose keys stand beside its own.
+/// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
+/// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
+/// function from the whole component to the key that is wrong, what is wrong, and the remedy. A
+/// last line `..field: Type, "what it is";` holds another component, whose keys stand beside its
+/// own.
 #[macro_export]
 macro_rules! component {
     (
@@ -160,9 +44,10 @@ macro_rules! component {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $meaning:literal])+
-                $field:ident: $type:ty = $default:literal
+                $field:ident $(as $key:literal)?: $type:ty = $default:literal
                     $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
             )*
+            $(check $rule:path;)?
             $(..$held:ident: $held_type:ty, $about_held:literal;)?
         }
     ) => {
@@ -177,7 +62,7 @@ macro_rules! component {
             /// Its keys without those of what it holds.
             const OWN_KEYS: &'static [$crate::Key] = &[$(
                 $crate::Key {
-                    name: stringify!($field),
+                    name: $crate::component!(@key $field $($key)?),
                     form: $crate::Form::Typed(|| {
                         <$type as $crate::Value>::shape($crate::component!(@bounds $($bounds)?))
                     }),
@@ -188,6 +73,12 @@ macro_rules! component {
             )*];
         }
 
+        impl Default for $name {
+            fn default() -> $name {
+                $crate::default_of()
+            }
+        }
+
         impl $crate::Component for $name {
             const KEYS: &'static [$crate::Key] = &$crate::joined::<{
                 $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
@@ -196,7 +87,7 @@ macro_rules! component {
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 // All are read, so that all problems are told.
                 $(
-                    let key = stringify!($field);
+                    let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
                     let $field = <$type as $crate::Value>::read(reader, key, bounds);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
@@ -209,13 +100,30 @@ macro_rules! component {
                     };)?
                 )*
                 $(let $held = <$held_type as $crate::Component>::read(reader);)?
-                Some($name {
+                let read = $name {
                     $($field: $field?,)*
                     $($held: $held?,)?
-                })
+                };
+                $(if let Some((key, what, remedy)) = $rule(&read) {
+                    reader.refuse(key, what, remedy);
+                    return None;
+                })?
+                Some(read)
+            }
+
+            fn texts(&self) -> Vec<(&'static str, String)> {
+                let own = [$((
+                    $crate::component!(@key $field $($key)?),
+                    $crate::Value::text(&self.$field),
+                ),)*];
+                let texts = Vec::from(own);
+                $(let texts = [texts, $crate::Component::texts(&self.$held)].concat();)?
+                texts
             }
         }
     };
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
     (@bounds $bounds:expr) => { $bounds };
 }
@@ -224,10 +132,10 @@ macro_rules! component {
 mod tests {
     use std::ops::RangeInclusive;
 
-    use tenter_units::Time;
+    use tenter_units::{Bytes, Rate, Time};
 
-    use super::{Component, Percent, Reader};
-    use crate::{Presence, Shape};
+    use super::{Component, Reader};
+    use crate::{Percent, Presence, Shape, Share};
 
     component! {
         /// What is held.
@@ -247,13 +155,20 @@ mod tests {
             /// An even number.
             even: u8 = "2", in 0..=8, unless odd;
             /// A share.
-            share: Percent = "5", in 0..=100;
+            share as "move": Percent = "5", in 0..=100;
+            /// A rate.
+            rate: Option<Rate> = "none", in Rate::from_gbps(1)..=Rate::from_gbps(9);
+            check not_five;
             ..held: Held, "What it holds.";
         }
     }
 
     fn odd(value: u8) -> Option<(String, String)> {
         (value % 2 == 1).then(|| ("is odd".to_owned(), "add one".to_owned()))
+    }
+
+    fn not_five(made: &Made) -> Option<(&'static str, &'static str, &'static str)> {
+        (made.share.0 == 6).then_some(("move", "is six", "choose another"))
     }
 
     /// Gives every number this value, and notes what was asked and refused.
@@ -273,6 +188,24 @@ mod tests {
         fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
             self.asked.push(format!("{key} {range:?}"));
             range.contains(&self.number).then_some(self.number)
+        }
+
+        fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
+            self.asked.push(key.to_owned());
+            Some(*range.end())
+        }
+
+        fn size(&mut self, _: &str, _: RangeInclusive<Bytes>) -> Option<Bytes> {
+            None
+        }
+
+        fn share(&mut self, _: &str) -> Option<Share> {
+            None
+        }
+
+        fn is_none(&mut self, key: &str) -> bool {
+            self.asked.push(format!("{key} none?"));
+            self.number > 6
         }
 
         fn flag(&mut self, key: &str) -> Option<bool> {
@@ -296,17 +229,23 @@ mod tests {
     #[test]
     fn keys_follow_from_the_fields() {
         let names: Vec<&str> = Made::KEYS.iter().map(|key| key.name).collect();
-        assert_eq!(names, ["after", "even", "share", "last"]);
-        let [after, even, share, last] = Made::KEYS else {
-            panic!("there are four keys");
+        assert_eq!(names, ["after", "even", "move", "rate", "last"]);
+        let [after, even, share, rate, last] = Made::KEYS else {
+            panic!("there are five keys");
         };
         assert_eq!(after.sentence(), "A time, over two lines");
         assert_eq!((after.origin, even.origin), ("nowhere", ""));
         assert!(matches!(after.presence, Presence::Default("1us")));
-        let forms = [after, even, share, last].map(|key| key.form.text());
+        let forms = [after, even, share, rate, last].map(|key| key.form.text());
         assert_eq!(
             forms,
-            ["time", "0 to 8", "percent, 0 to 100", "`true` or `false`"]
+            [
+                "time",
+                "0 to 8",
+                "percent, 0 to 100",
+                "rate or `none`",
+                "`true` or `false`"
+            ]
         );
         assert_eq!(
             <u8 as crate::Value>::shape(0..=8),
@@ -327,7 +266,14 @@ mod tests {
         );
         assert_eq!(
             reader.asked,
-            ["after", "even 0..=8", "share 0..=100", "last"]
+            [
+                "after",
+                "even 0..=8",
+                "move 0..=100",
+                "rate none?",
+                "rate",
+                "last"
+            ]
         );
         let mut reader = Fixed {
             number: 5,
@@ -335,6 +281,35 @@ mod tests {
         };
         assert_eq!(Made::read(&mut reader), None);
         assert_eq!(reader.refused, ["even is odd: add one"]);
-        assert_eq!(reader.asked.len(), 4);
+        assert_eq!(reader.asked.len(), 6);
+        let mut reader = Fixed {
+            number: 6,
+            ..Fixed::default()
+        };
+        assert_eq!(Made::read(&mut reader), None);
+        assert_eq!(reader.refused, ["move is six: choose another"]);
+    }
+
+    #[test]
+    fn defaults_are_read_from_their_texts_and_written_as_such() {
+        let made = Made::default();
+        assert_eq!(made.after, Time::from_us(1));
+        assert_eq!(
+            (made.share, made.rate, made.held.last),
+            (Percent(5), None, true)
+        );
+        let texts = made.texts();
+        let texts: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(key, text)| (*key, text.as_str()))
+            .collect();
+        let expected = [
+            ("after", "1us"),
+            ("even", "2"),
+            ("move", "5"),
+            ("rate", "none"),
+            ("last", "true"),
+        ];
+        assert_eq!(texts, expected);
     }
 }

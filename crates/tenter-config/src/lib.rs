@@ -5,7 +5,8 @@
 //!        ├──▶ the struct that the model works with
 //!        ├──▶ reading it, with a place for each problem   (a Reader: the scenario's sections)
 //!        ├──▶ its table in the reference                  (KeyTable::markdown)
-//!        └──▶ its part of the JSON Schema                 (Shape)
+//!        ├──▶ its part of the JSON Schema                 (Shape)
+//!        └──▶ its defaults, and its keys as written again (Default, Component::texts)
 //! ```
 //!
 //! ```
@@ -30,8 +31,14 @@
 
 mod component;
 mod key;
+mod reader;
 mod shape;
+mod share;
+mod value;
 
-pub use component::{Component, Percent, Reader, Value};
+pub use component::{Component, default_of};
 pub use key::{Form, Key, KeyTable, Presence, joined, key};
+pub use reader::{Defaults, Reader};
 pub use shape::Shape;
+pub use share::{NoShare, Share};
+pub use value::{Percent, Value};

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use tenter_units::Time;
+use tenter_units::{Bytes, Rate, Time};
 
 /// What a value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A time with its unit, within bounds.
     Time {
@@ -14,6 +14,22 @@ pub enum Shape {
         /// No longer.
         most: Time,
     },
+    /// A rate with its unit, within bounds.
+    Rate {
+        /// No slower.
+        least: Rate,
+        /// No faster.
+        most: Rate,
+    },
+    /// A size with its unit, within bounds.
+    Bytes {
+        /// No smaller.
+        least: Bytes,
+        /// No larger.
+        most: Bytes,
+    },
+    /// A decimal from 0 to 1.
+    Share,
     /// A whole number within bounds.
     Integer {
         /// The smallest.
@@ -34,6 +50,8 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// A list of some of several words, each at most once.
     Words(&'static [&'static str]),
+    /// One of another shape, or the word `none`.
+    OrNone(Box<Shape>),
 }
 
 impl Shape {
@@ -41,6 +59,10 @@ impl Shape {
     pub fn text(self) -> Cow<'static, str> {
         match self {
             Shape::Time { .. } => Cow::Borrowed("time"),
+            Shape::Rate { .. } => Cow::Borrowed("rate"),
+            Shape::Bytes { .. } => Cow::Borrowed("size"),
+            Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
+            Shape::OrNone(shape) => Cow::Owned(format!("{} or `none`", shape.text())),
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
             Shape::Flag => Cow::Borrowed("`true` or `false`"),

@@ -5,6 +5,7 @@ mod credit;
 mod host_memory;
 mod in_band;
 mod limited;
+mod link_faults;
 mod marks;
 mod out_of_turn;
 mod outstanding;
@@ -12,7 +13,6 @@ mod quiet;
 mod reroute;
 mod signals;
 mod standing;
-mod trouble;
 
 use std::collections::VecDeque;
 
@@ -99,7 +99,7 @@ pub struct Nic {
     /// Both ends of its lanes, in a fabric that sends by credit.
     lanes: Option<Box<NicLanes>>,
     /// A pause storm that lasts.
-    storm: Option<Box<trouble::Storm>>,
+    storm: Option<Box<link_faults::Storm>>,
     /// Whether frames come straight from the wire and go straight onto it: there have never been
     /// lanes, a receive buffer, in-band telemetry, a storm, or flows that change their way.
     is_plain: bool,
@@ -429,7 +429,7 @@ impl Nic {
     ) -> Option<Delivery> {
         if self.is_plain && packet.kind.is_data() && !packet.has(Packet::CONGESTION_EXPERIENCED) {
             self.counters.receive(packet);
-            return self.take_data(spec, packet, directory, medium);
+            return self.on_data(spec, packet, directory, medium);
         }
         self.arrive_otherwise(spec, packet, directory, medium, done)
     }
@@ -450,7 +450,7 @@ impl Nic {
         }
         self.counters.receive(packet);
         if packet.kind == PacketKind::Signal {
-            self.take_signal(packet, medium);
+            self.on_signal(packet, medium);
             return None;
         }
         if self.lanes.is_some() {
@@ -466,7 +466,7 @@ impl Nic {
     /// Obeys a pause frame of the leaf, or goes by its credit.
     fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         if packet.kind != PacketKind::Pause {
-            self.hear_of_credit(packet, medium);
+            self.on_credit(packet, medium);
             return;
         }
         self.note(EventKind::Obeyed, packet, medium);
@@ -488,12 +488,12 @@ impl Nic {
             self.note(EventKind::Dropped, &packet, medium);
         }
         if pauses {
-            self.tell_leaf(spec.quanta, packet.at, medium);
+            self.notify_leaf(spec.quanta, packet.at, medium);
         }
     }
 
     /// Tells the leaf to pause, or to go on, in every class that it may pause.
-    fn tell_leaf(&mut self, quanta: u16, now: u64, medium: &mut impl Medium) {
+    fn notify_leaf(&mut self, quanta: u16, now: u64, medium: &mut impl Medium) {
         for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
             self.transmitter.pause(class, quanta, now, medium);
         }
@@ -514,7 +514,7 @@ impl Nic {
         done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if packet.has(Packet::CONGESTION_EXPERIENCED) {
-            self.take_mark(spec, packet, directory);
+            self.on_mark(spec, packet, directory);
         }
         if packet.kind.is_data() {
             if self
@@ -522,38 +522,38 @@ impl Nic {
                 .as_ref()
                 .is_some_and(|limits| limits.in_band.is_some())
             {
-                return self.take_recorded(spec, packet, directory, medium);
+                return self.on_recorded(spec, packet, directory, medium);
             }
-            return self.take_delayed(spec, packet, directory, medium);
+            return self.on_delayed(spec, packet, directory, medium);
         }
         self.note(EventKind::Accepted, packet, medium);
         match packet.kind {
-            PacketKind::Ack => self.take_acknowledgement(spec, packet, done),
-            PacketKind::Nak => self.take_nak(spec, packet, done),
+            PacketKind::Ack => self.on_ack(spec, packet, done),
+            PacketKind::Nak => self.on_nak(spec, packet, done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, directory);
                 let kind = (PacketKind::ConnectReply, 0);
                 self.reply(reply, kind, CONNECT_FRAME_BYTES, (0, 0));
             }
-            PacketKind::Cnp => self.take_notification(packet),
-            PacketKind::SelectiveNak => self.take_selective_nak(spec, packet),
-            PacketKind::Reroute => self.take_reroute(spec, packet),
-            PacketKind::EndOfData => return self.take_end_of_data(spec, packet, directory),
-            _ => self.take_connect_reply(spec, packet.queue_pair, packet.at),
+            PacketKind::Cnp => self.on_cnp(packet),
+            PacketKind::SelectiveNak => self.on_selective_nak(spec, packet),
+            PacketKind::Reroute => self.on_notice(spec, packet),
+            PacketKind::EndOfData => return self.on_end_of_data(spec, packet, directory),
+            _ => self.on_connect_reply(spec, packet.queue_pair, packet.at),
         }
         None
     }
 
-    /// As [`Nic::take_data`], for those that do not come there straight from the wire.
+    /// As [`Nic::on_data`], for those that do not come there straight from the wire.
     #[inline(never)]
-    fn take_delayed<M: Medium>(
+    fn on_delayed<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
         directory: &impl Directory,
         medium: &mut M,
     ) -> Option<Delivery> {
-        self.take_data(spec, packet, directory, medium)
+        self.on_data(spec, packet, directory, medium)
     }
 
     /// Takes a data packet.
@@ -562,7 +562,7 @@ impl Nic {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    fn take_data<M: Medium>(
+    fn on_data<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
@@ -576,7 +576,7 @@ impl Nic {
         }
         let verdict = queue_pair.take(packet);
         if verdict != Verdict::Accepted {
-            return self.take_out_of_turn(spec, packet, verdict, directory, medium);
+            return self.on_out_of_order(spec, packet, verdict, directory, medium);
         }
         self.accept(spec, packet, medium)
     }
@@ -625,7 +625,7 @@ impl Nic {
         let sent = self.answer_to(packet);
         let queue_pair = &self.receive[packet.queue_pair as usize];
         let answer = (queue_pair.expected, sent);
-        let kind = (PacketKind::Ack, self.marks.take_echo(packet.queue_pair));
+        let kind = (PacketKind::Ack, self.marks.on_echo(packet.queue_pair));
         self.reply(queue_pair.reply, kind, Nic::ack_frame_bytes(spec), answer);
     }
 
@@ -681,15 +681,10 @@ impl Nic {
         self.pending += 1;
     }
 
-    fn take_acknowledgement(
-        &mut self,
-        spec: &NicSpec,
-        packet: &Packet,
-        done: &mut Vec<Acknowledged>,
-    ) {
+    fn on_ack(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
         let slot = packet.queue_pair;
         if self.limits.is_some() {
-            self.take_feedback(packet);
+            self.on_feedback(packet);
         }
         let pending = &mut self.pending;
         let news = self.send[slot as usize].acknowledge(
@@ -718,10 +713,10 @@ impl Nic {
         }
     }
 
-    fn take_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+    fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
         let slot = packet.queue_pair;
         self.counters.packet_seq_err += 1;
-        self.take_acknowledgement(spec, packet, done);
+        self.on_ack(spec, packet, done);
         let cut = self.cut;
         if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
             return;
@@ -730,7 +725,7 @@ impl Nic {
         self.join_round(spec, slot, packet.at);
     }
 
-    fn take_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+    fn on_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
         let queue_pair = &mut self.send[slot as usize];
         if queue_pair.connection == Connection::Requested {
             self.pending -= 1;
@@ -819,19 +814,19 @@ impl Nic {
             if buffer.next_drained() <= now {
                 let (packet, resumes) = buffer.drain(rules, now)?;
                 if resumes {
-                    self.tell_leaf(0, now, medium);
+                    self.notify_leaf(0, now, medium);
                 }
                 self.give_back(&packet, now, medium);
                 return self.process(spec, &packet, directory, medium, done);
             }
             if buffer.refresh_at() <= now {
                 buffer.repeat(now);
-                self.tell_leaf(rules.quanta, now, medium);
+                self.notify_leaf(rules.quanta, now, medium);
                 return None;
             }
         }
         if self.storm.as_ref().is_some_and(|storm| storm.next <= now) {
-            self.rage(now, medium);
+            self.repeat_storm(now, medium);
         } else if self.reroutes.as_ref().is_some_and(|of| of.next() <= now) {
             self.reroute(spec, now);
         } else {

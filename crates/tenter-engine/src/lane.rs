@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::agenda::{Agenda, BUCKET_PS_MAX, Inbox};
 use crate::calendar::Calendar;
+use crate::event_list::{BUCKET_PS_MAX, EventList, Inbox};
 use crate::prefetch::prefetch_at;
 
 /// Something that arrives at a node at an instant.
@@ -29,7 +29,7 @@ pub trait Nodes: Send {
     fn visit(
         &mut self,
         node: u32,
-        arrivals: &Agenda<Self::Item>,
+        arrivals: &EventList<Self::Item>,
         visit: &mut Visit<'_, Self::Item>,
     );
 
@@ -93,8 +93,8 @@ pub struct Lane<T> {
     spare: [Vec<Inbox<T>>; SIZES],
     /// The size of each node.
     sizes: Vec<u8>,
-    /// The size of the node whose inbox is in the agenda.
-    agenda_size: u8,
+    /// The size of the node whose inbox is in the event list.
+    event_list_size: u8,
     /// Items for other parts.
     pub(crate) outboxes: Vec<Vec<Outgoing<T>>>,
     /// Earliest arrival among the items in the outboxes.
@@ -108,7 +108,7 @@ pub struct Lane<T> {
     exact: bool,
     /// Whether there are so many nodes that they leave the cache from one visit to the next.
     is_large: bool,
-    agenda: Agenda<T>,
+    event_list: EventList<T>,
     /// The nodes of the current window, in the order of their visits.
     due: Vec<u32>,
     visits: u64,
@@ -229,7 +229,7 @@ impl LaneBuilder {
             later: BTreeMap::new(),
             spare: std::array::from_fn(|_| Vec::new()),
             sizes: self.sizes,
-            agenda_size: 0,
+            event_list_size: 0,
             outboxes: (0..parts).map(|_| Vec::new()).collect(),
             earliest_outgoing: u64::MAX,
             calendar: Calendar::new(nodes, bucket_ps),
@@ -237,7 +237,7 @@ impl LaneBuilder {
             bucket_start: 0,
             exact: central,
             is_large: nodes >= MANY_NODES,
-            agenda: Agenda::default(),
+            event_list: EventList::default(),
             due: Vec::new(),
             visits: 0,
             windows: 0,
@@ -403,7 +403,7 @@ impl<T: Arrival> Lane<T> {
         self.windows += 1;
         self.begin(start);
         // Beside the lane during the window, for a visit needs both.
-        let mut agenda = std::mem::take(&mut self.agenda);
+        let mut event_list = std::mem::take(&mut self.event_list);
         let mut due = std::mem::take(&mut self.due);
         due.clear();
         for word in 0..self.calendar.words() {
@@ -415,9 +415,9 @@ impl<T: Arrival> Lane<T> {
         }
         for (place, &node) in due.iter().enumerate() {
             self.prefetch_ahead(nodes, &due[place..]);
-            self.visit(nodes, (node, end), &mut agenda, peers.reborrow());
+            self.visit(nodes, (node, end), &mut event_list, peers.reborrow());
         }
-        self.agenda = agenda;
+        self.event_list = event_list;
         self.due = due;
     }
 
@@ -506,19 +506,19 @@ impl<T: Arrival> Lane<T> {
         &mut self,
         nodes: &mut N,
         (node, end): (u32, u64),
-        agenda: &mut Agenda<T>,
+        event_list: &mut EventList<T>,
         peers: Peers<'_, T>,
     ) {
         self.visits += 1;
-        self.gather(node, end, agenda);
-        self.work += 1 + agenda.len() as u64;
+        self.gather(node, end, event_list);
+        self.work += 1 + event_list.len() as u64;
         let mut visit = Visit {
             lane: self,
             peers,
             end,
             own_next: u64::MAX,
         };
-        nodes.visit(node, agenda, &mut visit);
+        nodes.visit(node, event_list, &mut visit);
         let own_next = visit.own_next;
         debug_assert!(
             own_next >= end,
@@ -530,26 +530,26 @@ impl<T: Arrival> Lane<T> {
         self.wake_for_arrivals(node, end);
     }
 
-    /// Moves the node's arrivals before `end` into the agenda.
+    /// Moves the node's arrivals before `end` into the event list.
     #[inline]
-    fn gather(&mut self, node: u32, end: u64, agenda: &mut Agenda<T>) {
+    fn gather(&mut self, node: u32, end: u64, event_list: &mut EventList<T>) {
         let slot = self.bucket & (self.slots - 1);
         let place = self.current_inbox(node);
         let inbox = std::mem::take(&mut self.inboxes[place]);
         self.filled[node as usize] &= !(1 << slot);
-        let empty = agenda.take(inbox, self.bucket_ps);
+        let empty = event_list.take(inbox, self.bucket_ps);
         if empty.has_room() {
-            self.spare[usize::from(self.agenda_size)].push(empty);
+            self.spare[usize::from(self.event_list_size)].push(empty);
         }
-        self.agenda_size = self.sizes[node as usize];
+        self.event_list_size = self.sizes[node as usize];
         if end < self.bucket_start + self.bucket_ps {
             let inbox = &mut self.inboxes[place];
             let filled = &mut self.filled[node as usize];
             // Taking a spare one, as deliveries do, keeps their number from growing with time.
-            if let Some(spare) = self.spare[usize::from(self.agenda_size)].pop() {
+            if let Some(spare) = self.spare[usize::from(self.event_list_size)].pop() {
                 *inbox = spare;
             }
-            agenda.cut(end - self.bucket_start, |offset, input, item| {
+            event_list.cut(end - self.bucket_start, |offset, input, item| {
                 inbox.push(offset, input, item);
                 *filled |= 1 << slot;
             });

@@ -9,7 +9,7 @@
 //! ```text
 //!    inbox of a node                  visit                       what it sends
 //!   (one per bucket of time)                                ┌──▶ inbox of another node
-//!   ──▶ ▢▢▢▢▢▢▢▢▢ ──▶ agenda: by (time, input) ─────────────┤
+//!   ──▶ ▢▢▢▢▢▢▢▢▢ ──▶ event list: by (time, input) ─────────────┤
 //!                     departures, arrivals, timers          └──▶ outbox to another thread
 //! ```
 //!
@@ -23,9 +23,9 @@
 //! simulation gives the same results on any number of threads, for any window length up to the
 //! lookahead, and with [central windows](Windows::Central).
 
-mod agenda;
 mod calendar;
 mod crew;
+mod event_list;
 mod lane;
 mod meeting;
 mod pace;
@@ -34,7 +34,7 @@ mod ring;
 mod stream;
 mod windowed;
 
-pub use agenda::Agenda;
+pub use event_list::EventList;
 pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use pace::{Clock, Pace};
 pub use prefetch::{prefetch, prefetch_at};

@@ -3,7 +3,7 @@
 //! What a node has seen must not depend on threads, window lengths or edges.
 
 use tenter_engine::{
-    Agenda, Arrival, Control, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, RunOutcome,
+    Arrival, Control, EventList, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, RunOutcome,
     Visit, Windows, mix64, run_windowed,
 };
 
@@ -51,7 +51,7 @@ struct Relays(Vec<Relay>);
 impl Nodes for Relays {
     type Item = Token;
 
-    fn visit(&mut self, node: u32, arrivals: &Agenda<Token>, visit: &mut Visit<'_, Token>) {
+    fn visit(&mut self, node: u32, arrivals: &EventList<Token>, visit: &mut Visit<'_, Token>) {
         let relay = &mut self.0[node as usize];
         for (token, input) in arrivals.iter() {
             while relay.timer < token.at {

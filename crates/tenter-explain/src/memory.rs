@@ -40,7 +40,7 @@ const FLOW_DONE: u64 = 120;
 /// What is kept of a flow to the end of the trial: its completion time, and its ratio to the ideal.
 const FLOW_KEPT: u64 = 16;
 /// What is kept of a workload of flows, however many there are: histograms of the completion times
-/// and slow-downs of each tenth of its sizes, and of all.
+/// and slowdowns of each tenth of its sizes, and of all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;
 /// A collective of one iteration: its books and its row, which is in the summary, in its table and
 /// in the text that is written of it.

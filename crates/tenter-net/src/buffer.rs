@@ -70,7 +70,7 @@ struct HeadroomPool {
 
 /// What has arrived through one port in one lossless class and is still there.
 #[derive(Clone, Copy, Debug)]
-struct IngressGroup {
+struct PriorityGroup {
     /// Bytes in reserved and shared space.
     used: u64,
     /// Bytes in headroom.
@@ -88,9 +88,9 @@ struct IngressGroup {
     xon_frames: u32,
 }
 
-/// What a port's ingress group has been through.
+/// What a port's priority group has been through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IngressRecord {
+pub struct PriorityGroupRecord {
     /// Bytes of the group that are in the buffer.
     pub bytes: u64,
     /// Those of them that are in headroom.
@@ -147,7 +147,7 @@ pub(crate) struct SharedBuffer {
     /// Headroom that ports share, of each partition; empty where each port has its own.
     headroom_pools: Vec<HeadroomPool>,
     /// By port, then queue; empty when no class is lossless.
-    groups: Vec<IngressGroup>,
+    groups: Vec<PriorityGroup>,
     /// For groups with more pause frames than 32 bits count, how often the counts of those that
     /// told
     /// to pause and to go on have wrapped.
@@ -186,7 +186,7 @@ impl SharedBuffer {
             used: 0,
             high_water: if size == UNLIMITED_POOL { NEVER } else { 0 },
         };
-        let group = |&headroom_size: &u64| IngressGroup {
+        let group = |&headroom_size: &u64| PriorityGroup {
             used: 0,
             headroom: 0,
             headroom_size,
@@ -340,7 +340,7 @@ impl SharedBuffer {
     /// Whether frames of `arriving` bytes together are certain to be stored and to pause nobody, in
     /// whatever order they and departures come, when the fullest account concerned of each queue is
     /// no fuller than `fullest` says.
-    pub(crate) fn certify(&self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
+    pub(crate) fn all_fit(&self, arriving: u64, fullest: &[Option<u64>; CLASSES]) -> bool {
         for (queue, account) in fullest.iter().enumerate() {
             let Some(account) = *account else {
                 continue;
@@ -596,7 +596,7 @@ impl SharedBuffer {
     }
 
     /// Pause frames that have told a group's sender to pause, and to go on.
-    fn pause_frames(&self, index: u32, group: &IngressGroup) -> [u64; 2] {
+    fn pause_frames(&self, index: u32, group: &PriorityGroup) -> [u64; 2] {
         let wraps = self.wraps.get(&index).copied().unwrap_or_default();
         let whole = |wraps: u64, rest: u32| wraps << 32 | u64::from(rest);
         [
@@ -794,10 +794,10 @@ impl SharedBuffer {
     }
 
     /// What a port's group has been through up to `now`.
-    pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> IngressRecord {
+    pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> PriorityGroupRecord {
         let index = self.group(port, queue);
         let Some(group) = self.groups.get(index) else {
-            return IngressRecord::default();
+            return PriorityGroupRecord::default();
         };
         let [xoff_frames, xon_frames] = self.pause_frames(index as u32, group);
         let is_paused = group.paused_since != NEVER;
@@ -806,7 +806,7 @@ impl SharedBuffer {
         } else {
             0
         };
-        IngressRecord {
+        PriorityGroupRecord {
             bytes: group.used + group.headroom,
             bytes_in_headroom: group.headroom,
             paused: group.paused + since,

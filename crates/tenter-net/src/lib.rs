@@ -14,6 +14,7 @@
 //! it is next touched (`Port::advance`). That is exact because a departure at d matters to nobody
 //! before d + serialisation + latency.
 
+mod arrivals_by_port;
 mod buffer;
 mod class;
 mod credit;
@@ -36,11 +37,11 @@ mod spec;
 mod switch;
 mod telemetry;
 mod transmitter;
-mod turns;
 mod visit;
 mod watchdog;
 
-pub use buffer::{IngressRecord, PausesBy, PoolRecord};
+pub use arrivals_by_port::ArrivalsByPort;
+pub use buffer::{PausesBy, PoolRecord, PriorityGroupRecord};
 pub use class::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
     PoolScope, Scheduling,
@@ -64,6 +65,5 @@ pub use spec::{BufferSharing, Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
 pub use switch::{Headrooms, Switch};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
-pub use turns::Turns;
 pub use visit::VisitCounts;
 pub use watchdog::WatchdogSpec;

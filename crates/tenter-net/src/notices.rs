@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tenter_topology::Routing;
 
-use crate::load_balancing::{TelemetryTable, Told};
+use crate::load_balancing::{NoticeTarget, TelemetryTable};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
 use crate::signals::Headers;
@@ -33,10 +33,10 @@ impl Switch {
             return;
         };
         match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
-            Told::Nobody => {}
-            Told::Before => self.send_notice(packet, (input, port), medium),
-            Told::Host => self.tell_host(packet, routing, medium),
-            Told::Itself => {
+            NoticeTarget::Nobody => {}
+            NoticeTarget::Before => self.send_notice(packet, (input, port), medium),
+            NoticeTarget::Host => self.tell_host(packet, routing, medium),
+            NoticeTarget::Itself => {
                 table.ask(
                     packet,
                     port,

@@ -4,8 +4,9 @@ mod circuit;
 mod credit;
 mod input_queued;
 
-use tenter_engine::{Agenda, prefetch, prefetch_at};
+use tenter_engine::{EventList, prefetch, prefetch_at};
 
+use crate::arrivals_by_port::ArrivalsByPort;
 use crate::buffer::{Admission, Due, Place, SharedBuffer, Word};
 use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt};
 use crate::credit::LaneCredit;
@@ -16,7 +17,6 @@ use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
-use crate::turns::Turns;
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl PortRules {
 
 /// What a departure may have to know of and change in the rest of its switch.
 #[derive(Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct PortEnv<'a> {
     pub(crate) rules: &'a PortRules,
     pub(crate) buffer: &'a mut SharedBuffer,
 }
@@ -125,8 +125,8 @@ pub struct Port {
     turn: u8,
     /// Queues whose frames are lost rather than stored: of a link that is down, or by the watchdog.
     closed: u8,
-    /// Queues that the watchdog minds: pauses are noted and not obeyed.
-    minded: u8,
+    /// Queues of which the watchdog is active: pauses are noted and not obeyed.
+    watchdog_active: u8,
     /// Queues whose frames are marked when they leave; here every frame that leaves finds it.
     marking_late: u8,
     transmitter: Transmitter,
@@ -138,7 +138,7 @@ pub struct Port {
     lanes: Option<Box<[LaneCredit]>>,
     /// Frames and frame bytes lost because the link was down, and by the watchdog.
     unsent: (u64, u64),
-    barked: (u64, u64),
+    watchdog_dropped: (u64, u64),
     /// How often the watchdog has found a queue stuck.
     storms: u64,
     /// The most frame bytes that waited before the high water was last read off.
@@ -159,10 +159,10 @@ impl Port {
             paused: 0,
             turn: 0,
             closed: 0,
-            minded: 0,
+            watchdog_active: 0,
             marking_late,
             unsent: (0, 0),
-            barked: (0, 0),
+            watchdog_dropped: (0, 0),
             storms: 0,
             earlier_high_water_bytes: 0,
             first_xoff: None,
@@ -219,18 +219,18 @@ impl Port {
     }
 
     /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
-    /// agenda, and starts every frame whose turn comes. The buffer must be certain to have room.
+    /// event list, and starts every frame whose turn comes. The buffer must be certain to have room.
     #[inline]
     pub(crate) fn serve<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
-        (mut place, turns): (u32, &Turns),
+        arrivals: &EventList<Packet>,
+        (mut place, turns): (u32, &ArrivalsByPort),
         end: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut M,
     ) {
         around.buffer.begin_port();
-        while place != Turns::NONE {
+        while place != ArrivalsByPort::NONE {
             let (packet, input) = arrivals.get(place as usize);
             place = turns.after(place);
             self.advance_inline(packet.at, around, medium);
@@ -248,7 +248,7 @@ impl Port {
     fn obey_in_turn<M: Medium>(
         &mut self,
         packet: &Packet,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut M,
     ) {
         let now = packet.at;
@@ -263,7 +263,7 @@ impl Port {
     fn take<M: Medium>(
         &mut self,
         (packet, input): (&Packet, u16),
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut M,
     ) {
         let now = packet.at;
@@ -381,7 +381,7 @@ impl Port {
         let count = if self.transmitter.is_dark() {
             &mut self.unsent
         } else {
-            &mut self.barked
+            &mut self.watchdog_dropped
         };
         count.0 += 1;
         count.1 += bytes;
@@ -392,7 +392,7 @@ impl Port {
         &mut self,
         number: usize,
         now: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) {
         while let Some(&packet) = self.queues[number].front() {
@@ -410,14 +410,14 @@ impl Port {
 
     /// The link goes down at `now`, to which the port has been brought: what waits is lost, and
     /// what comes until the link is up again; pauses are forgotten.
-    pub(crate) fn go_dark(
+    pub(crate) fn link_down(
         &mut self,
         now: u64,
         under_way: WireLosses,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) {
-        self.transmitter.go_dark(now, under_way);
+        self.transmitter.link_down(now, under_way);
         self.closed = u8::MAX;
         for number in 0..self.queues.len() {
             self.flush(number, now, around, medium);
@@ -438,8 +438,8 @@ impl Port {
     }
 
     /// The link comes up at `now`.
-    pub(crate) fn light_up(&mut self, now: u64) {
-        self.transmitter.light_up(now);
+    pub(crate) fn link_up(&mut self, now: u64) {
+        self.transmitter.link_up(now);
         self.closed = 0;
         self.renew_credit();
     }
@@ -454,13 +454,13 @@ impl Port {
         let queue = &self.queues[number];
         let stuck = queue.paused_until > now
             && self.waiting & (1 << number) != 0
-            && self.minded & (1 << number) == 0;
+            && self.watchdog_active & (1 << number) == 0;
         stuck.then(|| queue.pause.since())
     }
 
-    /// Until when the other end has paused a queue that the watchdog minds.
+    /// Until when the other end has paused a queue whose watchdog is active.
     pub(crate) fn told_until(&self, number: usize) -> Option<u64> {
-        (self.minded & (1 << number) != 0).then(|| self.queues[number].told_until)
+        (self.watchdog_active & (1 << number) != 0).then(|| self.queues[number].told_until)
     }
 
     /// The watchdog begins to mind a queue at `now`, to which the port has been brought.
@@ -469,11 +469,11 @@ impl Port {
         number: usize,
         action: WatchdogAction,
         now: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) {
         self.storms += 1;
-        self.minded |= 1 << number;
+        self.watchdog_active |= 1 << number;
         self.queues[number].told_until = self.queues[number].paused_until;
         match action {
             WatchdogAction::Drop => {
@@ -489,8 +489,8 @@ impl Port {
 
     /// The watchdog lets a queue be.
     pub(crate) fn restore(&mut self, number: usize) {
-        if self.minded & (1 << number) != 0 {
-            self.minded &= !(1 << number);
+        if self.watchdog_active & (1 << number) != 0 {
+            self.watchdog_active &= !(1 << number);
             if !self.transmitter.is_dark() {
                 self.closed &= !(1 << number);
             }
@@ -509,7 +509,7 @@ impl Port {
     pub(crate) fn advance(
         &mut self,
         until: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) {
         self.advance_inline(until, around, medium);
@@ -521,12 +521,7 @@ impl Port {
         reason = "once a packet; a call costs a tenth of it"
     )]
     #[inline(always)]
-    fn advance_inline(
-        &mut self,
-        until: u64,
-        around: &mut Surroundings<'_>,
-        medium: &mut impl Medium,
-    ) {
+    fn advance_inline(&mut self, until: u64, around: &mut PortEnv<'_>, medium: &mut impl Medium) {
         while let Some(start) = self.next_departure() {
             if start > until {
                 return;
@@ -541,7 +536,7 @@ impl Port {
         reason = "once a packet; a call costs a tenth of it"
     )]
     #[inline(always)]
-    fn depart(&mut self, start: u64, around: &mut Surroundings<'_>, medium: &mut impl Medium) {
+    fn depart(&mut self, start: u64, around: &mut PortEnv<'_>, medium: &mut impl Medium) {
         let eligible = self.waiting & !self.paused_at(start);
         let number = around
             .rules
@@ -642,7 +637,7 @@ impl Port {
             self.first_xoff.get_or_insert(now);
         }
         let paused = &mut self.queues[queue];
-        if self.minded & (1 << queue) != 0 {
+        if self.watchdog_active & (1 << queue) != 0 {
             paused.pause.take(now, paused.told_until, until);
             paused.told_until = until;
             return;
@@ -799,8 +794,8 @@ impl Port {
             queue_high_water_bytes: self.high_water_bytes.max(self.earlier_high_water_bytes),
             unsent_frames: self.unsent.0,
             unsent_bytes: self.unsent.1,
-            watchdog_frames: self.barked.0,
-            watchdog_bytes: self.barked.1,
+            watchdog_frames: self.watchdog_dropped.0,
+            watchdog_bytes: self.watchdog_dropped.1,
             ..PortCounters::default()
         };
         self.queues.iter().fold(start, |mut sum, queue| {

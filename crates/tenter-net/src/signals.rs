@@ -270,7 +270,7 @@ impl Signals {
     }
 
     /// Whether the queues of a port are looked at.
-    pub(crate) fn minds(&self, port: u16) -> bool {
+    pub(crate) fn watches_port(&self, port: u16) -> bool {
         self.spec.place == PlaceOfSignals::Any || self.host(port).is_some()
     }
 

@@ -9,13 +9,13 @@ mod wire;
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
 
-use crate::buffer::{Admission, IngressRecord, PausesBy, Place, PoolRecord, SharedBuffer};
+use crate::buffer::{Admission, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::departures::Departures;
 use crate::input_queued::Crossbar;
 use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
-use crate::port::{Port, PortRules, Surroundings};
+use crate::port::{Port, PortEnv, PortRules};
 use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spray};
 use crate::signals::Signals;
 use crate::spec::SwitchSpec;
@@ -200,8 +200,8 @@ impl Switch {
         self.received[usize::from(port)]
     }
 
-    /// What the ingress group of a port and a queue has been through up to `now`.
-    pub fn ingress(&self, port: u16, queue: usize, now: u64) -> IngressRecord {
+    /// What the priority group of a port and a queue has been through up to `now`.
+    pub fn ingress(&self, port: u16, queue: usize, now: u64) -> PriorityGroupRecord {
         self.buffer.ingress(port, queue, now)
     }
 
@@ -243,7 +243,7 @@ impl Switch {
             match packet.kind {
                 PacketKind::Notice => self.hear(packet, port, routing, medium),
                 PacketKind::FlowControl | PacketKind::LostCredit => {
-                    self.hear_of_credit(packet, port, medium);
+                    self.on_credit(packet, port, medium);
                 }
                 _ => self.obey(packet, port, medium),
             }
@@ -326,7 +326,7 @@ impl Switch {
         let now = packet.at;
         let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };
@@ -407,7 +407,7 @@ impl Switch {
         let fresh = self.departures.is_empty() && !self.buffer.grants_credit();
         while let Some(mut due) = self.buffer.take_due() {
             let port = &mut self.ports[usize::from(due.port)];
-            let mut around = Surroundings {
+            let mut around = PortEnv {
                 rules: &self.rules,
                 buffer: &mut self.buffer,
             };
@@ -437,7 +437,7 @@ impl Switch {
     /// while no sender is paused.
     #[inline]
     fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };
@@ -527,7 +527,7 @@ impl Switch {
 
     /// The link of a port goes down at `now`, up to which everything has been done; what was under
     /// way from here is lost.
-    pub fn go_dark<M: Medium>(
+    pub fn link_down<M: Medium>(
         &mut self,
         number: u16,
         under_way: WireLosses,
@@ -543,16 +543,16 @@ impl Switch {
             let back = leaf.leaf.ahead_mut(number).take_back(now, end);
             leaf.change(number, now, medium, |port, around, medium| {
                 port.transmitter_mut().take_back(&back);
-                port.go_dark(now, under_way, around, medium);
+                port.link_down(now, under_way, around, medium);
                 port.unsend(&back);
             });
             return;
         }
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };
-        self.ports[usize::from(number)].go_dark(now, under_way, &mut around, medium);
+        self.ports[usize::from(number)].link_down(now, under_way, &mut around, medium);
         if let Some(crossbar) = &mut self.crossbar {
             crossbar.clear(number);
         }
@@ -560,14 +560,14 @@ impl Switch {
     }
 
     /// The link of a port comes up at `now`. Whoever is at the other end knows of no pause.
-    pub fn light_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
         self.buffer.forget_pauses(number, now);
         self.buffer.renew_credit(number);
         if let Some(mut leaf) = self.at_work() {
-            leaf.change(number, now, medium, |port, _, _| port.light_up(now));
+            leaf.change(number, now, medium, |port, _, _| port.link_up(now));
             return;
         }
-        self.ports[usize::from(number)].light_up(now);
+        self.ports[usize::from(number)].link_up(now);
         self.settle(now, medium);
     }
 
@@ -611,7 +611,7 @@ impl Switch {
                 if !self.buffer.is_lossless(queue) {
                     continue;
                 }
-                let mut around = Surroundings {
+                let mut around = PortEnv {
                     rules: &self.rules,
                     buffer: &mut self.buffer,
                 };
@@ -676,7 +676,7 @@ impl Switch {
             leaf.advance_port(port, now, medium);
             return;
         }
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };

@@ -21,7 +21,7 @@ pub struct Transmitter {
     free_at: u64,
     output: Output,
     /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
-    /// end's agenda.
+    /// end's event list.
     latency: u64,
     serialisation: SerialisationTime,
     /// Frames and frame bytes: without payload, and data.
@@ -35,7 +35,7 @@ pub struct Transmitter {
     node: u32,
     mac: MacControl,
     /// Made when something first befalls the link.
-    trouble: Option<Box<Trouble>>,
+    link_faults: Option<Box<LinkFaults>>,
     /// Where telemetry is written, if any is.
     telemetry: Option<Arc<Telemetry>>,
 }
@@ -45,7 +45,7 @@ const NEVER: u64 = u64::MAX;
 
 /// What has befallen a link.
 #[derive(Clone, Debug, Default)]
-struct Trouble {
+struct LinkFaults {
     /// When the last frame before the link went down had ended.
     ended: u64,
     /// What was left of the frames that were on the wire whenever it went down, in ps.
@@ -54,8 +54,8 @@ struct Trouble {
     impairment: Option<Impairment>,
     /// Whether the other end is told of frames that are lost, for their credit, and of how many it
     /// was.
-    heals: bool,
-    healed: u64,
+    returns_lost_credit: bool,
+    lost_credit_returned: u64,
 }
 
 /// What was sent over a link and did not arrive.
@@ -74,7 +74,7 @@ pub struct WireLosses {
 pub struct FarEnd {
     /// The input of the other end for data.
     pub output: Output,
-    /// From the wire to the other end's agenda.
+    /// From the wire to the other end's event list.
     pub latency: Time,
     /// Whether that counts from the end of a frame, for the other end takes frames whole.
     pub arrives_whole: bool,
@@ -118,7 +118,7 @@ impl Transmitter {
             latency: latency.ps(),
             arrives_whole,
             is_special: false,
-            trouble: None,
+            link_faults: None,
             telemetry: None,
             node,
             port,
@@ -155,14 +155,17 @@ impl Transmitter {
 
     /// Frames and pause frames that were sent and lost on the wire.
     pub fn losses(&self) -> WireLosses {
-        self.trouble
+        self.link_faults
             .as_ref()
-            .map_or(WireLosses::default(), |trouble| trouble.losses)
+            .map_or(WireLosses::default(), |link_faults| link_faults.losses)
     }
 
     /// Frames and frame bytes that an impairment holds back.
     pub fn held_back(&self) -> (u64, u64) {
-        let impairment = self.trouble.as_ref().and_then(|t| t.impairment.as_ref());
+        let impairment = self
+            .link_faults
+            .as_ref()
+            .and_then(|t| t.impairment.as_ref());
         impairment.map_or((0, 0), Impairment::held)
     }
 
@@ -174,8 +177,8 @@ impl Transmitter {
 
     /// When the last frame has ended, or will; the link's going down cuts it short.
     pub fn last_end(&self) -> u64 {
-        match &self.trouble {
-            Some(trouble) if self.is_dark() => trouble.ended,
+        match &self.link_faults {
+            Some(link_faults) if self.is_dark() => link_faults.ended,
             _ => self.free_at,
         }
     }
@@ -183,29 +186,31 @@ impl Transmitter {
     /// How long frames that were counted as sent have not been on the wire, since it went down
     /// while they were, in ps.
     pub fn cut_short(&self) -> u64 {
-        self.trouble.as_ref().map_or(0, |trouble| trouble.cut_ps)
+        self.link_faults
+            .as_ref()
+            .map_or(0, |link_faults| link_faults.cut_ps)
     }
 
     /// The link goes down at `now`, and what was under way on it is lost: of the frames that had
     /// been sent so many, without those that are held back.
-    pub fn go_dark(&mut self, now: u64, under_way: WireLosses) {
-        let trouble = self.trouble.get_or_insert_default();
-        let held = trouble
+    pub fn link_down(&mut self, now: u64, under_way: WireLosses) {
+        let link_faults = self.link_faults.get_or_insert_default();
+        let held = link_faults
             .impairment
             .as_mut()
             .map_or((0, 0), Impairment::lose_held);
-        trouble.losses.frames += under_way.frames + held.0;
-        trouble.losses.bytes += under_way.bytes + held.1;
-        trouble.losses.pauses += under_way.pauses;
+        link_faults.losses.frames += under_way.frames + held.0;
+        link_faults.losses.bytes += under_way.bytes + held.1;
+        link_faults.losses.pauses += under_way.pauses;
         if self.free_at != NEVER {
-            trouble.cut_ps += self.free_at.saturating_sub(now);
+            link_faults.cut_ps += self.free_at.saturating_sub(now);
         }
-        trouble.ended = self.free_at.min(now);
+        link_faults.ended = self.free_at.min(now);
         self.free_at = NEVER;
     }
 
     /// The link comes up at `now`.
-    pub fn light_up(&mut self, now: u64) {
+    pub fn link_up(&mut self, now: u64) {
         self.free_at = now;
         self.carried = 0;
     }
@@ -223,21 +228,21 @@ impl Transmitter {
 
     /// Frames that were counted as lost were not.
     pub(crate) fn find_again(&mut self, frames: u64, bytes: u64) {
-        if let Some(trouble) = &mut self.trouble {
-            trouble.losses.frames -= frames;
-            trouble.losses.bytes -= bytes;
+        if let Some(link_faults) = &mut self.link_faults {
+            link_faults.losses.frames -= frames;
+            link_faults.losses.bytes -= bytes;
         }
     }
 
     /// Starts no frame any more, until the link comes up again: what has begun ends, and arrives.
     pub(crate) fn hold(&mut self) {
-        self.trouble.get_or_insert_default().ended = self.free_at;
+        self.link_faults.get_or_insert_default().ended = self.free_at;
         self.free_at = NEVER;
     }
 
     /// Counts what was under way on the link when the light went, after it was held.
     pub(crate) fn lose_under_way(&mut self, under_way: WireLosses) {
-        let losses = &mut self.trouble.get_or_insert_default().losses;
+        let losses = &mut self.link_faults.get_or_insert_default().losses;
         losses.frames += under_way.frames;
         losses.bytes += under_way.bytes;
         losses.pauses += under_way.pauses;
@@ -281,20 +286,22 @@ impl Transmitter {
     /// Impairs the link from now on, by chances drawn from a stream.
     pub fn impair(&mut self, spec: ImpairmentSpec, stream: Stream) {
         self.is_special = true;
-        self.trouble.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
+        self.link_faults.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
     /// Tells the other end of frames that are lost by impairments from now on, so that their credit
     /// is not.
-    pub fn heal_credit(&mut self) {
-        if let Some(trouble) = &mut self.trouble {
-            trouble.heals = true;
+    pub fn return_lost_credit(&mut self) {
+        if let Some(link_faults) = &mut self.link_faults {
+            link_faults.returns_lost_credit = true;
         }
     }
 
     /// Of how many lost frames the other end was told.
-    pub fn healed(&self) -> u64 {
-        self.trouble.as_ref().map_or(0, |trouble| trouble.healed)
+    pub fn lost_credit_returned(&self) -> u64 {
+        self.link_faults
+            .as_ref()
+            .map_or(0, |link_faults| link_faults.lost_credit_returned)
     }
 
     /// Writes telemetry into data packets from now on.
@@ -430,8 +437,8 @@ impl Transmitter {
             self.stamp(&packet, start, queue_bytes);
         }
         let at = self.put(&packet, start, medium);
-        let trouble = self.trouble.as_ref();
-        if trouble.is_some_and(|trouble| trouble.impairment.is_some()) {
+        let link_faults = self.link_faults.as_ref();
+        if link_faults.is_some_and(|link_faults| link_faults.impairment.is_some()) {
             self.send_impaired(at, &packet, medium);
         } else {
             medium.send(self.output, at, &packet);
@@ -461,16 +468,16 @@ impl Transmitter {
 
     /// Sends a frame over an impaired link.
     fn send_impaired<M: Medium>(&mut self, at: u64, packet: &Packet, medium: &mut M) {
-        let Some(trouble) = &mut self.trouble else {
+        let Some(link_faults) = &mut self.link_faults else {
             return;
         };
-        let Trouble {
+        let LinkFaults {
             losses,
             impairment,
-            heals,
-            healed,
+            returns_lost_credit,
+            lost_credit_returned,
             ..
-        } = &mut **trouble;
+        } = &mut **link_faults;
         let Some(impairment) = impairment else {
             return;
         };
@@ -478,8 +485,8 @@ impl Transmitter {
             Fate::Lost => {
                 losses.frames += 1;
                 losses.bytes += u64::from(packet.frame_bytes);
-                if *heals {
-                    *healed += 1;
+                if *returns_lost_credit {
+                    *lost_credit_returned += 1;
                     let at = self.free_at + self.mac.latency;
                     medium.send(self.mac.output, at, &packet.lost_credit());
                 }
@@ -498,12 +505,12 @@ impl Transmitter {
         if packet.kind == PacketKind::FlowControl {
             return false;
         }
-        let Some(trouble) = &mut self.trouble else {
+        let Some(link_faults) = &mut self.link_faults else {
             return false;
         };
-        let impairment = trouble.impairment.as_mut();
+        let impairment = link_faults.impairment.as_mut();
         let lost = impairment.is_some_and(|work| work.fate(packet) == Fate::Lost);
-        trouble.losses.pauses += u64::from(lost);
+        link_faults.losses.pauses += u64::from(lost);
         lost
     }
 
@@ -527,7 +534,7 @@ impl Transmitter {
     /// everything that waits.
     pub fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if self.is_dark() {
-            self.trouble.get_or_insert_default().losses.pauses += 1;
+            self.link_faults.get_or_insert_default().losses.pauses += 1;
             return;
         }
         let start = self.free_at.max(now);

@@ -10,15 +10,15 @@
 
 use std::ops::AddAssign;
 
-use tenter_engine::Agenda;
+use tenter_engine::EventList;
 use tenter_topology::Routing;
 
+use crate::arrivals_by_port::ArrivalsByPort;
 use crate::class::CLASSES;
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::{Port, Surroundings};
+use crate::port::{Port, PortEnv};
 use crate::switch::Switch;
-use crate::turns::Turns;
 
 const NEVER: u64 = u64::MAX;
 
@@ -32,7 +32,7 @@ pub struct VisitCounts {
     pub in_order: u64,
     /// Arrival after arrival, as a sender was paused, the load balancer looks at queues, or senders
     /// are signalled to.
-    pub watchful: u64,
+    pub in_time_order: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
     /// Of them, those whose journal was carried out slot of time after slot of time.
@@ -49,7 +49,7 @@ impl AddAssign for VisitCounts {
     fn add_assign(&mut self, more: VisitCounts) {
         self.by_port += more.by_port;
         self.in_order += more.in_order;
-        self.watchful += more.watchful;
+        self.in_time_order += more.in_time_order;
         self.journals += more.journals;
         self.journals_in_order += more.journals_in_order;
         self.slots_in_order += more.slots_in_order;
@@ -77,10 +77,10 @@ impl Switch {
     #[inline]
     pub fn visit<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         end: u64,
         routing: &Routing,
-        turns: &mut Turns,
+        turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
         if let Some(mut leaf) = self.at_work() {
@@ -90,7 +90,7 @@ impl Switch {
             return self.visit_inputs(arrivals, (end, routing), medium);
         }
         if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {
-            self.visits.watchful += 1;
+            self.visits.in_time_order += 1;
             self.prefetch_frames();
             for (packet, input) in arrivals.iter() {
                 self.bring_before(packet.at, medium);
@@ -113,10 +113,10 @@ impl Switch {
     #[inline(never)]
     fn route_all<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         end: u64,
         routing: &Routing,
-        turns: &mut Turns,
+        turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> bool {
         let ports = self.ports.len();
@@ -145,18 +145,23 @@ impl Switch {
                 port
             }),
         );
-        let certain = self.buffer.certify(arriving, &self.buffer.bounds(queues))
-            || self.certify_exactly(arrivals, turns, arriving);
+        let certain = self.buffer.all_fit(arriving, &self.buffer.bounds(queues))
+            || self.all_fit_exactly(arrivals, turns, arriving);
         if certain {
             self.buffer.foresee(arriving, queues, end);
         }
         certain
     }
 
-    /// As [`SharedBuffer::certify`](crate::buffer::SharedBuffer::certify), by how full the accounts
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the accounts
     /// of these very arrivals are.
     #[inline(never)]
-    fn certify_exactly(&mut self, arrivals: &Agenda<Packet>, turns: &Turns, arriving: u64) -> bool {
+    fn all_fit_exactly(
+        &mut self,
+        arrivals: &EventList<Packet>,
+        turns: &ArrivalsByPort,
+        arriving: u64,
+    ) -> bool {
         let ports = &self.ports;
         self.buffer.tighten_bounds(ports.len(), |queue| {
             let waiting = ports.iter().map(|port| port.bytes_in(queue));
@@ -176,21 +181,21 @@ impl Switch {
             );
             fullest[queue] = fullest[queue].max(Some(account));
         }
-        self.buffer.certify(arriving, &fullest)
+        self.buffer.all_fit(arriving, &fullest)
     }
 
     /// Port after port.
     #[inline(never)]
     fn serve_ports<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         end: u64,
-        turns: &mut Turns,
+        turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
         turns.link();
         let mut next = NEVER;
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: &self.rules,
             buffer: &mut self.buffer,
         };
@@ -218,9 +223,9 @@ impl Switch {
     /// Arrival after arrival, from a state in which no sender is paused.
     fn serve_in_order<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         end: u64,
-        turns: &Turns,
+        turns: &ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
         let ports = self.ports.len() as u16;

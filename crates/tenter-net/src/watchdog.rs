@@ -3,7 +3,7 @@
 use tenter_units::Time;
 
 use crate::medium::Medium;
-use crate::port::{Port, Surroundings, WatchdogAction};
+use crate::port::{Port, PortEnv, WatchdogAction};
 
 /// The PFC watchdog of a switch, in the terms of `SONiC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl WatchdogSpec {
         port: &mut Port,
         queue: usize,
         now: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) -> bool {
         if let Some(since) = port.stuck_since(queue, now) {

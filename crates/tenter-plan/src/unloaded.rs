@@ -1,4 +1,4 @@
-//! How long messages take on a path that nobody else uses: what a slow-down is a ratio to.
+//! How long messages take on a path that nobody else uses: what a slowdown is a ratio to.
 
 use tenter_endpoint::NicSpec;
 use tenter_net::WIRE_OVERHEAD_BYTES;

@@ -195,7 +195,7 @@ Only where the scenario has `fabric.power`.
 const FLOW_SIZES_INTRODUCTION: &str = "
 ## `flow_sizes` of `summary.json`
 
-Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its law of sizes.
+Where jobs run a workload of flows, `flow_sizes[]` has for each of them a row for all flows and one for each tenth of its size distribution.
 
 ";
 

@@ -12,8 +12,8 @@ rows! {
         job: u32 => "job", "";
         /// Name of the job.
         job_name: String => "job_name", "";
-        /// Which tenth of the law of sizes, from 0, the smallest; missing in the row of all sizes.
-        /// Tenths that a law gives the same greatest size are one row, under the first of them.
+        /// Which tenth of the size distribution, from 0, the smallest; missing in the row of all sizes.
+        /// Tenths that a distribution gives the same greatest size are one row, under the first of them.
         bucket: Option<u32> => "bucket", "";
         /// The least size counted here.
         from: u64 => "from_bytes", "bytes";
@@ -36,19 +36,19 @@ rows! {
         fct_p9999: Option<Time> => "fct_p9999_ns", "ns";
         /// Greatest flow completion time.
         fct_max: Option<Time> => "fct_max_ns", "ns";
-        /// Mean slow-down: flow completion time over that of the same flow alone on the same path,
+        /// Mean slowdown: flow completion time over that of the same flow alone on the same path,
         /// where nothing but the links holds it up. Missing, like all that follow, also in
         /// scheduled fabrics.
         slowdown_mean: Option<f64> => "slowdown_mean", "";
-        /// Median slow-down.
+        /// Median slowdown.
         slowdown_p50: Option<f64> => "slowdown_p50", "";
-        /// 99th percentile of the slow-downs.
+        /// 99th percentile of the slowdowns.
         slowdown_p99: Option<f64> => "slowdown_p99", "";
-        /// 99.9th percentile of the slow-downs.
+        /// 99.9th percentile of the slowdowns.
         slowdown_p999: Option<f64> => "slowdown_p999", "";
-        /// 99.99th percentile of the slow-downs.
+        /// 99.99th percentile of the slowdowns.
         slowdown_p9999: Option<f64> => "slowdown_p9999", "";
-        /// Greatest slow-down.
+        /// Greatest slowdown.
         slowdown_max: Option<f64> => "slowdown_max", "";
     }
 }

@@ -332,7 +332,7 @@ fn write_interference(rows: &[InterferenceRow], out: &mut impl fmt::Write) -> fm
         TextColumn::name("job"),
         TextColumn::number("alone", "ms"),
         TextColumn::number("beside all", "ms"),
-        TextColumn::number("slow-down", ""),
+        TextColumn::number("slowdown", ""),
     ];
     columns.extend(beside.iter().map(|(_, name)| TextColumn::number(name, "")));
     let decimals = decimals(rows.iter().flat_map(|row| [row.alone, row.together]));

@@ -10,7 +10,7 @@ use crate::diagnostics::Location;
 use crate::profiles::Profile;
 use crate::tree::{Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Share, key};
 
 const CLASS: KeyTable = KeyTable {
     title: "`fabric.switch.classes[]`",
@@ -546,7 +546,10 @@ fn read_ecn(field: Field<'_>, section: &mut Section<'_>) -> Read<Option<EcnSpec>
     let min_bytes = own.take("kmin").and_then(|field| field.size(&sizes));
     let max_field = own.take("kmax");
     let max_bytes = max_field.as_ref().and_then(|field| field.size(&sizes));
-    let ppm = own.take("pmax").and_then(|field| read_probability(&field));
+    let ppm = own
+        .take("pmax")
+        .and_then(|field| field.share())
+        .map(Share::ppm);
     let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
     let scale_from = own
         .take("scale_from")
@@ -576,32 +579,11 @@ fn written(spec: EcnSpec) -> Node {
     Node::mapping([
         ("kmin", size(spec.min_bytes)),
         ("kmax", size(spec.max_bytes)),
-        ("pmax", Node::plain(decimal(spec.max_probability_ppm))),
+        (
+            "pmax",
+            Node::plain(Share::from_ppm(spec.max_probability_ppm).to_string()),
+        ),
         ("scale_from", Node::plain(scale_from)),
         ("mark", Node::plain("enqueue")),
     ])
-}
-
-/// Parts per million as [`read_probability`] reads them.
-pub(crate) fn decimal(ppm: u32) -> String {
-    let decimal = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
-    let decimal = decimal.trim_end_matches('0').trim_end_matches('.');
-    decimal.to_owned()
-}
-
-/// A decimal from 0 to 1, in parts per million.
-pub(crate) fn read_probability(field: &Field<'_>) -> Option<u32> {
-    let word = field.word().unwrap_or_default();
-    let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = digits(whole) && digits(decimals) && whole.len() <= 6 && decimals.len() <= 6;
-    let ppm = plain.then(|| format!("{whole}{decimals:0<6}"));
-    let ppm = ppm.and_then(|ppm| ppm.parse::<u32>().ok().or(Some(u32::MAX)));
-    if ppm.is_none_or(|ppm| ppm > 1_000_000) {
-        let what = format!("cannot be {}", field.node.describe());
-        let help = "write a probability from 0 to 1 with at most six decimals, for example `0.2`";
-        field.problem(&what, help.to_owned());
-        return None;
-    }
-    ppm
 }

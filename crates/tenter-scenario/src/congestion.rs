@@ -6,11 +6,10 @@ use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift,
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::classes::{decimal, read_probability};
 use crate::decode::{Field, Read, Section};
 use crate::tree::{Entry, Node};
 use tenter_config::Presence::{Default as Otherwise, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{Component, Key, KeyTable, joined, key};
 
 const CONTROL: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control`, written as a mapping",
@@ -165,200 +164,29 @@ const REACTION: KeyTable = KeyTable {
 
 const TIMELY: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control` with `kind: timely`",
-    keys: &[
-        key(
-            "low",
-            "time",
-            Otherwise("50us"),
-            "Below this round-trip time the rate rises whatever the gradient",
-        )
-        .from("TIMELY (2015), section 5"),
-        key(
-            "high",
-            "time",
-            Otherwise("500us"),
-            "Above this round-trip time the rate falls whatever the gradient",
-        )
-        .from("TIMELY (2015), section 5"),
-        key(
-            "base_round_trip",
-            "time",
-            Otherwise("20us"),
-            "What gradients are measured in: the round-trip time of an idle network",
-        )
-        .from("TIMELY (2015), section 5"),
-        key(
-            "weight",
-            "0 to 1, up to six decimals",
-            Otherwise("0.875"),
-            "Weight of a new difference of round-trip times in their average",
-        )
-        .from("TIMELY (2015), section 5"),
-        key(
-            "beta",
-            "0 to 1, up to six decimals",
-            Otherwise("0.8"),
-            "Multiplicative decrease",
-        )
-        .from("TIMELY (2015), section 5"),
-        key(
-            "additive_increase",
-            "rate",
-            Otherwise("10Mbps"),
-            "Additive increase",
-        )
-        .from("TIMELY (2015), section 5, at 10 Gb/s"),
-        key(
-            "scale_from",
-            "rate or `none`",
-            Otherwise("10Gbps"),
-            "The line rate that `additive_increase` and `min_rate` are meant for: on other lines they are in proportion",
-        ),
-        key(
-            "hyper_after",
-            "count",
-            Otherwise("5"),
-            "After so many times in a row without a rising round-trip time, the rate rises `hyper_factor` times as much",
-        )
-        .from("TIMELY (2015), section 4.4"),
-        key("hyper_factor", "count", Otherwise("5"), "How much more")
-            .from("TIMELY (2015), section 4.4"),
-        key(
-            "min_rate",
-            "rate",
-            Otherwise("10Mbps"),
-            "The rate never falls below",
-        )
-        .from("assumed: the paper has none"),
-    ],
+    keys: Timely::KEYS,
 };
 
 const SWIFT: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control` with `kind: swift`",
-    keys: &[
-        key(
-            "base_target",
-            "time",
-            Otherwise("25us"),
-            "The round-trip time that large windows aim at",
-        )
-        .from("Swift (2020), what it shows for its own fabric; it depends on the network"),
-        key(
-            "scaling_range",
-            "time",
-            Otherwise("100us"),
-            "What small windows add to the target at most",
-        )
-        .from("assumed: four times the base target"),
-        key(
-            "additive_increase",
-            "packets, 1 to 1000",
-            Otherwise("1"),
-            "What a window grows in a round trip",
-        )
-        .from("Swift (2020), algorithm 1"),
-        key(
-            "beta",
-            "0 to 1, up to six decimals",
-            Otherwise("0.8"),
-            "Multiplicative decrease",
-        )
-        .from("Swift (2020), algorithm 1"),
-        key(
-            "max_decrease",
-            "0 to 1, up to six decimals",
-            Otherwise("0.5"),
-            "The most that a window falls at once",
-        )
-        .from("Swift (2020), algorithm 1"),
-        key(
-            "initial_window",
-            "packets",
-            Otherwise("100"),
-            "The window of a new QP",
-        )
-        .from("assumed"),
-        key(
-            "max_window",
-            "packets",
-            Otherwise("1024"),
-            "The largest window",
-        )
-        .from("assumed"),
-    ],
+    keys: Swift::KEYS,
 };
 
 const HPCC: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control` with `kind: hpcc`",
-    keys: &[
-        key(
-            "base_round_trip",
-            "time",
-            Otherwise("13us"),
-            "T, the round-trip time of an idle network: the longest there is, or a little more",
-        )
-        .from("HPCC (2019), section 5.1, for its simulated fabric; it depends on the network"),
-        key(
-            "target",
-            "0 to 1, up to six decimals",
-            Otherwise("0.95"),
-            "Eta, the utilisation of the busiest link that windows aim at; at least 0.01",
-        )
-        .from("HPCC (2019), section 5.1"),
-        key(
-            "max_stage",
-            "0 to 1000",
-            Otherwise("5"),
-            "After so many additive increases in a row a window follows the utilisation again",
-        )
-        .from("HPCC (2019), section 5.1"),
-        key(
-            "additive_increase",
-            "size",
-            Otherwise("80B"),
-            "W_AI: what a window grows in a round trip, in wire bytes",
-        )
-        .from("HPCC (2019), section 5.1, at 100 Gb/s"),
-        key(
-            "scale_from",
-            "rate or `none`",
-            Otherwise("100Gbps"),
-            "The line rate that `additive_increase` is meant for: on other lines it is in proportion",
-        )
-        .from("HPCC (2019), section 3.3: W_AI is a share of what the line carries in a round trip"),
-        key(
-            "hops",
-            "1 to 15",
-            Otherwise("5"),
-            "Switches for which packets have room; each takes 8 bytes of every data packet and its answer, and 2 more are taken for all. Switches beyond write nothing",
-        )
-        .from("HPCC (2019), section 4.1"),
-    ],
+    keys: Hpcc::KEYS,
 };
+
+const REPEAT_KIND: Key = key(
+    "kind",
+    "`selective-repeat`",
+    Required,
+    "The loss recovery that has further keys",
+);
 
 const REPEAT: KeyTable = KeyTable {
     title: "`endpoint.nic.loss_recovery`, written as a mapping",
-    keys: &[
-        key(
-            "kind",
-            "`selective-repeat`",
-            Required,
-            "The loss recovery that has further keys",
-        ),
-        key(
-            "window",
-            "packets, 1 to 1048576",
-            Otherwise("4096"),
-            "How many packets a receiver keeps track of beyond the first missing one, and so how many a QP may have unacknowledged",
-        )
-        .from("16 MiB of full packets: more than a link of 400 Gb/s carries in 300 us"),
-        key(
-            "reorder",
-            "packets, 1 to 1048576",
-            Otherwise("1"),
-            "A packet counts as lost once one that was sent so many packets later has arrived; more than 1 where packets overtake each other",
-        ),
-    ],
+    keys: &joined::<{ 1 + SelectiveRepeat::KEYS.len() }>(&[&[REPEAT_KIND], SelectiveRepeat::KEYS]),
 };
 
 /// The tables of this part for the reference.
@@ -369,9 +197,6 @@ const SECOND: Time = Time::from_us(1_000_000);
 /// Timers are no finer: a million steps a second are caught up one by one.
 const TICK_MIN: Time = Time::from_ns(100);
 const BYTES_MAX: u64 = 1 << 40;
-const PACKETS_MAX: u64 = 1 << 20;
-/// The least utilisation to aim at, in millionths.
-const TARGET_MIN: u32 = 10_000;
 
 fn rates() -> std::ops::RangeInclusive<Rate> {
     Rate::from_bits_per_second(1_000)..=Rate::from_gbps(100_000)
@@ -379,10 +204,6 @@ fn rates() -> std::ops::RangeInclusive<Rate> {
 
 fn read_rate(section: &mut Section<'_>, name: &str) -> Option<Rate> {
     section.take(name)?.quantity("a rate", &rates())
-}
-
-fn read_share(section: &mut Section<'_>, name: &str) -> Option<u32> {
-    read_probability(&section.take(name)?)
 }
 
 fn rate_or_none(section: &mut Section<'_>, name: &str) -> Read<Option<Rate>> {
@@ -423,9 +244,9 @@ pub(crate) fn read_control(nic: &mut Section<'_>) -> Read<Congestion> {
     let kind = own.choice("kind", &kinds);
     let read = match kind? {
         0 => read_dcqcn(&mut own),
-        1 => read_timely(&mut own).map(|timely| (Some(CongestionControl::Timely(timely)), None)),
-        2 => read_swift(&mut own).map(|swift| (Some(CongestionControl::Swift(swift)), None)),
-        _ => read_hpcc(&mut own).map(|hpcc| (Some(CongestionControl::Hpcc(hpcc)), None)),
+        1 => member(&mut own, &TIMELY, CongestionControl::Timely),
+        2 => member(&mut own, &SWIFT, CongestionControl::Swift),
+        _ => member(&mut own, &HPCC, CongestionControl::Hpcc),
     };
     nic.put("congestion_control", own.finish());
     read
@@ -555,97 +376,14 @@ fn read_window(own: &mut Section<'_>) -> Read<Option<Window>> {
     }
 }
 
-fn read_timely(own: &mut Section<'_>) -> Option<Timely> {
-    own.extend(&TIMELY);
-    let times = || TICK_MIN..=SECOND;
-    let low = own.time("low", times());
-    let high_field = own.take("high");
-    let high: Option<Time> = high_field
-        .as_ref()
-        .and_then(|field| field.quantity("a time", &times()));
-    let least = own.time("base_round_trip", times());
-    let weight = read_share(own, "weight");
-    let beta = read_share(own, "beta");
-    let additive = read_rate(own, "additive_increase");
-    let scale_from = rate_or_none(own, "scale_from");
-    let hyper_after = own.integer("hyper_after", 1..=1000);
-    let hyper_factor = own.integer("hyper_factor", 1..=1000);
-    let min_rate = read_rate(own, "min_rate");
-    put_shares(own, [("weight", weight), ("beta", beta)]);
-    if low? > high? {
-        let help = "give `high` at least as much as `low`".to_owned();
-        high_field?.problem("is less than `low`", help);
-        return None;
-    }
-    Some(Timely {
-        low: low?,
-        high: high?,
-        least: least?,
-        weight: weight?,
-        beta: beta?,
-        additive: additive?,
-        scale_from: scale_from?,
-        hyper_after: hyper_after?,
-        hyper_factor: hyper_factor?,
-        min_rate: min_rate?,
-    })
-}
-
-fn read_swift(own: &mut Section<'_>) -> Option<Swift> {
-    own.extend(&SWIFT);
-    let base_target = own.time("base_target", TICK_MIN..=SECOND);
-    let scaling_range = own.time("scaling_range", Time::ZERO..=SECOND);
-    let additive: Option<u32> = own.integer("additive_increase", 1..=1000);
-    let beta = read_share(own, "beta");
-    let max_decrease = read_share(own, "max_decrease");
-    let initial_window = own.integer("initial_window", 1..=PACKETS_MAX);
-    let max_window = own.integer("max_window", 1..=PACKETS_MAX);
-    put_shares(own, [("beta", beta), ("max_decrease", max_decrease)]);
-    Some(Swift {
-        base_target: base_target?,
-        scaling_range: scaling_range?,
-        additive: additive? * 1000,
-        beta: beta?,
-        max_decrease: max_decrease?,
-        initial_window: initial_window?,
-        max_window: max_window?,
-        ..Swift::default()
-    })
-}
-
-fn read_hpcc(own: &mut Section<'_>) -> Option<Hpcc> {
-    own.extend(&HPCC);
-    let base_round_trip = own.time("base_round_trip", TICK_MIN..=SECOND);
-    let target_field = own.take("target");
-    let target = target_field.as_ref().and_then(read_probability);
-    put_shares(own, [("target", target)]);
-    let max_stage = own.integer("max_stage", 0..=1000);
-    let additive = own.take("additive_increase");
-    let additive = additive.and_then(|field| field.size(&(1..=1 << 20)));
-    let scale_from = rate_or_none(own, "scale_from");
-    let hops = own.integer("hops", 1..=15);
-    if target? < TARGET_MIN {
-        let help = "give a utilisation of at least 0.01".to_owned();
-        target_field?.problem("is too little to send at", help);
-        return None;
-    }
-    Some(Hpcc {
-        base_round_trip: base_round_trip?,
-        target: target?,
-        max_stage: max_stage?,
-        additive_bytes: additive? as u32,
-        scale_from: scale_from?,
-        hops: hops?,
-    })
-}
-
-/// Writes shares as they are read again.
-fn put_shares<const N: usize>(own: &mut Section<'_>, shares: [(&str, Option<u32>); N]) {
-    for (name, share) in shares {
-        if let Some(ppm) = share {
-            own.put(name, Node::plain(decimal(ppm)));
-        }
-    }
+/// Reads a congestion control that needs no notifications.
+fn member<T: Component>(
+    own: &mut Section<'_>,
+    table: &'static KeyTable,
+    control: fn(T) -> CongestionControl,
+) -> Read<Congestion> {
+    own.extend(table);
+    Some((Some(control(T::read(own)?)), None))
 }
 
 /// Reads `loss_recovery` out of the NIC's section.
@@ -662,12 +400,8 @@ pub(crate) fn read_recovery(nic: &mut Section<'_>) -> Read<LossRecovery> {
     }
     let mut own = field.section(&REPEAT);
     let kind = own.choice("kind", &[("selective-repeat", ())]);
-    let window_packets = own.integer("window", 1..=PACKETS_MAX);
-    let reorder_packets = own.integer("reorder", 1..=PACKETS_MAX);
+    let repeat = SelectiveRepeat::read(&mut own);
     nic.put("loss_recovery", own.finish());
     kind?;
-    Some(LossRecovery::SelectiveRepeat(SelectiveRepeat {
-        window_packets: window_packets?,
-        reorder_packets: reorder_packets?,
-    }))
+    repeat.map(LossRecovery::SelectiveRepeat)
 }

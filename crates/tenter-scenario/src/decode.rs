@@ -5,12 +5,12 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use tenter_units::{Bytes, Time, UnitError};
+use tenter_units::{Bytes, Rate, Time, UnitError};
 
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
-use tenter_config::{Form, Key, KeyTable, Presence, Reader};
+use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share};
 
 /// Longer words are no quantity, choice or key; they are not compared with those that are.
 const WORD_MAX: usize = 64;
@@ -26,8 +26,8 @@ pub(crate) struct Section<'p> {
     given: Vec<Entry>,
     tables: Vec<&'static KeyTable>,
     complete: Vec<Entry>,
-    /// Where the value stood that was taken last.
-    taken_at: Option<Location>,
+    /// Where the values stood that were taken, by their keys.
+    taken: Vec<(&'static str, Option<Location>)>,
     /// Whether keys that are required may be missing: what they belong to is not known.
     lenient: bool,
 }
@@ -88,7 +88,7 @@ impl<'p> Section<'p> {
             (None, Presence::Depends(_)) => return None,
         };
         self.put(name, node.clone());
-        self.taken_at = at;
+        self.taken.push((key.name, at));
         Some(Field {
             problems: self.problems,
             path: self.path_of(name),
@@ -318,6 +318,33 @@ impl Reader for Section<'_> {
         Section::time(self, key, range)
     }
 
+    fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
+        self.take(key)?.quantity("a rate", &range)
+    }
+
+    fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes> {
+        self.take(key)?.quantity("a size", &range)
+    }
+
+    fn share(&mut self, key: &str) -> Option<Share> {
+        let share = self.take(key)?.share()?;
+        self.put(key, Node::plain(share.to_string()));
+        Some(share)
+    }
+
+    fn is_none(&mut self, key: &str) -> bool {
+        let given = self.given.iter().find(|entry| entry.key == key);
+        let word = match (given, self.key(key).presence) {
+            (Some(entry), _) => match &entry.node.value {
+                Value::Scalar { text, .. } => text.as_str(),
+                Value::List(_) | Value::Map(_) => "",
+            },
+            (None, Presence::Default(text)) => text,
+            (None, Presence::Required | Presence::Depends(_)) => "",
+        };
+        word == "none" && self.take(key).is_some()
+    }
+
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
         Section::integer(self, key, range)
     }
@@ -336,7 +363,8 @@ impl Reader for Section<'_> {
     }
 
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
-        self.problem_of(key, self.taken_at, what, remedy);
+        let taken = self.taken.iter().find(|(name, _)| *name == key);
+        self.problem_of(key, taken.and_then(|(_, at)| *at), what, remedy);
     }
 }
 
@@ -414,7 +442,7 @@ impl<'p> Field<'p> {
             given,
             tables: vec![table],
             complete: Vec::new(),
-            taken_at: None,
+            taken: Vec::new(),
             lenient: false,
         }
     }
@@ -600,6 +628,17 @@ impl<'p> Field<'p> {
             }
         }
         complete.then_some(chosen)
+    }
+
+    /// A share of one.
+    pub(crate) fn share(&self) -> Option<Share> {
+        let share = self.word().unwrap_or_default().parse();
+        if share.is_err() {
+            let what = format!("cannot be {}", self.node.describe());
+            let help = "write a decimal from 0 to 1 with at most six decimals, for example `0.2`";
+            self.problem(&what, help.to_owned());
+        }
+        share.ok()
     }
 
     /// `none`, or what `read` makes of the value.

@@ -595,11 +595,11 @@ fn check_windows(section: &Section<'_>, field: &Field<'_>, nic: &NicSpec) {
         field.problem(&what(window), help);
     }
     if let LossRecovery::SelectiveRepeat(repeat) = nic.loss_recovery
-        && u64::from(repeat.window_packets) < due
+        && u64::from(repeat.window) < due
     {
         let of = "has a window in `loss_recovery` that ";
         let help = format!("let it have at least {due}, or set `acknowledge: per-packet`");
-        section.problem(&format!("{of}{}", what(repeat.window_packets)), help);
+        section.problem(&format!("{of}{}", what(repeat.window)), help);
     }
     // A fixed one is compared with the lines, where these are known.
     let windowed = |control: &Dcqcn| control.window.is_some_and(|window| window.scaled);

@@ -77,7 +77,7 @@ const JOB: KeyTable = KeyTable {
             "workload",
             "mapping",
             Depends("this or `collectives`"),
-            "Flows with sizes by a law, so many at a time between two hosts, or at random times; its ranks are the hosts named there, unless it follows a pattern",
+            "Flows with sizes by a distribution, so many at a time between two hosts, or at random times; its ranks are the hosts named there, unless it follows a pattern",
         ),
         key(
             "pattern",

@@ -84,7 +84,8 @@ pub use diagnostics::{Diagnostics, Position, Problem};
 pub use files::Files;
 pub use import::{Fragment, import_sonic};
 pub use load::{
-    Format, Laid, Loaded, MAX_SOURCE_BYTES, load, load_beside, load_laid, load_without, text_of,
+    Format, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_without,
+    text_of,
 };
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;

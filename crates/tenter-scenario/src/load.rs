@@ -56,7 +56,7 @@ pub struct Loaded {
 
 /// Keys that a command lays over a scenario, such as the jobs of a benchmark over any fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Laid<'a> {
+pub struct Overlay<'a> {
     /// What messages call the text.
     pub source_name: &'a str,
     /// A mapping in YAML; each of its keys replaces the scenario's, whole.
@@ -115,22 +115,22 @@ pub fn load_beside(
     load_changed(source, &[], (overrides, seed), files, &mut |_| {})
 }
 
-/// As [`load_beside`], with the keys of `laid` in place of the scenario's own, those of later ones
+/// As [`load_beside`], with the keys of `overlay` in place of the scenario's own, those of later ones
 /// in place of those of earlier ones; overrides come after them.
 ///
 /// # Errors
-/// Every problem of the text, of what is laid over it, of the overrides and the files, together.
-pub fn load_laid(
+/// Every problem of the text, of what is overlay over it, of the overrides and the files, together.
+pub fn load_overlaid(
     text: &str,
     source_name: &str,
     format: Format,
-    laid: &[Laid<'_>],
+    overlay: &[Overlay<'_>],
     overrides: &[String],
     seed: Option<u64>,
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
     let source = (text, source_name, format);
-    load_changed(source, laid, (overrides, seed), files, &mut |_| {})
+    load_changed(source, overlay, (overrides, seed), files, &mut |_| {})
 }
 
 /// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
@@ -154,12 +154,12 @@ pub fn load_without(
 
 fn load_changed(
     (text, source_name, format): (&str, &str, Format),
-    laid: &[Laid<'_>],
+    overlay: &[Overlay<'_>],
     (overrides, seed): (&[String], Option<u64>),
     files: &Files<'_>,
     change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
-    let sources = sources(text, source_name, laid, overrides)?;
+    let sources = sources(text, source_name, overlay, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
     let root = match format {
         Format::Yaml => yaml::parse(text, 0, 0, &problems),
@@ -173,10 +173,10 @@ fn load_changed(
         report_no_scenario(&root, &problems);
         return Err(problems.into_diagnostics(sources));
     }
-    for (laid, source) in laid.iter().zip(1..) {
-        lay(&mut root, laid.text, source, &problems);
+    for (overlay, source) in overlay.iter().zip(1..) {
+        lay(&mut root, overlay.text, source, &problems);
     }
-    for (text, source) in overrides.iter().zip(laid.len() + 1..) {
+    for (text, source) in overrides.iter().zip(overlay.len() + 1..) {
         overrides::apply(&mut root, text, source, &problems);
     }
     copies::write_out(&mut root, &problems);
@@ -218,11 +218,11 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     }
 }
 
-/// The texts that problems may point into: the scenario, what is laid over it, each override.
+/// The texts that problems may point into: the scenario, what is overlay over it, each override.
 fn sources(
     text: &str,
     source_name: &str,
-    laid: &[Laid<'_>],
+    overlay: &[Overlay<'_>],
     overrides: &[String],
 ) -> Result<Vec<Source>, Diagnostics> {
     check_length(text.len(), source_name)?;
@@ -231,9 +231,9 @@ fn sources(
         text: text.to_owned(),
     };
     let mut sources = vec![source(source_name, text)];
-    for laid in laid {
-        check_length(laid.text.len(), laid.source_name)?;
-        sources.push(source(laid.source_name, laid.text));
+    for overlay in overlay {
+        check_length(overlay.text.len(), overlay.source_name)?;
+        sources.push(source(overlay.source_name, overlay.text));
     }
     for change in overrides {
         if change.len() > MAX_OVERRIDE_BYTES {

@@ -197,7 +197,7 @@ impl Reordering {
     ) {
         let key = self.key;
         match loss_recovery {
-            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder_packets == 1 => {
+            LossRecovery::SelectiveRepeat(repeat) if repeat.reorder == 1 => {
                 let message = format!(
                     "`{key}` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice"
                 );

@@ -50,13 +50,13 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Laid, load_laid};
+    use crate::{Format, Overlay, load_overlaid};
 
     fn no_files(_: &str) -> Result<String, String> {
         Err("none is named".to_owned())
     }
 
-    const JOBS: Laid<'_> = Laid {
+    const JOBS: Overlay<'_> = Overlay {
         source_name: "test",
         text: "jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]",
     };
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn every_preset_is_a_fabric_of_its_size() {
         for preset in PRESETS {
-            let loaded = load_laid(
+            let loaded = load_overlaid(
                 preset.text,
                 preset.name,
                 Format::Yaml,

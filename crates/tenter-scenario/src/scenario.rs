@@ -114,7 +114,7 @@ const OBSERVE: KeyTable = KeyTable {
             "baseline",
             "`true` or `false`",
             Default("false"),
-            "Whether each job under test is also run alone on the same fabric, for its slow-down beside the others",
+            "Whether each job under test is also run alone on the same fabric, for its slowdown beside the others",
         ),
         queue_changes::KEYS[0],
         queue_changes::KEYS[1],

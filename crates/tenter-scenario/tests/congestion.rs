@@ -2,12 +2,13 @@
 
 mod base;
 
+use tenter_config::Share;
 use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{NicSpec, NotificationSpec};
 use tenter_scenario::Loaded;
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
 use base::Base;
 
@@ -151,8 +152,8 @@ fn delays_control_rates_and_windows() {
         hpcc("{kind: hpcc, base_round_trip: 8us, target: 0.9, additive_increase: 1kB, hops: 3}");
     let given = Hpcc {
         base_round_trip: Time::from_us(8),
-        target: 900_000,
-        additive_bytes: 1000,
+        target: Share::from_ppm(900_000),
+        additive_increase: Bytes::new(1000),
         hops: 3,
         ..Hpcc::default()
     };
@@ -166,7 +167,7 @@ fn delays_control_rates_and_windows() {
     let Some(CongestionControl::Timely(timely)) = nic(keys).congestion_control else {
         panic!("{keys}");
     };
-    assert_eq!((timely.weight, timely.scale_from), (250_000, None));
+    assert_eq!((timely.weight.ppm(), timely.scale_from), (250_000, None));
 }
 
 #[test]
@@ -287,8 +288,8 @@ fn losses_are_recovered_in_three_ways() {
         LossRecovery::SelectiveRepeat(usual)
     );
     let given = SelectiveRepeat {
-        window_packets: 99,
-        reorder_packets: 3,
+        window: 99,
+        reorder: 3,
     };
     assert_eq!(
         recovery("{kind: selective-repeat, window: 99, reorder: 3}"),

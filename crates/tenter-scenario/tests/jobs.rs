@@ -233,18 +233,18 @@ fn workloads_of_flows_name_their_hosts() {
 
 #[test]
 fn laws_are_named_or_written_down() {
-    let law = |sizes: &str| {
+    let distribution = |sizes: &str| {
         let job = FLOWS.replace("sizes: 4KiB", sizes);
         let plan = good(&job).plan;
         let workload = plan.jobs[0].sequence[0].kind.flow_workload().cloned();
         workload.expect("one of flows").sizes
     };
-    let mean = law("sizes: facebook-hadoop-homa").mean();
+    let mean = distribution("sizes: facebook-hadoop-homa").mean();
     assert!((mean / 127_796.6 - 1.0).abs() < 1e-4, "{mean}");
     let points = "points: [{size: 0B, cumulative: 0}, {size: 100B, cumulative: 0.5}, {size: 300B, cumulative: 1}]";
-    let steps = law(points).mean();
+    let steps = distribution(points).mean();
     assert!((steps - 200.0).abs() < 1e-6, "{steps}");
-    let lines = law(&format!("{points}, between: lines")).mean();
+    let lines = distribution(&format!("{points}, between: lines")).mean();
     assert!((lines - 125.0).abs() < 1e-6, "{lines}");
     let refused_here = |sizes: &str, expected: &str| {
         refused(&FLOWS.replace("sizes: 4KiB", sizes), expected);
@@ -255,11 +255,11 @@ fn laws_are_named_or_written_down() {
         "sizes: 4KiB, between: lines",
         "has no effect without `points`",
     );
-    refused_here("points: []", "make no law");
+    refused_here("points: []", "make no distribution");
     refused_here(&points.replace("0.5", "1.5"), "cannot be `1.5`");
     refused_here(
         &points.replace("100B", "400B"),
-        "point 3 of the law is below",
+        "point 3 of the distribution is below",
     );
     refused_here(
         &points.replace("cumulative: 1}", "cumulative: 0.9}"),

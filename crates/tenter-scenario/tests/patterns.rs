@@ -184,8 +184,8 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
     };
     let read = |points: &str| {
         let files = |name: &str| match name {
-            "law.csv" => Ok("size_bytes,cumulative\n100,0.25\n4000,1\n".to_owned()),
-            "law.txt" => Ok("100 25\n4000 100\n".to_owned()),
+            "distribution.csv" => Ok("size_bytes,cumulative\n100,0.25\n4000,1\n".to_owned()),
+            "distribution.txt" => Ok("100 25\n4000 100\n".to_owned()),
             "bad.csv" => Ok("100,0.25\n4000\n".to_owned()),
             "down.csv" => Ok("100,0.25\n90,1\n".to_owned()),
             _ => Err("check the path".to_owned()),
@@ -201,7 +201,7 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
     };
     let list = "[{size: 100B, cumulative: 0.25}, {size: 4000B, cumulative: 1}]";
     let written = good(&job(list));
-    for name in ["law.csv", "law.txt"] {
+    for name in ["distribution.csv", "distribution.txt"] {
         let of_file = read(name).unwrap_or_else(|errors| panic!("{name}: {}", errors.render()));
         assert_eq!(of_file.plan, written.plan, "{name}");
         assert_eq!(good_text(&of_file.effective).plan, written.plan, "{name}");
@@ -211,7 +211,10 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
             "bad.csv",
             "the file `bad.csv`, line 2: has 1 field, not a size and a cumulative",
         ),
-        ("down.csv", "point 2 of the law is below the one before it"),
+        (
+            "down.csv",
+            "point 2 of the distribution is below the one before it",
+        ),
         ("none.csv", "cannot read the file `none.csv`"),
     ] {
         let said = read(name).expect_err(name).render();

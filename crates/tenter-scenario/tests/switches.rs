@@ -351,7 +351,7 @@ fn marking_is_a_preset_or_three_numbers() {
     refuse("sonik", "did you mean `sonic`?");
     for pmax in ["1.1", "20%", "-0.1", "0.1234567", ".5", "99999999999"] {
         let value = format!("{{kmin: 1kB, kmax: 2kB, pmax: {pmax}}}");
-        refuse(&value, "write a probability from 0 to 1");
+        refuse(&value, "write a decimal from 0 to 1");
     }
     refuse("{kmin: 2kB, kmax: 1kB, pmax: 0.2}", "is less than `kmin`");
 }

@@ -10,8 +10,8 @@ use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchSpec, Switches, Telemetry,
-    Transmitter, Turns,
+    ArrivalsByPort, CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchSpec, Switches,
+    Telemetry, Transmitter,
 };
 use tenter_plan::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -23,7 +23,7 @@ use crate::driver::WindowedDriver;
 use crate::fabric::{Fabric, NodeModel};
 use crate::host::{Host, RankHere};
 use crate::jobs::{JobPlan, JobProgress, Place};
-use crate::ledger::{FlowKey, Ledger};
+use crate::partition_records::{FlowKey, PartitionRecords};
 use crate::run::SimulationError;
 use crate::scale_up;
 use crate::scheduled::ScheduledFabric;
@@ -227,7 +227,7 @@ impl Context {
         self.switches.of(&self.topology, node)
     }
 
-    /// Latency of the link behind a port, from the wire to the other end's agenda, and whether
+    /// Latency of the link behind a port, from the wire to the other end's event list, and whether
     /// frames arrive there whole.
     pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
@@ -536,9 +536,9 @@ pub fn build<W: Watcher>(
         let fabric = Fabric {
             nodes,
             schedules: Schedules::default(),
-            ledger: Ledger::new(&context.jobs),
+            partition_records: PartitionRecords::new(&context.jobs),
             watcher: watcher(&context),
-            turns: Turns::default(),
+            turns: ArrivalsByPort::default(),
             routing: Arc::clone(&context.routing),
             topology: Arc::clone(&context.topology),
             context: Arc::clone(&context),

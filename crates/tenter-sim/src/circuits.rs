@@ -198,7 +198,7 @@ impl Circuits {
             }
             OnChange::Lose => {
                 for of in moves {
-                    self.go_dark(driver, &of, now, Change::Down)?;
+                    self.link_down(driver, &of, now, Change::Down)?;
                     self.decide(now.saturating_add(convergence), Step::Forget(of.clone()));
                     self.decide(now.saturating_add(reconfiguration), Step::Light(of));
                 }
@@ -224,7 +224,7 @@ impl Circuits {
         };
         match step {
             Step::Darken(of) => {
-                self.go_dark(driver, &of, now, |port, losses| {
+                self.link_down(driver, &of, now, |port, losses| {
                     Change::Darken(port, losses)
                 })?;
                 self.decide(now.saturating_add(reconfiguration), Step::Light(of));
@@ -246,7 +246,7 @@ impl Circuits {
     }
 
     /// The light of all ports that are concerned goes: what is still under way is lost.
-    fn go_dark<D: Driver>(
+    fn link_down<D: Driver>(
         &mut self,
         driver: &mut D,
         of: &Move,

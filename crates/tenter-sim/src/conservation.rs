@@ -156,8 +156,8 @@ fn other_control<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     let model = model(driver, node);
     let updates = credit::updates(model, port);
     let lost = credit::lost(model, port);
-    let healed = transmitter(driver, node, port).healed();
-    let updates = (updates.0 + healed, updates.1 + lost);
+    let lost_credit_returned = transmitter(driver, node, port).lost_credit_returned();
+    let updates = (updates.0 + lost_credit_returned, updates.1 + lost);
     match model {
         NodeModel::Host(_) => updates,
         NodeModel::Switch(switch) => {
@@ -208,7 +208,7 @@ fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
     }
 }
 
-/// The bytes that a switch accounts for each ingress group are those of its waiting frames, and so
+/// The bytes that a switch counts for each priority group are those of its waiting frames, and so
 /// are the blocks that its input buffers hold.
 fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
     let NodeModel::Switch(switch) = model(driver, node) else {
@@ -265,7 +265,7 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
             .sum();
         if waiting != port.queue_bytes() {
             return Err(format!(
-                "port {number} of {name} accounts {} bytes for {waiting} in its queue",
+                "port {number} of {name} flow_table {} bytes for {waiting} in its queue",
                 port.queue_bytes()
             ));
         }

@@ -1,6 +1,6 @@
 //! Cyclic buffer dependencies: switches that wait for each other and will wait for ever.
 //!
-//! A paused ingress group is stuck when every frame it is paused for stands in an output queue that
+//! A paused priority group is stuck when every frame it is paused for stands in an output queue that
 //! the other end of the link has paused for a group that is stuck itself. It is paused for its own
 //! frames, or, where the pool is the trigger, for all that are in the pool: it may have none. Where
 //! output queues are the trigger it is paused for each of some: one of them that does not send is
@@ -9,7 +9,7 @@
 //! stays so. In switches whose inputs keep frames in order it is enough that the first frame of
 //! every channel waits so: it holds up all behind it, wherever they go.
 //!
-//! Where frames are sent by credit, an ingress group is an input buffer that holds something. It is
+//! Where frames are sent by credit, an priority group is an input buffer that holds something. It is
 //! stuck when every frame in it stands in an output queue that has no credit for its first frame,
 //! because of a buffer at the other end that is stuck itself, and nothing is under way that could
 //! change that: neither frames nor credit.
@@ -23,7 +23,7 @@ use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
 
-/// A lossless class of an input port of a switch: an ingress group, or the input buffer of a lane.
+/// A lossless class of an input port of a switch: an priority group, or the input buffer of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     node: u32,

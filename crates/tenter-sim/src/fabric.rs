@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{Agenda, Nodes, Output, Visit};
-use tenter_net::{Event, Medium, Packet, Switch, Turns};
+use tenter_engine::{EventList, Nodes, Output, Visit};
+use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch};
 use tenter_topology::{Routing, Topology};
 
 use crate::build::{Context, Schedules};
 use crate::faults::Change;
 use crate::host::{Host, HostScope};
-use crate::ledger::Ledger;
+use crate::partition_records::PartitionRecords;
 use crate::watch::Watcher;
 
 /// A node of the simulated network.
@@ -27,9 +27,9 @@ pub struct Fabric<W> {
     pub(crate) nodes: Vec<NodeModel>,
     pub(crate) context: Arc<Context>,
     pub(crate) schedules: Schedules,
-    pub(crate) ledger: Ledger,
+    pub(crate) partition_records: PartitionRecords,
     pub(crate) watcher: W,
-    pub(crate) turns: Turns,
+    pub(crate) turns: ArrivalsByPort,
     /// The routes as far as routing knows which links are down.
     pub(crate) routing: Arc<Routing>,
     /// The graph with the circuits that there are now.
@@ -41,12 +41,12 @@ const NEVER: u64 = u64::MAX;
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
 
-    fn visit(&mut self, node: u32, arrivals: &Agenda<Packet>, visit: &mut Visit<'_, Packet>) {
+    fn visit(&mut self, node: u32, arrivals: &EventList<Packet>, visit: &mut Visit<'_, Packet>) {
         let Fabric {
             nodes,
             context,
             schedules,
-            ledger,
+            partition_records,
             watcher,
             turns,
             routing,
@@ -60,7 +60,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
                 let mut scope = HostScope {
                     context,
                     schedules,
-                    ledger,
+                    partition_records,
                 };
                 visit_host(host, &mut scope, arrivals, visit, watcher);
             }
@@ -123,9 +123,9 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
 fn visit_switch<W: Watcher>(
     switch: &mut Switch,
     routing: &Routing,
-    arrivals: &Agenda<Packet>,
+    arrivals: &EventList<Packet>,
     visit: &mut Visit<'_, Packet>,
-    (turns, watcher): (&mut Turns, &mut W),
+    (turns, watcher): (&mut ArrivalsByPort, &mut W),
 ) {
     let end = visit.end();
     let mut links = Links { visit, watcher };
@@ -140,7 +140,7 @@ fn visit_switch<W: Watcher>(
 fn visit_host<W: Watcher>(
     host: &mut Host,
     scope: &mut HostScope<'_>,
-    arrivals: &Agenda<Packet>,
+    arrivals: &EventList<Packet>,
     visit: &mut Visit<'_, Packet>,
     watcher: &mut W,
 ) {
@@ -159,7 +159,7 @@ fn visit_host<W: Watcher>(
             && packet.at < own
             && host
                 .nic
-                .take_quietly(&scope.context.nic, packet, &mut links)
+                .receive_fast(&scope.context.nic, packet, &mut links)
         {
             next_packet = arrivals.next();
         }
@@ -201,12 +201,12 @@ impl<W: Watcher> Fabric<W> {
         &self.watcher
     }
 
-    /// A node, and what it needs of its surroundings.
+    /// A node, and what it needs of its environment.
     fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
         let scope = HostScope {
             context: &self.context,
             schedules: &self.schedules,
-            ledger: &mut self.ledger,
+            partition_records: &mut self.partition_records,
         };
         (&mut self.nodes[node as usize], scope)
     }
@@ -286,8 +286,8 @@ fn change_node<M: Medium>(
 ) -> bool {
     match node {
         NodeModel::Switch(switch) => match *change {
-            Change::Down(port, losses) => switch.go_dark(port, losses, now, medium),
-            Change::Up(port) => switch.light_up(port, now, medium),
+            Change::Down(port, losses) => switch.link_down(port, losses, now, medium),
+            Change::Up(port) => switch.link_up(port, now, medium),
             Change::Rate(port, serialisation, whole) => {
                 switch.set_serialisation(port, (serialisation, whole), now, medium);
             }
@@ -299,8 +299,8 @@ fn change_node<M: Medium>(
             Change::Join(port, far, guard) => switch.join(port, &far, (guard, now), medium),
         },
         NodeModel::Host(host) => match *change {
-            Change::Down(_, losses) => host.nic.go_dark(losses, now),
-            Change::Up(_) => host.nic.light_up(&context.nic, now, medium),
+            Change::Down(_, losses) => host.nic.link_down(losses, now),
+            Change::Up(_) => host.nic.link_up(&context.nic, now, medium),
             Change::Rate(_, serialisation, whole) => {
                 let transmitter = host.nic.transmitter_mut();
                 transmitter.set_serialisation(serialisation, whole, now);

@@ -100,7 +100,7 @@ impl Faults {
                 break;
             }
             self.events.pop_front();
-            self.befall(driver, event.fault, now);
+            self.apply_fault(driver, event.fault, now);
         }
         self.converge(driver, routes, now);
         if let Some(spec) = self.watchdog.filter(|_| self.next_look <= now) {
@@ -114,7 +114,7 @@ impl Faults {
         }
     }
 
-    fn befall<D: Driver>(&mut self, driver: &mut D, fault: Fault, now: u64) {
+    fn apply_fault<D: Driver>(&mut self, driver: &mut D, fault: Fault, now: u64) {
         match fault {
             Fault::LinkDown(cable) => {
                 let down = &mut self.down[cable as usize];
@@ -152,7 +152,7 @@ impl Faults {
     }
 
     /// Ends all storms and lets none begin: there is nobody left whom they would hurt.
-    pub(crate) fn calm<D: Driver>(&mut self, driver: &mut D, now: u64) {
+    pub(crate) fn end_storms<D: Driver>(&mut self, driver: &mut D, now: u64) {
         self.events.clear();
         for host in self.storms.clone() {
             self.end_storm(driver, host, now);
@@ -176,7 +176,7 @@ impl Faults {
     }
 
     /// The hosts whose NICs pause their leaves.
-    pub(crate) fn raging(&self) -> &[u32] {
+    pub(crate) fn storming_hosts(&self) -> &[u32] {
         &self.storms
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tenter_record::{FlowSizeRow, Histogram};
 use tenter_units::Time;
-use tenter_workload::flow_workload::SizeLaw;
+use tenter_workload::flow_workload::SizeDistribution;
 
 use crate::ideal_ratio::millionths;
 use crate::unloaded::Remembered;
@@ -34,14 +34,14 @@ struct Bucket {
 }
 
 impl FlowTally {
-    /// With a bucket for each tenth of a law of sizes.
-    pub(crate) fn new(law: &SizeLaw) -> FlowTally {
+    /// With a bucket for each tenth of a size distribution.
+    pub(crate) fn new(distribution: &SizeDistribution) -> FlowTally {
         let mut buckets: Vec<Bucket> = Vec::new();
         for number in 0..10 {
             let to = if number == 9 {
-                law.largest()
+                distribution.largest()
             } else {
-                law.quantile(100 * (number + 1))
+                distribution.quantile(100 * (number + 1))
             };
             let from = buckets.last().map_or(1, |last| last.to + 1);
             if to >= from {
@@ -153,8 +153,9 @@ mod tests {
         // Seven tenths of the flows have 100 bytes, the others 1,000 or 5,000.
         let points = [(100, 0.7), (1_000, 0.9), (5_000, 1.0)];
         let points = points.map(|(size, up_to)| Point::new(size, up_to));
-        let law = SizeLaw::new(points.to_vec(), Between::Steps).expect("a law");
-        let mut tally = FlowTally::new(&law);
+        let distribution =
+            SizeDistribution::new(points.to_vec(), Between::Steps).expect("a distribution");
+        let mut tally = FlowTally::new(&distribution);
         for (payload, ns) in [(100, 10), (100, 30), (1_000, 20), (5_000, 90)] {
             tally.add(payload, Time::from_ns(ns), Some(Time::from_ns(5)));
         }

@@ -10,7 +10,7 @@ use tenter_workload::flow_workload::Sender;
 use tenter_workload::{Destination, Transfer, split};
 
 use crate::build::{Context, Peers, Schedules};
-use crate::ledger::{FlowKey, Ledger};
+use crate::partition_records::{FlowKey, PartitionRecords};
 use crate::scale_up::ScaleUpPort;
 
 /// A rank of a job, on its host.
@@ -80,11 +80,11 @@ struct OpenLoop {
     next: u32,
 }
 
-/// What a host needs of its surroundings while it handles one thing.
+/// What a host needs of its environment while it handles one thing.
 pub(crate) struct HostScope<'a> {
     pub(crate) context: &'a Context,
     pub(crate) schedules: &'a Schedules,
-    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) partition_records: &'a mut PartitionRecords,
 }
 
 impl<'a> HostScope<'a> {
@@ -188,7 +188,7 @@ impl Host {
             return;
         }
         let peers = scope.peers();
-        let done = &mut scope.ledger.done;
+        let done = &mut scope.partition_records.done;
         let delivery = self
             .nic
             .arrive(&scope.context.nic, packet, &peers, medium, done);
@@ -203,9 +203,9 @@ impl Host {
             while let Some(delivery) = self.nic.next_delivery() {
                 self.deliver(&delivery, scope);
             }
-        } else if !scope.ledger.done.is_empty() {
+        } else if !scope.partition_records.done.is_empty() {
             self.go_on_with_flows(scope);
-            scope.ledger.book_done();
+            scope.partition_records.book_done();
         }
     }
 
@@ -229,7 +229,7 @@ impl Host {
             }
             _ => {
                 let peers = scope.peers();
-                let done = &mut scope.ledger.done;
+                let done = &mut scope.partition_records.done;
                 let delivery = self.nic.fire(&scope.context.nic, now, &peers, medium, done);
                 self.book(delivery, scope);
             }
@@ -377,9 +377,9 @@ impl Host {
         };
         let turn = scope.schedules.turn(here.job);
         let is_flow = plan.flow_workload().is_some();
-        scope.ledger.delivered(key, turn, delivery);
+        scope.partition_records.delivered(key, turn, delivery);
         scope
-            .ledger
+            .partition_records
             .marked(key, turn, self.nic.take_marks(delivery.slot));
         // A flow releases another once it is acknowledged.
         if is_flow {
@@ -401,7 +401,7 @@ impl Host {
     pub(crate) fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
         let schedule = scope.schedules.of(job);
-        let mut released = std::mem::take(&mut scope.ledger.released);
+        let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
         let delay = scope.context.nic.step_delay.ps();
@@ -422,13 +422,13 @@ impl Host {
                 }
             }
         }
-        scope.ledger.released = released;
+        scope.partition_records.released = released;
     }
 
     /// In workloads of flows, starts what follows those that have just been acknowledged.
     #[inline(never)]
     fn go_on_with_flows(&mut self, scope: &HostScope<'_>) {
-        for done in &scope.ledger.done {
+        for done in &scope.partition_records.done {
             let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
             if scope.context.jobs[usize::from(job)]
                 .flow_workload()

@@ -3,7 +3,7 @@
 use tenter_record::{CollectiveRow, nearest_rank};
 use tenter_units::Time;
 
-use crate::accounts::Tally;
+use crate::flow_table::Tally;
 use crate::jobs::JobPlan;
 
 /// The time on the full mesh of a collective of which such a share has arrived: that of its

@@ -13,7 +13,6 @@
 //!
 //! [digest]: tenter_record::Digest
 
-mod accounts;
 mod build;
 mod circuits;
 mod conservation;
@@ -24,6 +23,7 @@ mod driver;
 mod fabric;
 mod faults;
 mod flow_control;
+mod flow_table;
 mod flow_tally;
 mod followers;
 mod hash_paths;
@@ -32,8 +32,8 @@ mod ideal_ratio;
 mod ideals;
 mod interference;
 mod jobs;
-mod ledger;
 mod notices;
+mod partition_records;
 mod power;
 mod queue_log;
 mod routes;

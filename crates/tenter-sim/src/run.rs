@@ -13,12 +13,12 @@ use tenter_units::Time;
 use tenter_workload::WorkloadError;
 use tenter_workload::flow_workload::FlowSchedule;
 
-use crate::accounts::Accounts;
 use crate::build::{self, Context};
 use crate::circuits::Circuits;
 use crate::driver::{Driver, WindowedDriver};
 use crate::fabric::NodeModel;
 use crate::faults::Faults;
+use crate::flow_table::FlowTable;
 use crate::followers::Followers;
 use crate::hash_paths::HashPath;
 use crate::ideals::Ideals;
@@ -226,14 +226,14 @@ impl<D: Driver> Simulation<D> {
     /// # Errors
     /// When the sink fails, or frames are not conserved.
     pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
-        let mut course = Course::new(&mut self.driver, sink)?;
+        let mut course = RunLoop::new(&mut self.driver, sink)?;
         course.sampler = Sampler::new(self.sample_interval);
         course.faults = std::mem::take(&mut self.faults);
         course.circuits = std::mem::take(&mut self.circuits);
         course.steering = std::mem::take(&mut self.steering);
         let stopped = course.run(self.time_limit)?;
-        let Course {
-            accounts,
+        let RunLoop {
+            flow_table,
             now,
             faults,
             circuits,
@@ -251,7 +251,7 @@ impl<D: Driver> Simulation<D> {
             stalls: stall::explain(&self.driver, &faults, stopped.as_ref()),
             stopped,
         };
-        let mut outcome = summary::outcome(&self.driver, &accounts, trial);
+        let mut outcome = summary::outcome(&self.driver, &flow_table, trial);
         outcome.counts.circuits = circuits.into_rows();
         outcome.counts.steering = steering.into_rows();
         let profile = self.power.as_ref();
@@ -274,13 +274,13 @@ fn stop_sending<D: Driver>(driver: &mut D, now: u64) {
 }
 
 /// One run under way.
-struct Course<'a, D: Driver, S: Sink> {
+struct RunLoop<'a, D: Driver, S: Sink> {
     driver: &'a mut D,
     sink: &'a mut S,
     context: Arc<Context>,
     jobs: Vec<JobState>,
     followers: Followers,
-    accounts: Accounts,
+    flow_table: FlowTable,
     /// Whether some job would go on for ever.
     has_background: bool,
     /// When background jobs are cut off, once that is known.
@@ -298,7 +298,7 @@ struct Course<'a, D: Driver, S: Sink> {
     hops_reported: u64,
 }
 
-impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
+impl<'a, D: Driver, S: Sink> RunLoop<'a, D, S> {
     fn new(driver: &'a mut D, sink: &'a mut S) -> Result<Self, SimulationError> {
         let context = Arc::clone(&driver.fabric(0).context);
         let first = |plan: &JobPlan| JobState {
@@ -307,15 +307,15 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         };
         let jobs = context.jobs.iter().map(first).collect();
         let has_background = context.jobs.iter().any(|plan| plan.job.turns().is_none());
-        let accounts = Accounts::new(&context)?;
+        let flow_table = FlowTable::new(&context)?;
         let routes = Routes::new(&context);
         let followers = Followers::new(&context.jobs);
-        Ok(Course {
+        Ok(RunLoop {
             driver,
             sink,
             jobs,
             followers,
-            accounts,
+            flow_table,
             context,
             has_background,
             stop_at: None,
@@ -337,7 +337,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         let stopped = self.run_edges(time_limit)?;
         self.collect()?;
         if stopped.is_none() && !self.was_cut {
-            let of_flows = self.accounts.last_event();
+            let of_flows = self.flow_table.last_event();
             self.now = of_flows.max(summary::last_event(self.driver));
         }
         if self.sampler.is_due_at_end(self.now) {
@@ -380,8 +380,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             }
             self.finish_collectives(limit);
             self.stop_background();
-            if !self.faults.raging().is_empty() && self.is_done() {
-                self.faults.calm(self.driver, self.now);
+            if !self.faults.storming_hosts().is_empty() && self.is_done() {
+                self.faults.end_storms(self.driver, self.now);
             }
             if self.sampler.is_due(self.now) {
                 self.sample(self.now)?;
@@ -446,7 +446,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     /// no consequence: levels of idle ports that are refreshed once more, pauses that run out,
     /// background jobs.
     fn is_settled(&self) -> bool {
-        self.is_done() && self.judged().all(|job| self.accounts.is_settled(job))
+        self.is_done() && self.judged().all(|job| self.flow_table.is_settled(job))
     }
 
     /// The jobs that are no background load.
@@ -526,7 +526,8 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         );
         if !plan.is_endless() {
             let begins = (job, self.now);
-            self.accounts.begin(&context, begins, Arc::clone(&schedule));
+            self.flow_table
+                .begin(&context, begins, Arc::clone(&schedule));
         }
         for part in 0..self.driver.parts() {
             let schedules = &mut self.driver.fabric_mut(part).schedules;
@@ -598,7 +599,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
         self.collect()?;
         let given_up = |job: usize| self.jobs[job].running && self.jobs[job].end.is_some();
         let settled = |job| {
-            given_up(job) || self.accounts.is_settled(job) || stall::has_failed(self.driver, job)
+            given_up(job) || self.flow_table.is_settled(job) || stall::has_failed(self.driver, job)
         };
         let cut = self.judged().all(settled);
         self.was_cut = cut;
@@ -643,7 +644,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
                 continue;
             }
             state.running = false;
-            self.accounts.end(index, state.turn as usize, end);
+            self.flow_table.end(index, state.turn as usize, end);
             if plan.has_turn(state.turn + 1) {
                 state.turn += 1;
                 let pause = plan.job.gap.ps().saturating_add(plan.compute(state.turn));
@@ -697,7 +698,7 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
             return Ok(Some(deadlock));
         }
         self.give_up();
-        let (flows_done, flows_total) = self.accounts.judged_flows();
+        let (flows_done, flows_total) = self.flow_table.judged_flows();
         let progress = Progress {
             simulated: Time::from_ps(self.now),
             packet_hops: hops,
@@ -716,15 +717,18 @@ impl<'a, D: Driver, S: Sink> Course<'a, D, S> {
     /// Brings the records of all parts together and hands complete rows to the sink.
     fn collect(&mut self) -> Result<(), SimulationError> {
         for part in 0..self.driver.parts() {
-            let ledger = &mut self.driver.fabric_mut(part).ledger;
-            self.accounts.take_delivered(&self.context, ledger);
+            let partition_records = &mut self.driver.fabric_mut(part).partition_records;
+            self.flow_table
+                .take_delivered(&self.context, partition_records);
         }
         for part in 0..self.driver.parts() {
-            let ledger = &mut self.driver.fabric_mut(part).ledger;
-            self.accounts.take_acknowledged(ledger);
+            let partition_records = &mut self.driver.fabric_mut(part).partition_records;
+            self.flow_table.take_acknowledged(partition_records);
         }
         let sink = &mut *self.sink;
-        Ok(self.accounts.book(&self.context, |rows| sink.flows(rows))?)
+        Ok(self
+            .flow_table
+            .book(&self.context, |rows| sink.flows(rows))?)
     }
 }
 

@@ -14,7 +14,7 @@ use tenter_workload::collective::ScaleUp;
 
 use crate::build::Context;
 use crate::host::{Host, HostScope, Timer};
-use crate::ledger::FlowKey;
+use crate::partition_records::FlowKey;
 
 /// What an NPU has under way into its domain.
 #[derive(Debug, Default)]
@@ -151,7 +151,7 @@ impl Host {
                 latency_max: 0,
                 latency_sum: 0,
             };
-            scope.ledger.delivered(key, turn, &delivery);
+            scope.partition_records.delivered(key, turn, &delivery);
         }
         // A flow releases another once it is acknowledged.
         if context.jobs[usize::from(job)].flow_workload().is_some() {
@@ -178,7 +178,7 @@ impl Host {
                 queue_pair,
                 transfer: carried.id,
             };
-            scope.ledger.acknowledged(&Acknowledged {
+            scope.partition_records.acknowledged(&Acknowledged {
                 slot: 0,
                 request: WorkRequest {
                     tag: key.pack(),

@@ -60,7 +60,9 @@ fn broken(context: &Context, faults: &Faults) -> Vec<String> {
     };
     let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
     let links = faults.down().into_iter().map(link);
-    links.chain(faults.raging().iter().map(storm)).collect()
+    links
+        .chain(faults.storming_hosts().iter().map(storm))
+        .collect()
 }
 
 fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<String> {
@@ -126,7 +128,7 @@ pub(crate) fn stands_still<D: Driver>(driver: &D, job: usize, faults: &Faults) -
     if context.progress.missing(job) == 0 || faults.next_event() < u64::MAX {
         return false;
     }
-    let dark = dark_hosts(context, faults);
+    let dark = hosts_down(context, faults);
     let plan = &context.jobs[job];
     (0_u32..).zip(&plan.job.hosts).all(|(rank, &node)| {
         let Some(host) = host(driver, node) else {
@@ -140,7 +142,7 @@ pub(crate) fn stands_still<D: Driver>(driver: &D, job: usize, faults: &Faults) -
 }
 
 /// The hosts whose links are down, in order.
-fn dark_hosts(context: &Context, faults: &Faults) -> Vec<u32> {
+fn hosts_down(context: &Context, faults: &Faults) -> Vec<u32> {
     let topology = context.topology();
     let ends = faults.down().into_iter();
     let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);

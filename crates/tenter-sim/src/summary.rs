@@ -11,12 +11,12 @@ use tenter_record::{
 };
 use tenter_units::{Rate, Time};
 
-use crate::accounts::{Accounts, Tally};
 use crate::build::{Context, lookahead};
 use crate::counters;
 use crate::credit;
 use crate::driver::Driver;
 use crate::fabric::NodeModel;
+use crate::flow_table::{FlowTable, Tally};
 use crate::flow_tally::FlowTally;
 use crate::ideal_ratio;
 use crate::ideals::{Ideals, Times};
@@ -44,7 +44,7 @@ const SWITCH_QUEUE: u64 = 6;
 const SWITCH_POOL: u64 = 7;
 const NIC_PAUSES: u64 = 8;
 const NIC_CONTROL: u64 = 9;
-const TROUBLE: u64 = 10;
+const LINK_FAULTS: u64 = 10;
 const LEAF: u64 = 11;
 
 /// Packets of any kind, counted once per link.
@@ -103,33 +103,33 @@ pub(crate) fn nodes<D: Driver>(driver: &D) -> impl Iterator<Item = (u32, &NodeMo
     })
 }
 
-pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'_>) -> Outcome {
+pub(crate) fn outcome<D: Driver>(driver: &D, flow_table: &FlowTable, trial: Trial<'_>) -> Outcome {
     let context = driver.fabric(0).context();
     let counts = counters::counts(driver, trial.ended);
-    let mut digest = accounts.digest;
+    let mut digest = flow_table.digest;
     add_counters(driver, trial.ended, &mut digest);
     for port in &counts.ports {
         let lost = [port.lost_frames, port.lost_bytes, port.lost_pause_frames];
         let unsent = [port.unsent_frames, port.unsent_bytes, port.watchdog_storms];
         let dropped = [port.watchdog_dropped_frames, port.watchdog_dropped_bytes];
         if [lost, unsent].concat() != [0; 6] || dropped != [0; 2] {
-            digest.add(&[TROUBLE, u64::from(port.node), u64::from(port.port)]);
+            digest.add(&[LINK_FAULTS, u64::from(port.node), u64::from(port.port)]);
             digest.add(&[&lost[..], &unsent, &dropped].concat());
         }
     }
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
     for index in 0..context.jobs.len() {
-        let tallies = &accounts.tallies[index];
+        let tallies = &flow_table.tallies[index];
         let rows = collective_rows((context, trial.ideals), index, tallies, &mut digest);
-        let job = job_row(driver, accounts, (index, &rows), &trial);
+        let job = job_row(driver, flow_table, (index, &rows), &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
             job,
             collectives: rows,
         });
     }
-    let totals = totals(driver, accounts.flows_booked(), &counts);
+    let totals = totals(driver, flow_table.flows_booked(), &counts);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
     // Counters go on behind the last job, until the network is empty.
     let is_whole = stopped_by != Some(StopKind::User);
@@ -145,7 +145,7 @@ pub(crate) fn outcome<D: Driver>(driver: &D, accounts: &Accounts, trial: Trial<'
         notes: Vec::new(),
         // It takes further runs.
         interference: Vec::new(),
-        flow_sizes: flow_sizes(context, accounts),
+        flow_sizes: flow_sizes(context, flow_table),
         totals,
         // The caller knows the power profile.
         power: None,
@@ -390,9 +390,9 @@ fn distribution(times: &Histogram) -> Option<Distribution> {
 }
 
 /// Completion times by size of the jobs that run a workload of flows.
-fn flow_sizes(context: &Context, accounts: &Accounts) -> Vec<FlowSizeRow> {
+fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     let mut rows = Vec::new();
-    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&accounts.tallies) {
+    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&flow_table.tallies) {
         for tally in tallies.iter().filter_map(|tally| tally.flow_work.as_ref()) {
             rows.extend(tally.rows(job, &plan.job.name));
         }
@@ -455,7 +455,7 @@ fn nic_dropped(nic: &Nic) -> u64 {
 
 fn job_row<D: Driver>(
     driver: &D,
-    accounts: &Accounts,
+    flow_table: &FlowTable,
     (index, collectives): (usize, &[CollectiveRow]),
     trial: &Trial<'_>,
 ) -> JobRow {
@@ -475,7 +475,7 @@ fn job_row<D: Driver>(
     let compute = Time::from_ps(compute.fold(0, u64::saturating_add));
     let until = end.unwrap_or(Time::from_ps(trial.ended));
     let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
-    let rx_bytes = accounts.received_bytes[index] + under_way(driver, plan);
+    let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
     JobRow {
         job: index as u32,
         name: job.name.clone(),

@@ -354,7 +354,7 @@ mod tests {
     }
 
     /// What there is of faults and impairments in a plan.
-    fn trouble_of(plan: &Plan) -> Vec<&'static str> {
+    fn link_faults_of(plan: &Plan) -> Vec<&'static str> {
         let fault = |is: fn(&Fault) -> bool| plan.faults.events.iter().any(|of| is(&of.fault));
         let impaired = |is: fn(&LinkImpairment) -> bool| plan.impairments.iter().any(is);
         let rules =
@@ -433,7 +433,7 @@ mod tests {
                 runs.clone().any(|run| run.kind.is_endless()),
             ),
             (
-                "flows by a law",
+                "flows by a distribution",
                 runs.clone().any(|run| run.kind.flow_workload().is_some()),
             ),
             (
@@ -531,7 +531,7 @@ mod tests {
             buffers_of,
             flow_control_of,
             recovery_of,
-            trouble_of,
+            link_faults_of,
             hosts_of,
             credit_of,
             signals_of,
@@ -562,7 +562,7 @@ mod tests {
         "drawn sizes",
         "computing",
         "endless flows",
-        "flows by a law",
+        "flows by a distribution",
         "flows in an open loop",
         "NICs with data of two classes",
         "one job after another",

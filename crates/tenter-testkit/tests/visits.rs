@@ -45,7 +45,7 @@ fn random_scenarios_take_every_way_through_a_visit() {
     }
     assert!(sum.by_port >= 100_000, "{sum:?}");
     assert!(sum.in_order >= 1_000, "{sum:?}");
-    assert!(sum.watchful >= 1_000, "{sum:?}");
+    assert!(sum.in_time_order >= 1_000, "{sum:?}");
     assert!(sum.journals_in_order >= 1_000, "{sum:?}");
     assert!(sum.journals - sum.journals_in_order >= 100, "{sum:?}");
     assert!(sum.slots_in_order >= 1_000, "{sum:?}");

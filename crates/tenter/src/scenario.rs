@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tenter_scenario::{Format, Laid, MAX_SOURCE_BYTES, Preset, load_laid, text_of};
+use tenter_scenario::{Format, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, text_of};
 
 use crate::{Error, Plan};
 
@@ -22,8 +22,8 @@ pub struct Scenario {
     format: Format,
     /// The folder in which files that it names are found.
     folder: Option<PathBuf>,
-    /// Keys laid over the text one after the other, and what problems call them.
-    laid: Vec<(String, String)>,
+    /// Keys overlay over the text one after the other, and what problems call them.
+    overlay: Vec<(String, String)>,
     settings: Vec<String>,
     seed: Option<u64>,
 }
@@ -103,7 +103,7 @@ impl Scenario {
             text,
             format,
             folder: None,
-            laid: Vec::new(),
+            overlay: Vec::new(),
             settings: Vec::new(),
             seed: None,
         }
@@ -121,7 +121,7 @@ impl Scenario {
     /// call, whole. `name` is what problems call it.
     #[must_use]
     pub fn with_keys(mut self, name: &str, yaml: impl Into<String>) -> Scenario {
-        self.laid.push((name.to_owned(), yaml.into()));
+        self.overlay.push((name.to_owned(), yaml.into()));
         self
     }
 
@@ -167,12 +167,12 @@ impl Scenario {
             Some(folder) => beside(folder, named),
             None => Err("write what it holds into the scenario".to_owned()),
         };
-        let laid = self.laid.iter();
-        let laid: Vec<Laid<'_>> = laid
-            .map(|(source_name, text)| Laid { source_name, text })
+        let overlay = self.overlay.iter();
+        let overlay: Vec<Overlay<'_>> = overlay
+            .map(|(source_name, text)| Overlay { source_name, text })
             .collect();
         let (format, settings) = (self.format, &self.settings);
-        let loaded = load_laid(text, name, format, &laid, settings, self.seed, &files)?;
+        let loaded = load_overlaid(text, name, format, &overlay, settings, self.seed, &files)?;
         Ok(Plan::new(loaded))
     }
 }

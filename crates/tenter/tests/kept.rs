@@ -212,7 +212,7 @@ fn the_last_seed_counts_however_it_is_given() {
 
 #[test]
 fn keys_are_laid_one_over_the_other_beside_the_files_of_a_scenario() {
-    let scratch = Scratch::new("laid");
+    let scratch = Scratch::new("overlay");
     fs::write(
         scratch.join("sends.csv"),
         "source,destination,bytes\n0,1,1000000\n",

@@ -22,7 +22,7 @@ fn a_workload_leaves_rows_and_percentiles_by_size() {
     let answer = workplace.words("run load.yaml -o trial").expect(0);
     for part in [
         "web: flow completion times by size",
-        "slow-down P50",
+        "slowdown P50",
         "flows, open-loop",
     ] {
         assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);

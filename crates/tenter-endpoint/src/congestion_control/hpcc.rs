@@ -2,13 +2,14 @@
 //!
 //! Source: Li et al., "HPCC: High Precision Congestion Control" (2019), algorithm 1.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::{Share, component};
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
-use super::{Control, Feedback, part_of};
+use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
-/// The target utilisation is given in these parts of one.
-pub const PARTS: u32 = 1_000_000;
 /// Frame bytes of the telemetry header without any hop, and of each hop: 42 for five of them.
 const HEADER_BYTES: u32 = 2;
 const HOP_BYTES: u32 = 8;
@@ -16,40 +17,39 @@ const HOP_BYTES: u32 = 8;
 const ONE: u64 = 1 << 20;
 /// Windows are counted in these parts of a byte.
 const BYTE: u64 = 1 << 10;
-const SECOND: u64 = 1_000_000_000_000;
 
-/// The parameters of the window computation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hpcc {
-    /// T: the round-trip time of an idle network, a little more rather than less.
-    pub base_round_trip: Time,
-    /// Eta, the utilisation aimed at, in [`PARTS`] of one.
-    pub target: u32,
-    /// After so many additive increases in a row the window follows the utilisation again.
-    pub max_stage: u32,
-    /// `W_AI`: additive increase, in wire bytes.
-    pub additive_bytes: u32,
-    /// The line rate `additive_bytes` is meant for: on other lines it is in proportion. `None`: it
-    /// is the same on all.
-    pub scale_from: Option<Rate>,
-    /// Hops for which packets have room.
-    pub hops: u8,
+/// What a window may grow by in a round trip.
+const INCREASES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 20);
+/// The least utilisation to aim at, in millionths.
+const TARGET_MIN: u32 = 10_000;
+
+component! {
+    /// The parameters of the window computation.
+    pub struct Hpcc {
+        /// T, the round-trip time of an idle network: the longest there is, or a little more.
+        base_round_trip: Time = "13us", in TICK_MIN..=SECOND,
+            from "HPCC (2019), section 5.1, for its simulated fabric; it depends on the network";
+        /// Eta, the utilisation of the busiest link that windows aim at; at least 0.01.
+        target: Share = "0.95", unless too_little, from "HPCC (2019), section 5.1";
+        /// After so many additive increases in a row a window follows the utilisation again.
+        max_stage: u32 = "5", in 0..=1000, from "HPCC (2019), section 5.1";
+        /// `W_AI`: what a window grows in a round trip, in wire bytes.
+        additive_increase: Bytes = "80B", in INCREASES,
+            from "HPCC (2019), section 5.1, at 100 Gb/s";
+        /// The line rate that `additive_increase` is meant for: on other lines it is in proportion.
+        scale_from: Option<Rate> = "100Gbps", in RATES,
+            from "HPCC (2019), section 3.3: W_AI is a share of what the line carries in a round trip";
+        /// Switches for which packets have room; each takes 8 bytes of every data packet and its
+        /// answer, and 2 more are taken for all. Switches beyond write nothing.
+        hops: u8 = "5", in 1..=15, from "HPCC (2019), section 4.1";
+    }
 }
 
-impl Default for Hpcc {
-    /// The paper's: eta 0.95, five stages, 80 bytes on lines of 100G, a round trip of 13 us in its
-    /// simulations, and
-    /// 42 bytes of telemetry for five hops.
-    fn default() -> Hpcc {
-        Hpcc {
-            base_round_trip: Time::from_us(13),
-            target: 950_000,
-            max_stage: 5,
-            additive_bytes: 80,
-            scale_from: Some(Rate::from_gbps(100)),
-            hops: 5,
-        }
-    }
+fn too_little(target: Share) -> Option<(String, String)> {
+    (target.ppm() < TARGET_MIN).then(|| {
+        let remedy = "give a utilisation of at least 0.01";
+        ("is too little to send at".to_owned(), remedy.to_owned())
+    })
 }
 
 /// A queue pair.
@@ -79,17 +79,17 @@ impl Hpcc {
 
     /// What a line carries in a base round trip, in parts of a [`BYTE`].
     fn most(&self, line: u64) -> u64 {
-        part_of(line * BYTE, self.base_round_trip.ps(), 8 * SECOND).max(BYTE)
+        part_of(line * BYTE, self.base_round_trip.ps(), 8 * SECOND.ps()).max(BYTE)
     }
 
     /// How busy a link was between two hops, in parts of [`ONE`]: what waited, over what it carries
     /// in a base round trip, and what it sent, over what it could have.
     fn busy(&self, before: &Hop, now: &Hop) -> u64 {
         let bits = now.queue_bytes.min(before.queue_bytes) * 8;
-        let waits = u128::from(bits) * u128::from(ONE) * u128::from(SECOND)
+        let waits = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
             / (u128::from(now.rate.max(1)) * u128::from(self.base_round_trip.ps().max(1)));
         let bits = now.sent_bytes.wrapping_sub(before.sent_bytes) * 8;
-        let sent = u128::from(bits) * u128::from(ONE) * u128::from(SECOND)
+        let sent = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
             / (u128::from(now.rate.max(1)) * u128::from((now.at - before.at).max(1)));
         u64::try_from(waits + sent)
             .unwrap_or(u64::MAX)
@@ -113,8 +113,8 @@ impl Hpcc {
 
     /// The window that follows from the reference.
     fn compute(&self, flow: &mut Flow, updates: bool) {
-        let target = part_of(ONE, u64::from(self.target), u64::from(PARTS));
-        let more = u64::from(self.additive_bytes) * BYTE;
+        let target = part_of(ONE, u64::from(self.target.ppm()), u64::from(Share::PARTS));
+        let more = self.additive_increase.count() * BYTE;
         let follows = flow.utilisation >= target || flow.stage >= self.max_stage;
         let base = if follows {
             part_of(flow.reference, target, flow.utilisation.max(1)).min(flow.most)
@@ -143,10 +143,10 @@ impl Control for Hpcc {
         let Some(from) = self.scale_from else {
             return self;
         };
-        let bytes = u64::from(self.additive_bytes);
+        let bytes = self.additive_increase.count();
         let bytes = part_of(bytes, line, from.bits_per_second()).max(1);
         Hpcc {
-            additive_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            additive_increase: Bytes::new(bytes.min(u64::from(u32::MAX))),
             scale_from: None,
             ..self
         }
@@ -172,7 +172,7 @@ impl Control for Hpcc {
             return u64::MAX;
         }
         let round_trip = self.base_round_trip.ps().max(1);
-        part_of(flow.window, 8 * SECOND / BYTE, round_trip).max(1)
+        part_of(flow.window, 8 * SECOND.ps() / BYTE, round_trip).max(1)
     }
 
     /// A packet may be sent while less than the window is under way.

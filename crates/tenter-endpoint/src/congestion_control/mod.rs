@@ -4,8 +4,10 @@
 //! with a rate, a window, or both. Nothing is kept for a queue pair that is not limited. Timers are
 //! no events: they are caught up when the queue pair is next touched.
 
+use std::ops::RangeInclusive;
+
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
-use tenter_units::Rate;
+use tenter_units::{Rate, Time};
 
 pub mod dcqcn;
 pub mod hpcc;
@@ -16,6 +18,13 @@ pub use dcqcn::Dcqcn;
 pub use hpcc::Hpcc;
 pub use swift::Swift;
 pub use timely::Timely;
+
+/// No timer and no threshold is longer.
+const SECOND: Time = Time::from_us(1_000_000);
+/// Timers are no finer: a million steps a second are caught up one by one.
+const TICK_MIN: Time = Time::from_ns(100);
+/// Rates of increase, and least rates.
+const RATES: RangeInclusive<Rate> = Rate::from_bits_per_second(1_000)..=Rate::from_gbps(100_000);
 
 /// The congestion control of all NICs of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]

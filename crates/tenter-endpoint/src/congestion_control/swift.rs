@@ -3,58 +3,41 @@
 //! Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter" (2020), algorithm 1 and section 3.5.
 
+use tenter_config::{Share, component};
 use tenter_units::Time;
 
-use super::{Control, Feedback, part_of};
+use super::{Control, Feedback, SECOND, TICK_MIN, part_of};
 
-/// Multiplicative decreases are given in these parts of one.
-pub const PARTS: u32 = 1_000_000;
 /// Windows are counted in these parts of a packet.
 const PACKET: u64 = 1 << 16;
+/// The largest window, in packets.
+const PACKETS_MAX: u32 = 1 << 20;
+/// The window from which on downwards all of the scaling range is added: 0.1 packets (section 3.5).
+const SCALING_MIN_WINDOW: u64 = PACKET / 10;
+/// The window from which on upwards nothing of it is added: 100 packets (section 3.5).
+const SCALING_MAX_WINDOW: u64 = 100 * PACKET;
+/// The smallest window, a thousandth of a packet: assumed.
+const MIN_WINDOW: u64 = PACKET / 1000;
 
-/// The parameters of the window computation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Swift {
-    /// The target for large windows.
-    pub base_target: Time,
-    /// What small windows add to it at most, so that many flows share a link fairly.
-    pub scaling_range: Time,
-    /// The window, in thousandths of a packet, from which on downwards all of it is added.
-    pub scaling_min_window: u32,
-    /// The window, in packets, from which on upwards nothing is added.
-    pub scaling_max_window: u32,
-    /// Additive increase in a round trip, in thousandths of a packet.
-    pub additive: u32,
-    /// Multiplicative decrease, in [`PARTS`] of one.
-    pub beta: u32,
-    /// The most a window falls at once, in [`PARTS`] of one.
-    pub max_decrease: u32,
-    /// The window of a new queue pair, in packets.
-    pub initial_window: u32,
-    /// The smallest window, in thousandths of a packet.
-    pub min_window: u32,
-    /// The largest window, in packets.
-    pub max_window: u32,
-}
-
-impl Default for Swift {
-    /// The paper's where it has them: additive increase 1, beta 0.8, at most 0.5 at once, scaling
-    /// between windows of 0.1 and 100. Its targets depend on the network: 25 us, which it shows for
-    /// its fabric, and a range of 100 us. A window is 0.001 to 1,024 packets and begins with 100:
-    /// assumed.
-    fn default() -> Swift {
-        Swift {
-            base_target: Time::from_us(25),
-            scaling_range: Time::from_us(100),
-            scaling_min_window: 100,
-            scaling_max_window: 100,
-            additive: 1000,
-            beta: 800_000,
-            max_decrease: 500_000,
-            initial_window: 100,
-            min_window: 1,
-            max_window: 1024,
-        }
+component! {
+    /// The parameters of the window computation.
+    pub struct Swift {
+        /// The round-trip time that large windows aim at.
+        base_target: Time = "25us", in TICK_MIN..=SECOND,
+            from "Swift (2020), what it shows for its own fabric; it depends on the network";
+        /// What small windows add to the target at most, so that many flows share a link fairly.
+        scaling_range: Time = "100us", in Time::ZERO..=SECOND,
+            from "assumed: four times the base target";
+        /// What a window grows in a round trip, in packets.
+        additive_increase: u32 = "1", in 1..=1000, from "Swift (2020), algorithm 1";
+        /// Multiplicative decrease.
+        beta: Share = "0.8", from "Swift (2020), algorithm 1";
+        /// The most that a window falls at once.
+        max_decrease: Share = "0.5", from "Swift (2020), algorithm 1";
+        /// The window of a new QP, in packets.
+        initial_window: u32 = "100", in 1..=PACKETS_MAX, from "assumed";
+        /// The largest window, in packets.
+        max_window: u32 = "1024", in 1..=PACKETS_MAX, from "assumed";
     }
 }
 
@@ -72,11 +55,6 @@ pub(crate) struct Flow {
     frame_bytes: u64,
 }
 
-/// A window of thousandths of a packet, in parts of a [`PACKET`].
-fn thousandths(window: u32) -> u64 {
-    u64::from(window) * PACKET / 1000
-}
-
 /// One over the square root of a window, in 2^-16.
 fn inverse_root(window: u64) -> u64 {
     (1 << 32) / (window << 16).isqrt().max(1)
@@ -86,16 +64,15 @@ impl Swift {
     /// The round-trip time that a window aims at, in ps.
     fn target(&self, window: u64) -> u64 {
         let of = inverse_root(window);
-        let most = inverse_root(thousandths(self.scaling_min_window).max(1));
-        let least = inverse_root(u64::from(self.scaling_max_window) * PACKET);
+        let most = inverse_root(SCALING_MIN_WINDOW);
+        let least = inverse_root(SCALING_MAX_WINDOW);
         let above = of.clamp(least, most.max(least)) - least;
         let span = most.saturating_sub(least).max(1);
         self.base_target.ps() + part_of(self.scaling_range.ps(), above, span)
     }
 
     fn bounded(&self, window: u64) -> u64 {
-        let least = thousandths(self.min_window).max(1);
-        window.clamp(least, (u64::from(self.max_window) * PACKET).max(least))
+        window.clamp(MIN_WINDOW, u64::from(self.max_window) * PACKET)
     }
 
     /// The window falls by a share of it, unless it has within the last round trip.
@@ -103,8 +80,8 @@ impl Swift {
         if now < flow.fell_at + flow.round_trip {
             return;
         }
-        let share = share.min(u64::from(self.max_decrease));
-        let less = part_of(flow.window, share, u64::from(PARTS));
+        let share = share.min(u64::from(self.max_decrease.ppm()));
+        let less = part_of(flow.window, share, u64::from(Share::PARTS));
         flow.window = self.bounded(flow.window - less);
         flow.fell_at = now;
     }
@@ -158,7 +135,7 @@ impl Control for Swift {
         flow.round_trip = round_trip;
         let target = self.target(flow.window);
         if packets > 0 && round_trip < target {
-            let more = thousandths(self.additive) * u64::from(packets);
+            let more = u64::from(self.additive_increase) * PACKET * u64::from(packets);
             let more = if flow.window >= PACKET {
                 part_of(more, PACKET, flow.window)
             } else {
@@ -166,13 +143,13 @@ impl Control for Swift {
             };
             flow.window = self.bounded(flow.window + more);
         } else if round_trip > target {
-            let share = part_of(u64::from(self.beta), round_trip - target, round_trip);
+            let share = part_of(u64::from(self.beta.ppm()), round_trip - target, round_trip);
             self.lower(flow, share, now);
         }
     }
 
     fn lost(&self, flow: &mut Flow, now: u64) {
-        self.lower(flow, u64::from(self.max_decrease), now);
+        self.lower(flow, u64::from(self.max_decrease.ppm()), now);
     }
 
     fn is_over(&self, _: &Flow) -> bool {

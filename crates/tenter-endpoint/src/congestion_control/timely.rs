@@ -3,57 +3,44 @@
 //! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (2015),
 //! algorithm 1 and section 4.4.
 
+use tenter_config::{Share, component};
 use tenter_units::{Rate, Time};
 
-use super::{Control, Feedback, part_of};
+use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
-/// Weights are given in these parts of one.
-pub const PARTS: u32 = 1_000_000;
-
-/// The parameters of the rate computation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timely {
-    /// Below this round-trip time the rate rises whatever the gradient.
-    pub low: Time,
-    /// Above this round-trip time the rate falls whatever the gradient.
-    pub high: Time,
-    /// What gradients are measured in: the round-trip time of an idle network.
-    pub least: Time,
-    /// Weight of a new difference of round-trip times in their average, in [`PARTS`] of one.
-    pub weight: u32,
-    /// Multiplicative decrease, in [`PARTS`] of one.
-    pub beta: u32,
-    /// Additive increase.
-    pub additive: Rate,
-    /// The line rate that `additive` and `min_rate` are meant for: on other lines they are in
-    /// proportion. `None`: they are the same on all.
-    pub scale_from: Option<Rate>,
-    /// After so many times in a row without a rising round-trip time, the rate rises
-    /// [`Timely::hyper_factor`] times as much.
-    pub hyper_after: u32,
-    /// How much more.
-    pub hyper_factor: u32,
-    /// The rate never falls below.
-    pub min_rate: Rate,
+component! {
+    /// The parameters of the rate computation.
+    pub struct Timely {
+        /// Below this round-trip time the rate rises whatever the gradient.
+        low: Time = "50us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
+        /// Above this round-trip time the rate falls whatever the gradient.
+        high: Time = "500us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
+        /// What gradients are measured in: the round-trip time of an idle network.
+        base_round_trip: Time = "20us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
+        /// Weight of a new difference of round-trip times in their average.
+        weight: Share = "0.875", from "TIMELY (2015), section 5";
+        /// Multiplicative decrease.
+        beta: Share = "0.8", from "TIMELY (2015), section 5";
+        /// Additive increase.
+        additive_increase: Rate = "10Mbps", in RATES, from "TIMELY (2015), section 5, at 10 Gb/s";
+        /// The line rate that `additive_increase` and `min_rate` are meant for: on other lines they
+        /// are in proportion.
+        scale_from: Option<Rate> = "10Gbps", in RATES;
+        /// After so many times in a row without a rising round-trip time, the rate rises
+        /// `hyper_factor` times as much.
+        hyper_after: u32 = "5", in 1..=1000, from "TIMELY (2015), section 4.4";
+        /// How much more.
+        hyper_factor: u32 = "5", in 1..=1000, from "TIMELY (2015), section 4.4";
+        /// The rate never falls below.
+        min_rate: Rate = "10Mbps", in RATES, from "assumed: the paper has none";
+        check thresholds;
+    }
 }
 
-impl Default for Timely {
-    /// The paper's: 50 and 500 us, 20 us, 0.875, 0.8, 10 Mb/s at 10G, five times as much after
-    /// five. The least rate is assumed; the paper has none.
-    fn default() -> Timely {
-        Timely {
-            low: Time::from_us(50),
-            high: Time::from_us(500),
-            least: Time::from_us(20),
-            weight: 875_000,
-            beta: 800_000,
-            additive: Rate::from_bits_per_second(10_000_000),
-            scale_from: Some(Rate::from_gbps(10)),
-            hyper_after: 5,
-            hyper_factor: 5,
-            min_rate: Rate::from_bits_per_second(10_000_000),
-        }
-    }
+/// The upper threshold must not be below the lower one.
+fn thresholds(timely: &Timely) -> Option<(&'static str, &'static str, &'static str)> {
+    let remedy = "give `high` at least as much as `low`";
+    (timely.low > timely.high).then_some(("high", "is less than `low`", remedy))
 }
 
 /// A queue pair. Rates are in bits per second, times in ps.
@@ -71,15 +58,15 @@ pub(crate) struct Flow {
 
 impl Timely {
     fn raise(&self, flow: &mut Flow, times: u32) {
-        let more = self.additive.bits_per_second() * u64::from(times);
+        let more = self.additive_increase.bits_per_second() * u64::from(times);
         flow.rate = (flow.rate + more).min(flow.line);
     }
 
     /// The rate falls by `beta` times a share of it.
     fn lower(&self, flow: &mut Flow, (part, whole): (u64, u64)) {
         // Not below nothing, however steep the gradient.
-        let share = part_of(u64::from(self.beta), part, whole).min(u64::from(PARTS));
-        let less = part_of(flow.rate, share, u64::from(PARTS));
+        let share = part_of(u64::from(self.beta.ppm()), part, whole).min(u64::from(Share::PARTS));
+        let less = part_of(flow.rate, share, u64::from(Share::PARTS));
         let min = self.min_rate.bits_per_second().min(flow.rate);
         flow.rate = (flow.rate - less).max(min);
     }
@@ -97,7 +84,7 @@ impl Control for Timely {
             })
         };
         Timely {
-            additive: scaled(self.additive),
+            additive_increase: scaled(self.additive_increase),
             min_rate: scaled(self.min_rate),
             scale_from: None,
             ..self
@@ -134,8 +121,8 @@ impl Control for Timely {
         if before == 0 {
             return;
         }
-        let parts = i64::from(PARTS);
-        let weight = i64::from(self.weight);
+        let parts = i64::from(Share::PARTS);
+        let weight = i64::from(self.weight.ppm());
         // Round-trip times are at most half a second: 2^39 ps, which leaves room for the weights.
         let new = round_trip.cast_signed() - before.cast_signed();
         flow.difference = ((parts - weight) * flow.difference + weight * new) / parts;
@@ -151,7 +138,10 @@ impl Control for Timely {
             let often = flow.falling >= self.hyper_after;
             self.raise(flow, if often { self.hyper_factor } else { 1 });
         } else {
-            self.lower(flow, (flow.difference.cast_unsigned(), self.least.ps()));
+            self.lower(
+                flow,
+                (flow.difference.cast_unsigned(), self.base_round_trip.ps()),
+            );
         }
     }
 
@@ -216,7 +206,7 @@ mod tests {
     #[test]
     fn steps_are_in_proportion_to_the_line_and_rates_stay_in_bounds() {
         let control = Timely::default().on_line(400 * GBPS);
-        assert_eq!(control.additive.bits_per_second(), 400_000_000);
+        assert_eq!(control.additive_increase.bits_per_second(), 400_000_000);
         let mut flow = control.start(400 * GBPS, 0);
         assert_eq!(after(&control, &mut flow, &[10, 10]), 400 * GBPS);
         // A gradient beyond one takes all but the least rate, 10 Mb/s at 10G.

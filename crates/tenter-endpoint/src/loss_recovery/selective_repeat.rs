@@ -8,27 +8,23 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tenter_config::component;
+
 use crate::receive::{Delivery, ReceiveQueuePair};
 
-/// Parameters of selective repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SelectiveRepeat {
-    /// How many packets a receiver keeps track of beyond the first missing one, and so how many a
-    /// sender may have unacknowledged.
-    pub window_packets: u32,
-    /// A packet counts as lost once one that was sent so many packets later has arrived: 1 where
-    /// the network keeps packets in order.
-    pub reorder_packets: u32,
-}
+/// Packets that a window or a distance may have.
+const PACKETS_MAX: u32 = 1 << 20;
 
-impl Default for SelectiveRepeat {
-    /// 4,096 packets: 16 MiB of full ones, so that no window closes on a link of 400 Gb/s in less
-    /// than 300 us.
-    fn default() -> SelectiveRepeat {
-        SelectiveRepeat {
-            window_packets: 4096,
-            reorder_packets: 1,
-        }
+component! {
+    /// Parameters of selective repeat.
+    pub struct SelectiveRepeat {
+        /// How many packets a receiver keeps track of beyond the first missing one, and so how many
+        /// a QP may have unacknowledged.
+        window: u32 = "4096", in 1..=PACKETS_MAX,
+            from "16 MiB of full packets: more than a link of 400 Gb/s carries in 300 us";
+        /// A packet counts as lost once one that was sent so many packets later has arrived; more
+        /// than 1 where packets overtake each other.
+        reorder: u32 = "1", in 1..=PACKETS_MAX;
     }
 }
 
@@ -133,7 +129,7 @@ impl Gaps {
     ) -> Placed {
         let expected = queue_pair.expected;
         let ahead = sequence.wrapping_sub(expected);
-        if ahead >= spec.window_packets {
+        if ahead >= spec.window {
             return Placed::Beyond;
         }
         let gap = self.0.entry(slot).or_default();
@@ -151,9 +147,9 @@ impl Gaps {
         // By distance from the first missing one; what is before it is missing no more.
         let reported = gap.reported.wrapping_sub(expected);
         let from = if reported > u32::MAX / 2 { 0 } else { reported };
-        let until = (ahead + 1).saturating_sub(spec.reorder_packets);
+        let until = (ahead + 1).saturating_sub(spec.reorder);
         gap.reported = expected.wrapping_add(from.max(until));
-        gap.arrived((sequence, expected), spec.reorder_packets, &mut lost);
+        gap.arrived((sequence, expected), spec.reorder, &mut lost);
         gap.ask(expected, (from, until), &mut lost);
         Placed::Stored
     }
@@ -184,7 +180,7 @@ impl Gaps {
         queue_pair.gap = !gap.stored.is_empty();
         if queue_pair.gap {
             let arrived = (sequence, queue_pair.expected);
-            gap.arrived(arrived, spec.reorder_packets, &mut lost);
+            gap.arrived(arrived, spec.reorder, &mut lost);
         }
         asks
     }
@@ -258,8 +254,8 @@ mod tests {
         /// Expects the packet `FIRST`: numbers are given from there on, and wrap.
         fn new(reorder_packets: u32) -> Bench {
             let spec = SelectiveRepeat {
-                window_packets: 16,
-                reorder_packets,
+                window: 16,
+                reorder: reorder_packets,
             };
             let mut queue_pair = ReceiveQueuePair::default();
             queue_pair.expected = FIRST;

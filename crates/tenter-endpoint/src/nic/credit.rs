@@ -26,7 +26,7 @@ pub(super) struct NicLanes {
 impl Nic {
     /// Sends by credit in these classes (one bit each) and grants it, before anything has happened.
     pub fn work_by_credit(&mut self, spec: &CreditSpec, nic: &NicSpec, classes: u8) {
-        self.transmitter.heal_credit();
+        self.transmitter.return_lost_credit();
         self.is_plain = false;
         self.lanes = Some(Box::new(NicLanes {
             credits: [LaneCredit::new(spec); CLASSES],
@@ -92,7 +92,7 @@ impl Nic {
     }
 
     /// Goes by a flow-control packet of the leaf, or by word of a lost frame.
-    pub(super) fn hear_of_credit<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+    pub(super) fn on_credit<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, medium);
         let Some(lanes) = &mut self.lanes else {
             return;

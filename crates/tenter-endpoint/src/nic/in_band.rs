@@ -92,7 +92,7 @@ impl Nic {
 
     /// Takes a data packet that may have a record, and answers it in any case if it has.
     #[inline(never)]
-    pub(super) fn take_recorded<M: Medium>(
+    pub(super) fn on_recorded<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
@@ -108,7 +108,7 @@ impl Nic {
                 in_band.telemetry.sent(packet.sent)
             };
         }
-        let delivery = self.take_delayed(spec, &packet, directory, medium);
+        let delivery = self.on_delayed(spec, &packet, directory, medium);
         if self
             .in_band()
             .is_some_and(|own| own.answering != Telemetry::NONE)

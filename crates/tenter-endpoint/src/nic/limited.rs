@@ -63,7 +63,7 @@ impl Limits {
         let control = spec.congestion_control.as_ref();
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
-            let own = repeat.window_packets;
+            let own = repeat.window;
             window = Some(window.map_or(own, |window| window.min(own)));
         }
         Box::new(Limits {
@@ -407,12 +407,7 @@ impl Nic {
 
     /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
     #[inline(never)]
-    pub(super) fn take_mark(
-        &mut self,
-        spec: &NicSpec,
-        packet: &Packet,
-        directory: &impl Directory,
-    ) {
+    pub(super) fn on_mark(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
         self.counters.marked_packets += 1;
         let path = self.reply_path(packet.queue_pair, directory);
         let marked = self.marks.count(packet.queue_pair, self.receive.len());
@@ -443,7 +438,7 @@ impl Nic {
     }
 
     /// A notification has arrived, by itself or in an acknowledgement.
-    pub(super) fn take_notification(&mut self, packet: &Packet) {
+    pub(super) fn on_cnp(&mut self, packet: &Packet) {
         self.counters.rp_cnp_handled += 1;
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
@@ -452,9 +447,9 @@ impl Nic {
     }
 
     /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
-    pub(super) fn take_feedback(&mut self, packet: &Packet) {
+    pub(super) fn on_feedback(&mut self, packet: &Packet) {
         if packet.has(Packet::CONGESTION_ECHO) {
-            self.take_notification(packet);
+            self.on_cnp(packet);
         }
         let Some(limits) = &mut self.limits else {
             return;
@@ -491,7 +486,7 @@ impl Nic {
     }
 
     /// A receiver asks for some packets again.
-    pub(super) fn take_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
+    pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
         self.counters.packet_seq_err += 1;
         let slot = packet.queue_pair;
         let queue_pair = &mut self.send[slot as usize];

@@ -42,7 +42,7 @@ impl MarkBook {
     }
 
     /// The flag of the next acknowledgement of a slot, which has told of the marks by then.
-    pub(super) fn take_echo(&mut self, slot: u32) -> u8 {
+    pub(super) fn on_echo(&mut self, slot: u32) -> u8 {
         let marked = self.0.get_mut(slot as usize);
         let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));
         u8::from(echoes) * Packet::CONGESTION_ECHO

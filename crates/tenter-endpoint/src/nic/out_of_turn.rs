@@ -11,7 +11,7 @@ use crate::spec::NicSpec;
 impl Nic {
     /// Takes a data packet that is not the one expected next, or before which another came.
     #[inline(never)]
-    pub(super) fn take_out_of_turn<M: Medium>(
+    pub(super) fn on_out_of_order<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
@@ -61,7 +61,7 @@ impl Nic {
             let answer = (expected, self.answer_to(packet));
             self.counters.nak_sent += 1;
             let frame_bytes = Nic::ack_frame_bytes(spec);
-            let kind = (PacketKind::Nak, self.marks.take_echo(packet.queue_pair));
+            let kind = (PacketKind::Nak, self.marks.on_echo(packet.queue_pair));
             self.reply(reply, kind, frame_bytes, answer);
         }
         self.note(EventKind::Discarded, packet, medium);
@@ -184,7 +184,7 @@ impl Nic {
     }
 
     /// The sender has nothing more to send before a number, and has heard no acknowledgement.
-    pub(super) fn take_end_of_data(
+    pub(super) fn on_end_of_data(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,

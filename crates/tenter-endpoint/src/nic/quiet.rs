@@ -13,7 +13,7 @@ impl Nic {
     /// happens; says whether it is.
     // Once a packet; a call costs a quarter of it.
     #[inline(always)]
-    pub fn take_quietly<M: Medium>(
+    pub fn receive_fast<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,

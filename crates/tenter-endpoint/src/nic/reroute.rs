@@ -38,7 +38,7 @@ impl Nic {
     /// Takes a notice. One about a source port that the queue pair has left since, or that changes
     /// it too soon, is of no use.
     #[inline(never)]
-    pub(super) fn take_reroute(&mut self, spec: &NicSpec, packet: &Packet) {
+    pub(super) fn on_notice(&mut self, spec: &NicSpec, packet: &Packet) {
         let Some(rules) = &spec.reroute else {
             return;
         };

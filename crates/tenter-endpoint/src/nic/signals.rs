@@ -86,7 +86,7 @@ impl Nic {
     /// Obeys a signal: the queue pairs to its receiver wait until the time has passed. A signal
     /// never shortens a pause, for another switch may have asked for it.
     #[inline(never)]
-    pub(super) fn take_signal<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+    pub(super) fn on_signal<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
         self.note(EventKind::Obeyed, packet, medium);
         let Some(signal) = Signal::of(packet) else {
             return;

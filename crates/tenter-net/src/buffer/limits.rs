@@ -54,7 +54,7 @@ impl ClassRules {
         lossless.map_or(0, |lossless| lossless.xon_offset_bytes)
     }
 
-    /// Whether the account that decides is an output queue, rather than an ingress group.
+    /// Whether the account that decides is an output queue, rather than an priority group.
     #[inline]
     pub(super) fn goes_by_queue(&self) -> bool {
         self.lossless.is_none() || self.watch == Watch::Egress

@@ -1,4 +1,4 @@
-use super::{Admission, IngressRecord, Place, PoolRecord, SharedBuffer};
+use super::{Admission, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
 
 const LOSSLESS: usize = 0;
@@ -25,7 +25,7 @@ fn buffer() -> SharedBuffer {
     SharedBuffer::new(&classes, &[60_000; 2], &[5_000, 0, 5_000, 0], vec![1; 2])
 }
 
-fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<IngressRecord>) {
+fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
     let groups = (0..2).flat_map(|port| [LOSSLESS, LOSSY].map(|queue| (port, queue)));
     let groups = groups.map(|(port, queue)| buffer.ingress(port, queue, 9_000));
     (buffer.pools().collect(), groups.collect())

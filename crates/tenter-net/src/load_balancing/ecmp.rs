@@ -49,18 +49,6 @@ pub struct HashFields {
     pub destination_port: bool,
 }
 
-impl Default for HashFields {
-    fn default() -> Self {
-        Self {
-            source_address: true,
-            destination_address: true,
-            protocol: true,
-            source_port: true,
-            destination_port: true,
-        }
-    }
-}
-
 impl Value for HashFields {
     type Bounds = ();
 
@@ -79,6 +67,19 @@ impl Value for HashFields {
             source_port: has(3),
             destination_port: has(4),
         })
+    }
+
+    fn text(&self) -> String {
+        let chosen = [
+            self.source_address,
+            self.destination_address,
+            self.protocol,
+            self.source_port,
+            self.destination_port,
+        ];
+        let names = FIELDS.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+        let names: Vec<&str> = names.map(|(name, _)| *name).collect();
+        format!("[{}]", names.join(", "))
     }
 }
 
@@ -134,17 +135,6 @@ pub struct FiveTuple {
     pub source_port: u16,
     /// UDP destination port.
     pub destination_port: u16,
-}
-
-impl Default for Ecmp {
-    /// CRC-32 over the whole 5-tuple, mixed per switch.
-    fn default() -> Self {
-        Ecmp {
-            hash: HashFunction::Crc32,
-            fields: HashFields::default(),
-            seeding: HashSeeding::Mixed,
-        }
-    }
 }
 
 impl Described for Ecmp {

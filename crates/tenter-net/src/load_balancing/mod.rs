@@ -23,8 +23,8 @@ pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
+pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
 pub use telemetry::{Notify, TelemetryAssisted};
-pub(crate) use telemetry::{TelemetryTable, Told};
 pub use weighted_ecmp::WeightedEcmp;
 
 use tenter_topology::{Routing, TreePlace};

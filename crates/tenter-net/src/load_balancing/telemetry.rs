@@ -90,7 +90,7 @@ struct Look {
 
 /// Who is told of a long queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum NoticeTarget {
     /// Nobody.
     Nobody,
     /// The switch that the packet came from.
@@ -197,7 +197,7 @@ impl TelemetryTable {
         (input, port): (u16, u16),
         (queue_bytes, xoffs): (u64, u64),
         (switch, routing): (u32, &Routing),
-    ) -> Told {
+    ) -> NoticeTarget {
         let now = packet.at;
         let paused = &mut self.xoffs[usize::from(input)];
         if paused.0 != xoffs {
@@ -205,7 +205,7 @@ impl TelemetryTable {
         }
         let look = &mut self.looks[usize::from(port)];
         if now < look.next || !packet.kind.is_data() {
-            return Told::Nobody;
+            return NoticeTarget::Nobody;
         }
         let before = *look;
         *look = Look {
@@ -219,7 +219,7 @@ impl TelemetryTable {
         let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
         let is_long = queue_bytes > self.spec.threshold_bytes;
         if before.told || !is_long || !(grows || is_held) {
-            return Told::Nobody;
+            return NoticeTarget::Nobody;
         }
         if self.has_host.is_empty() {
             self.has_host = vec![false; self.notices.len()];
@@ -228,17 +228,17 @@ impl TelemetryTable {
             }
         }
         if self.has_host[usize::from(port)] {
-            return Told::Nobody;
+            return NoticeTarget::Nobody;
         }
         self.looks[usize::from(port)].told = true;
         if self.spec.notify != Notify::Leaf {
-            return Told::Host;
+            return NoticeTarget::Host;
         }
         if self.has_host[usize::from(input)] {
-            return Told::Itself;
+            return NoticeTarget::Itself;
         }
         self.notices[usize::from(input)].0 += 1;
-        Told::Before
+        NoticeTarget::Before
     }
 
     /// The notice about a packet in a queue of this level.
@@ -495,7 +495,7 @@ mod tests {
         let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2);
         let data = packet(1, 0, 10_000_000);
         let told = spine.tells(&data, (0, 1), (20_000, 0), (2, &routing()));
-        assert_eq!(told, Told::Host);
+        assert_eq!(told, NoticeTarget::Host);
         assert_eq!(spine.notices(0), (0, 0));
     }
 
@@ -506,7 +506,7 @@ mod tests {
         let mut spine = TelemetryTable::new(spec(), 2);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
-            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == Told::Before
+            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == NoticeTarget::Before
         };
         assert!(!tells(0, (0, 1), 10_000, 0));
         assert!(tells(10, (0, 1), 11_000, 0));
@@ -531,8 +531,8 @@ mod tests {
             let packet = packet(1, 0, 0);
             leaf.tells(&packet, ports, (20_000, 0), (0, &routing))
         };
-        assert_eq!(told((0, 1)), Told::Itself);
-        assert_eq!(told((1, 0)), Told::Nobody);
-        assert_eq!(told((1, 2)), Told::Before);
+        assert_eq!(told((0, 1)), NoticeTarget::Itself);
+        assert_eq!(told((1, 0)), NoticeTarget::Nobody);
+        assert_eq!(told((1, 2)), NoticeTarget::Before);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
-use crate::port::{Port, Surroundings};
+use crate::port::{Port, PortEnv};
 use crate::transmitter::WireLosses;
 
 impl Port {
@@ -22,7 +22,7 @@ impl Port {
         &mut self,
         number: usize,
         now: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) -> Option<Packet> {
         let queue = &mut self.queues[number];

@@ -13,7 +13,7 @@ impl Port {
     pub(crate) fn send_by_credit(&mut self, spec: &CreditSpec) {
         let lanes = vec![LaneCredit::new(spec); self.queues.len()];
         self.lanes = Some(lanes.into());
-        self.transmitter.heal_credit();
+        self.transmitter.return_lost_credit();
     }
 
     /// The credit of a queue's lane, if frames need any.

@@ -3,7 +3,7 @@
 
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::{Port, Surroundings};
+use crate::port::{Port, PortEnv};
 
 const NEVER: u64 = u64::MAX;
 
@@ -24,7 +24,7 @@ impl Port {
         &mut self,
         (input, number): (u16, usize),
         now: u64,
-        around: &mut Surroundings<'_>,
+        around: &mut PortEnv<'_>,
         medium: &mut impl Medium,
     ) -> u64 {
         let queue = &mut self.queues[number];

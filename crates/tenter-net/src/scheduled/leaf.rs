@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::prefetch::BLOCK;
-use tenter_engine::{Agenda, Output};
+use tenter_engine::{EventList, Output};
 use tenter_topology::Routing;
 
 use crate::buffer::{Admission, Place, SharedBuffer};
 use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
-use crate::port::{Port, PortRules, Surroundings};
+use crate::port::{Port, PortEnv, PortRules};
 use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
@@ -229,7 +229,7 @@ impl AtWork<'_> {
     /// Does everything that happens before `end`; returns when something next happens of its own.
     pub(crate) fn visit<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         (end, routing): (u64, &Routing),
         medium: &mut M,
     ) -> Option<u64> {
@@ -579,7 +579,7 @@ impl AtWork<'_> {
 
     /// As [`AtWork::advance_port`], for a caller that goes on to change the port and then looks.
     fn bring_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: self.rules,
             buffer: &mut self.leaf.books,
         };
@@ -682,9 +682,9 @@ impl AtWork<'_> {
         number: u16,
         now: u64,
         medium: &mut M,
-        change: impl FnOnce(&mut Port, &mut Surroundings<'_>, &mut M),
+        change: impl FnOnce(&mut Port, &mut PortEnv<'_>, &mut M),
     ) {
-        let mut around = Surroundings {
+        let mut around = PortEnv {
             rules: self.rules,
             buffer: &mut self.leaf.books,
         };

@@ -8,7 +8,7 @@
 use tenter_topology::Routing;
 
 use crate::medium::Medium;
-use crate::port::Surroundings;
+use crate::port::PortEnv;
 use crate::switch::Switch;
 use crate::transmitter::{FarEnd, WireLosses};
 
@@ -28,7 +28,7 @@ impl Switch {
         self.buffer.hold_back();
         for queue in 0..self.class_of.len() {
             for _ in 0..self.ports[usize::from(number)].frames_in(queue) {
-                let mut around = Surroundings {
+                let mut around = PortEnv {
                     rules: &self.rules,
                     buffer: &mut self.buffer,
                 };
@@ -66,7 +66,7 @@ impl Switch {
     ) {
         let port = &mut self.ports[usize::from(number)];
         port.transmitter_mut().lead_to(far);
-        port.light_up(now);
+        port.link_up(now);
         self.buffer.repeat_pauses(number, now);
         // Before any frame, which would make the other end's wait.
         while let Some(due) = self.buffer.take_due() {

@@ -54,12 +54,7 @@ impl Switch {
     }
 
     /// Goes by a flow-control packet that came through a port, or by word of a lost frame.
-    pub(super) fn hear_of_credit<M: Medium>(
-        &mut self,
-        packet: &Packet,
-        number: u16,
-        medium: &mut M,
-    ) {
+    pub(super) fn on_credit<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         let now = packet.at;
         self.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);

@@ -3,13 +3,13 @@
 //! At any instant arrivals come first, and then inputs and outputs that are free are matched. All
 //! that is done in the order of time.
 
-use tenter_engine::Agenda;
+use tenter_engine::EventList;
 use tenter_topology::Routing;
 
 use crate::input_queued::{Crossbar, InputQueuedSpec};
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::Surroundings;
+use crate::port::PortEnv;
 use crate::switch::Switch;
 
 impl Switch {
@@ -30,11 +30,11 @@ impl Switch {
     /// As [`Switch::visit`].
     pub(crate) fn visit_inputs<M: Medium>(
         &mut self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         (end, routing): (u64, &Routing),
         medium: &mut M,
     ) -> Option<u64> {
-        self.visits.watchful += 1;
+        self.visits.in_time_order += 1;
         for (packet, input) in arrivals.iter() {
             self.fire_before(packet.at, medium);
             self.arrive(packet, input, routing, medium);
@@ -90,7 +90,7 @@ impl Switch {
             let ports = &self.ports;
             let is_free = |output: u16| ports[usize::from(output)].free_from(queue) <= now;
             for (input, output) in crossbar.allocate(queue, now, is_free) {
-                let mut around = Surroundings {
+                let mut around = PortEnv {
                     rules: &self.rules,
                     buffer: &mut self.buffer,
                 };

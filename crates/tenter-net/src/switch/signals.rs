@@ -62,12 +62,12 @@ impl Switch {
             self.judge(packet, port, routing, medium);
             false
         } else {
-            packet.kind == PacketKind::Signal && self.take_signal(packet, port, medium)
+            packet.kind == PacketKind::Signal && self.on_signal(packet, port, medium)
         }
     }
 
     /// Takes a signal that goes to a host cabled to this switch; whether it ends here.
-    fn take_signal<M: Medium>(&mut self, packet: &Packet, port: u16, medium: &mut M) -> bool {
+    fn on_signal<M: Medium>(&mut self, packet: &Packet, port: u16, medium: &mut M) -> bool {
         let Some(signals) = &mut self.signals else {
             return false;
         };
@@ -111,9 +111,9 @@ impl Switch {
     /// Tells the sender of a packet if the queue that it comes for is too long.
     fn judge<M: Medium>(&mut self, packet: &Packet, port: u16, routing: &Routing, medium: &mut M) {
         let now = packet.at;
-        let minded = self.signals.as_ref().filter(|of| of.minds(port));
+        let watching = self.signals.as_ref().filter(|of| of.watches_port(port));
         let Some((threshold, target)) =
-            minded.map(|of| (of.spec.threshold_bytes, of.spec.target_bytes))
+            watching.map(|of| (of.spec.threshold_bytes, of.spec.target_bytes))
         else {
             return;
         };

@@ -1,16 +1,16 @@
-//! One agenda is handed to [`Switch::visit`], and to a switch like it one arrival at a time: both
+//! One event list is handed to [`Switch::visit`], and to a switch like it one arrival at a time: both
 //! must do the same.
 
-use tenter_engine::{Agenda, Output, mix64};
+use tenter_engine::{EventList, Output, mix64};
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::VisitCounts;
 use crate::load_balancing::{Ecmp, LoadBalancing};
 use crate::{
-    BufferSharing, ClassSpec, Event, EventKind, Forwarding, Headroom, Limit, LosslessSpec,
-    MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, Switch, SwitchSpec,
-    Transmitter, Turns,
+    ArrivalsByPort, BufferSharing, ClassSpec, Event, EventKind, Forwarding, Headroom, Limit,
+    LosslessSpec, MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, Switch,
+    SwitchSpec, Transmitter,
 };
 
 const PORTS: u16 = 4;
@@ -216,7 +216,7 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         let pool_bytes = [60_000, 300_000, 2_000_000][seed as usize % 3];
         let (mut visited, mut ordered) = (switch(pool_bytes), switch(pool_bytes));
         let (mut turns, mut log, mut ordered_log) =
-            (Turns::default(), Log::default(), Log::default());
+            (ArrivalsByPort::default(), Log::default(), Log::default());
         let mut source = Source {
             drawn: 0,
             seed,
@@ -225,9 +225,9 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         };
         for window in 0..600 {
             let (start, end) = (window * WINDOW, (window + 1) * WINDOW);
-            let agenda = Agenda::of(source.window(start), WINDOW);
-            let next = visited.visit(&agenda, end, &routing, &mut turns, &mut log);
-            for (packet, input) in agenda.iter() {
+            let event_list = EventList::of(source.window(start), WINDOW);
+            let next = visited.visit(&event_list, end, &routing, &mut turns, &mut log);
+            for (packet, input) in event_list.iter() {
                 ordered.bring_before(packet.at, &mut ordered_log);
                 ordered.arrive(packet, input, &routing, &mut ordered_log);
             }
@@ -243,7 +243,7 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
     let least = [
         counts.by_port,
         counts.in_order,
-        counts.watchful,
+        counts.in_time_order,
         counts.journals_in_order,
         counts.journals - counts.journals_in_order,
         counts.slots_in_order,

@@ -1,4 +1,4 @@
-//! Flow completion times and slow-downs by flow size, of jobs that run a workload of flows.
+//! Flow completion times and slowdowns by flow size, of jobs that run a workload of flows.
 
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
@@ -35,7 +35,7 @@ fn table(rows: &[FlowSizeRow], page: &mut String) {
     add(
         page,
         format_args!(
-            "<div class=\"scroll\"><table><thead><tr><th class=\"n\">flows up to</th><th class=\"n\">flows</th><th class=\"n\">FCT P50<br>{0}</th><th class=\"n\">mean<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">P99.9<br>{1}</th><th class=\"n\">P99.99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">slow-down<br>P50</th><th class=\"n\">mean</th><th class=\"n\">P99</th><th class=\"n\">P99.99</th></tr></thead><tbody>",
+            "<div class=\"scroll\"><table><thead><tr><th class=\"n\">flows up to</th><th class=\"n\">flows</th><th class=\"n\">FCT P50<br>{0}</th><th class=\"n\">mean<br>{1}</th><th class=\"n\">P99<br>{1}</th><th class=\"n\">P99.9<br>{1}</th><th class=\"n\">P99.99<br>{1}</th><th class=\"n\">max<br>{1}</th><th class=\"n\">slowdown<br>P50</th><th class=\"n\">mean</th><th class=\"n\">P99</th><th class=\"n\">P99.99</th></tr></thead><tbody>",
             usual.name, longest.name
         ),
     );
@@ -72,7 +72,7 @@ fn table(rows: &[FlowSizeRow], page: &mut String) {
     page.push_str("</tbody></table></div>\n");
 }
 
-/// Percentiles of the slow-down over the size of the flows, where a law has several sizes.
+/// Percentiles of the slowdown over the size of the flows, where a law has several sizes.
 fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
     type Percentile = fn(&FlowSizeRow) -> Option<f64>;
     let percentiles: [(&str, Percentile); 4] = [
@@ -99,11 +99,11 @@ fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
     let ((least, most), (low, high)) = extent(&lines);
     let x = Scale::over(least, most, Unit::bytes(1_024.0), LineChart::ACROSS);
     let y = Scale::over(low, high, Unit::of(""), LineChart::upwards(HEIGHT));
-    let title = format!("Slow-down of the flows of {name} by size");
+    let title = format!("Slowdown of the flows of {name} by size");
     let chart = LineChart {
         title: &title,
         x_label: "flow size, greatest of its tenth",
-        y_label: "slow-down",
+        y_label: "slowdown",
         height: HEIGHT,
         steps: false,
         family: 1,

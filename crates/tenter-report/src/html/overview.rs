@@ -156,7 +156,7 @@ fn unit_of(times: impl Iterator<Item = Option<Time>>) -> Unit {
     Unit::time(times.flatten().map(Time::as_ns).fold(0.0, f64::max))
 }
 
-/// The matrix of slow-downs: each job under test alone, beside all others, and beside each of them.
+/// The matrix of slowdowns: each job under test alone, beside all others, and beside each of them.
 fn interference(rows: &[InterferenceRow], page: &mut String) {
     if rows.is_empty() {
         return;
@@ -167,7 +167,7 @@ fn interference(rows: &[InterferenceRow], page: &mut String) {
     page.push_str(
         "<h3>What the jobs cost each other <small>completion time beside others over that alone\
          </small></h3><div class=\"scroll\"><table><thead><tr><th>job</th>\
-         <th class=\"n\">alone</th><th class=\"n\">beside all</th><th class=\"n\">slow-down</th>",
+         <th class=\"n\">alone</th><th class=\"n\">beside all</th><th class=\"n\">slowdown</th>",
     );
     for name in others.values() {
         add(page, format_args!("<th class=\"n\">{}</th>", escape(name)));

@@ -22,7 +22,7 @@ pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Res
             TextColumn::number("P99.9", "us"),
             TextColumn::number("P99.99", "us"),
             TextColumn::number("max", "us"),
-            TextColumn::number("slow-down P50", ""),
+            TextColumn::number("slowdown P50", ""),
             TextColumn::number("P99", ""),
             TextColumn::number("P99.99", ""),
         ]);

@@ -1,4 +1,4 @@
-//! The `workload` of a job: flows with sizes by a law.
+//! The `workload` of a job: flows with sizes by a distribution.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::flow_workload::{
-    Arrivals, Between, FlowWay, FlowWorkload, GapLaw, LAWS, NamedLaw, Point, Receivers, SizeLaw,
-    Weights,
+    Arrivals, Between, DISTRIBUTIONS, FlowWay, FlowWorkload, GapLaw, NamedDistribution, Point,
+    Receivers, SizeDistribution, Weights,
 };
 use tenter_workload::{CollectiveRun, Compute, Job};
 
@@ -32,13 +32,13 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "sizes",
             "size, or one of `facebook-hadoop-homa`, `facebook-hadoop-hpcc`, `websearch-hpcc`, `alistorage-2019`, `facebook-cachefollower-homa`, `facebook-webserver-homa`, `google-all-rpc-homa`, `google-search-rpc-homa` or `googlerpc-2008`",
             Depends("this or `points`"),
-            "The law that flow sizes are drawn from, by its name, or the size of every flow",
+            "The distribution that flow sizes are drawn from, by its name, or the size of every flow",
         ),
         key(
             "points",
             "list or text",
             Depends("this or `sizes`"),
-            "A law of your own by points of its cumulative distribution, both numbers ascending; or a file of them, a size in bytes and a probability on each line",
+            "A distribution of your own by points of its cumulative distribution, both numbers ascending; or a file of them, a size in bytes and a probability on each line",
         ),
         key(
             "between",
@@ -74,7 +74,7 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "arrivals",
             "`closed-loop`, `poisson` or `log-normal`",
             Default("closed-loop"),
-            "When flows start: each when the one before it is acknowledged, or in an open loop after times of this law, each sender by itself to any of its receivers, or as often to each as the pattern has it",
+            "When flows start: each when the one before it is acknowledged, or in an open loop after times of this distribution, each sender by itself to any of its receivers, or as often to each as the pattern has it",
         ),
         key(
             "load",
@@ -140,7 +140,7 @@ pub(super) const POINT: KeyTable = KeyTable {
 pub(super) const SLOTS_MAX: u64 = 1 << 20;
 /// The numbers of flows have 32 bits, and so has the one that would come next.
 const FLOWS_MAX: u64 = u32::MAX as u64 - SLOTS_MAX;
-/// A terabyte, a thousand times more than any law has.
+/// A terabyte, a thousand times more than any distribution has.
 const SIZE_MAX: u64 = 1 << 40;
 /// Keys of a job that its flows say instead, or that they have no use for.
 const WHAT: [&str; 9] = [
@@ -204,7 +204,7 @@ impl Instead {
 
 /// A workload, its hosts still as they were written.
 pub(super) struct WorkloadDraft {
-    sizes: SizeLaw,
+    sizes: SizeDistribution,
     ways: WaysDraft,
     flows: Option<u32>,
     duration: Option<Time>,
@@ -315,7 +315,7 @@ fn read_ways(
     pairs.map(WaysDraft::Pairs)
 }
 
-fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
+fn read_sizes(section: &mut Section<'_>) -> Option<SizeDistribution> {
     let Some(field) = section.take_either("sizes", "points") else {
         let help = "add `sizes: facebook-hadoop-homa`, for example";
         section.problem("lacks `sizes` or `points`", help.to_owned());
@@ -327,7 +327,7 @@ fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
     if section.has("between")
         && let Some(field) = section.take("between")
     {
-        let help = "leave it out: the laws of the program say it themselves";
+        let help = "leave it out: the distributions of the program say it themselves";
         field.problem("has no effect without `points`", help.to_owned());
     }
     section.drop_key("between");
@@ -336,13 +336,16 @@ fn read_sizes(section: &mut Section<'_>) -> Option<SizeLaw> {
         .word()
         .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
     {
-        return field.size(&(1..=SIZE_MAX)).map(SizeLaw::fixed);
+        return field.size(&(1..=SIZE_MAX)).map(SizeDistribution::fixed);
     }
-    let names: Vec<(&str, &NamedLaw)> = LAWS.iter().map(|law| (law.name, law)).collect();
-    field.choice(&names)?.law().ok()
+    let names: Vec<(&str, &NamedDistribution)> = DISTRIBUTIONS
+        .iter()
+        .map(|distribution| (distribution.name, distribution))
+        .collect();
+    field.choice(&names)?.distribution().ok()
 }
 
-fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> {
+fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeDistribution> {
     let choices = [("steps", Between::Steps), ("lines", Between::Lines)];
     let between = if section.has("between") {
         let field = section.take("between");
@@ -369,12 +372,12 @@ fn read_points(section: &mut Section<'_>, field: &Field<'_>) -> Option<SizeLaw> 
         (point(), section.finish())
     });
     section.put("points", node);
-    match SizeLaw::new(points?, between?) {
-        Ok(law) => Some(law),
+    match SizeDistribution::new(points?, between?) {
+        Ok(distribution) => Some(distribution),
         Err(error) => {
             let text = error.to_string();
             let (what, help) = split_remedy(&text);
-            field.problem(&format!("make no law: {what}"), help);
+            field.problem(&format!("make no distribution: {what}"), help);
             None
         }
     }

@@ -12,6 +12,10 @@ pub(super) fn of_shape(shape: Shape) -> Value {
         Shape::Integer { least, most } | Shape::Percent { least, most } => {
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
+        Shape::Rate { .. } => json!({"$ref": "#/$defs/rate"}),
+        Shape::Bytes { .. } => json!({"$ref": "#/$defs/size"}),
+        Shape::Share => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
+        Shape::OrNone(shape) => json!({"anyOf": [of_shape(*shape), {"enum": ["none"]}]}),
         Shape::Flag => json!({"enum": [true, false]}),
         Shape::Choice(words) => json!({ "enum": words }),
         Shape::Words(words) => list(&json!({ "enum": words })),

@@ -6,7 +6,7 @@
 //! records. Hosts per leaf and spines are powers of two.
 
 use tenter_engine::{
-    Agenda, Control, Lane, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, Stream, Visit,
+    Control, EventList, Lane, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, Stream, Visit,
     Windows, run_windowed,
 };
 use tenter_net::{Packet, PacketKind};
@@ -198,7 +198,7 @@ impl Wire {
 impl Nodes for Kernel {
     type Item = Packet;
 
-    fn visit(&mut self, node: u32, arrivals: &Agenda<Packet>, visit: &mut Visit<'_, Packet>) {
+    fn visit(&mut self, node: u32, arrivals: &EventList<Packet>, visit: &mut Visit<'_, Packet>) {
         let Fabric {
             hosts_per_leaf,
             spines,

@@ -1,11 +1,12 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
+use tenter_config::Share;
 use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
 use tenter_plan::Plan;
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
@@ -16,8 +17,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     nic.loss_recovery = match draw.below(10) {
         0..6 => LossRecovery::GoBackN,
         6..9 => LossRecovery::SelectiveRepeat(SelectiveRepeat {
-            window_packets: (due + draw.below(100)) as u32,
-            reorder_packets: 1 + draw.below(3) as u32,
+            window: (due + draw.below(100)) as u32,
+            reorder: 1 + draw.below(3) as u32,
         }),
         _ => LossRecovery::None,
     };
@@ -103,9 +104,9 @@ fn timely(draw: &mut Draw) -> Timely {
     Timely {
         low,
         high: low + time(draw, 50_000),
-        least: time(draw, 20_000),
-        weight: draw.below(1_000_001) as u32,
-        beta: draw.below(1_000_001) as u32,
+        base_round_trip: time(draw, 20_000),
+        weight: Share::from_ppm(draw.below(1_000_001) as u32),
+        beta: Share::from_ppm(draw.below(1_000_001) as u32),
         min_rate: Rate::from_bits_per_second(500_000_000),
         ..Timely::default()
     }
@@ -115,9 +116,9 @@ fn hpcc(nic: &mut NicSpec, draw: &mut Draw) {
     nic.acknowledge = AckPolicy::EveryPackets(1);
     nic.congestion_control = Some(CongestionControl::Hpcc(Hpcc {
         base_round_trip: time(draw, 20_000),
-        target: 10_000 + draw.below(990_001) as u32,
+        target: Share::from_ppm(10_000 + draw.below(990_001) as u32),
         max_stage: draw.below(6) as u32,
-        additive_bytes: 1 + draw.below(500) as u32,
+        additive_increase: Bytes::new(1 + draw.below(500)),
         scale_from: draw.chance(50).then(|| Rate::from_gbps(100)),
         hops: 1 + draw.below(6) as u8,
     }));
@@ -129,7 +130,6 @@ fn swift(nic: &mut NicSpec, draw: &mut Draw) {
         base_target: time(draw, 20_000),
         scaling_range: time(draw, 50_000),
         initial_window: 1 + draw.below(20) as u32,
-        min_window: 50 + draw.below(1000) as u32,
         max_window: 1 + draw.below(50) as u32,
         ..Swift::default()
     }));

@@ -17,7 +17,7 @@ pub(super) struct Limits {
 }
 
 /// How often a job's collectives are run.
-struct Turns {
+struct ArrivalsByPort {
     collectives: u64,
     iterations: u64,
     warm_up: u64,
@@ -42,7 +42,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
             text.push_str(&endless(draw, index, &hosts, queue_pairs));
             continue;
         }
-        let turns = Turns {
+        let turns = ArrivalsByPort {
             collectives: draw.within(1..=2),
             iterations: draw.within(1..=3),
             warm_up: draw.below(2),

@@ -6,7 +6,7 @@ use super::draw::Draw;
 use super::jobs::Limits;
 use super::pattern;
 
-/// One or two entries of pairs or a pattern, sizes by a law of two or three points or all alike, so
+/// One or two entries of pairs or a pattern, sizes by a distribution of two or three points or all alike, so
 /// many flows or so much time; of about `packets` packets. The text of `ranks` is for a pattern.
 pub(super) fn write(
     draw: &mut Draw,
@@ -21,15 +21,15 @@ pub(super) fn write(
         0 => {
             let _ = writeln!(text, "      sizes: {}B", draw.within(1..=most));
         }
-        law => {
-            let between = if law == 1 { "steps" } else { "lines" };
+        distribution => {
+            let between = if distribution == 1 { "steps" } else { "lines" };
             let least = draw.below(most);
             let _ = writeln!(text, "      between: {between}\n      points:");
             let _ = writeln!(text, "        - {{size: {least}B, cumulative: 0.4}}");
             let _ = writeln!(text, "        - {{size: {most}B, cumulative: 1}}");
         }
     }
-    let laws = text.len();
+    let distributions = text.len();
     text.push_str("      pairs:\n");
     let mut from_one = false;
     for _ in 0..draw.within(1..=2) {
@@ -72,7 +72,7 @@ pub(super) fn write(
         let instead = format!(
             "      pattern: {pattern}\n      senders: {senders}\n      parallel: {parallel}\n"
         );
-        text.replace_range(laws..before, &instead);
+        text.replace_range(distributions..before, &instead);
         ranks_of_job = ranks;
     }
     format!("{ranks_of_job}    workload:\n{text}")
@@ -80,11 +80,11 @@ pub(super) fn write(
 
 /// When flows of an open loop start; incasts only where no receiver has a single sender.
 fn open_loop(draw: &mut Draw, hosts: &[u64], from_one: bool, text: &mut String) {
-    let law = draw.pick(&["poisson", "log-normal"]);
+    let distribution = draw.pick(&["poisson", "log-normal"]);
     let load = draw.within(5..=100);
     let _ = writeln!(
         text,
-        "      arrivals: {law}\n      load: {}",
+        "      arrivals: {distribution}\n      load: {}",
         load as f64 / 100.0
     );
     if !from_one && draw.chance(50) {

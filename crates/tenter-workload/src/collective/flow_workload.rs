@@ -1,8 +1,8 @@
-//! Flow workloads: flows with sizes by a law, in a closed loop or an open one.
+//! Flow workloads: flows with sizes by a distribution, in a closed loop or an open one.
 //!
 //! No collective: nobody waits for what others send. Each flow has a number, from which its ends
 //! and its size follow, so nothing is stored for flows that are over or have not begun. Sizes are
-//! as published with the laws in `flow-sizes/`; closed loops as load generators have them, so many
+//! as published with the distributions in `flow-sizes/`; closed loops as load generators have them, so many
 //! flows at a time for each pair; open loops as simulations of data-centre transports have
 //! them, at a share of the senders' rate.
 
@@ -12,7 +12,7 @@ use tenter_engine::Draws;
 use tenter_units::Time;
 
 use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::flow_workload::{GapLaw, Receivers, SizeLaw, Weights};
+use crate::flow_workload::{GapLaw, Receivers, SizeDistribution, Weights};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) static CLOSED_LOOP: CollectiveMember = CollectiveMember {
@@ -54,7 +54,7 @@ pub enum Arrivals {
     ClosedLoop,
     /// At random times, each sender by itself and each time to one of its receivers.
     EachSender {
-        /// The law of the times between two.
+        /// The distribution of the times between two.
         gaps: GapLaw,
         /// For each rank their mean; not asked of one that sends nothing.
         means: Vec<Time>,
@@ -64,7 +64,7 @@ pub enum Arrivals {
     /// At random times, several flows at once from different senders to one receiver, each receiver
     /// and each choice of its senders equally likely.
     Incasts {
-        /// The law of the times between two incasts.
+        /// The distribution of the times between two incasts.
         gaps: GapLaw,
         /// Their mean.
         mean: Time,
@@ -76,8 +76,8 @@ pub enum Arrivals {
 /// Who sends flows of which sizes to whom, and how many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowWorkload {
-    /// The law of sizes.
-    pub sizes: SizeLaw,
+    /// The size distribution.
+    pub sizes: SizeDistribution,
     /// The ways, ascending by source and destination, each once.
     pub ways: Vec<FlowWay>,
     /// How many flows there are in all, if that ends it: a slot (one of the parallel flows of a
@@ -473,16 +473,18 @@ impl Schedule for FlowSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow_workload::NamedLaw;
+    use crate::flow_workload::NamedDistribution;
 
     const SCOPE: QueuePairScope = QueuePairScope::RankPair;
 
     /// Two flows at a time from 0 to 1, one from 0 to 2, three from 2 to 1: six slots.
     fn schedule(flows: Option<u32>, duration: Option<Time>) -> FlowSchedule {
         let way = |src, dst, parallel| FlowWay { src, dst, parallel };
-        let hadoop = NamedLaw::find("facebook-hadoop-homa").expect("it is known");
+        let hadoop = NamedDistribution::find("facebook-hadoop-homa").expect("it is known");
         let workload = FlowWorkload {
-            sizes: hadoop.law().expect("a law of the program"),
+            sizes: hadoop
+                .distribution()
+                .expect("a distribution of the program"),
             ways: vec![way(0, 1, 2), way(0, 2, 1), way(2, 1, 3)],
             flows,
             duration,
@@ -556,7 +558,7 @@ mod tests {
             parallel: 2,
         };
         let workload = FlowWorkload {
-            sizes: SizeLaw::fixed(1_000),
+            sizes: SizeDistribution::fixed(1_000),
             ways: ways.map(way).collect(),
             flows,
             duration,

@@ -164,7 +164,7 @@ pub enum CollectiveKind {
         /// The streams.
         flows: Vec<Flow>,
     },
-    /// Flows with sizes by a law; no collective, and not listed among them.
+    /// Flows with sizes by a distribution; no collective, and not listed among them.
     FlowWorkload {
         /// Who sends which flows to whom.
         workload: Arc<FlowWorkload>,
@@ -308,7 +308,7 @@ impl CollectiveKind {
         matches!(self, CollectiveKind::Flows { .. })
     }
 
-    /// The flows, where it is a workload of flows with sizes by a law.
+    /// The flows, where it is a workload of flows with sizes by a distribution.
     pub fn flow_workload(&self) -> Option<&FlowWorkload> {
         match self {
             CollectiveKind::FlowWorkload { workload } => Some(workload),

@@ -107,18 +107,19 @@ mod tests {
 
     /// The mean of a million gaps within 4 standard errors, and their quantiles.
     #[test]
-    fn gaps_have_their_mean_and_their_law() {
+    fn gaps_have_their_mean_and_their_distribution() {
         const N: u64 = 1_000_000;
         let mean = Time::from_us(100);
         // P(gap ≤ mean): 1 − 1/e, and Φ(σ/2).
-        let laws = [
+        let distributions = [
             (GapLaw::Exponential, 0.632_121),
             (GapLaw::LogNormal { sigma: 1.0 }, 0.691_462),
             (GapLaw::LogNormal { sigma: 2.0 }, 0.841_345),
         ];
-        for (law, below) in laws {
+        for (distribution, below) in distributions {
             let draws = Draws::new(3, "host0", "test of gaps");
-            let gaps = (0..N).map(|number| law.draw(mean, draws, number).ps() as f64 / 1e8);
+            let gaps =
+                (0..N).map(|number| distribution.draw(mean, draws, number).ps() as f64 / 1e8);
             let gaps: Vec<f64> = gaps.collect();
             let n = N as f64;
             let found = gaps.iter().sum::<f64>() / n;
@@ -126,11 +127,11 @@ mod tests {
             let error = (square / n / n).sqrt();
             assert!(
                 (found - 1.0).abs() < 4.0 * error,
-                "{law:?}: {found} ± {error}"
+                "{distribution:?}: {found} ± {error}"
             );
             let share = gaps.iter().filter(|gap| **gap <= 1.0).count() as f64 / n;
             // 4 · √(0.25/10⁶)
-            assert!((share - below).abs() < 0.002, "{law:?}: {share}");
+            assert!((share - below).abs() < 0.002, "{distribution:?}: {share}");
         }
     }
 }

@@ -106,7 +106,7 @@ mod tests {
             } else {
                 0.0
             };
-            // Four standard deviations of a binomial law.
+            // Four standard deviations of a binomial distribution.
             let error = 4.0 * (10_000.0 * share * (1.0 - share)).sqrt();
             assert!((found - 10_000.0 * share).abs() <= error, "{way}: {found}");
         }

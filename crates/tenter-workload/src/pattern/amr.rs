@@ -3,7 +3,7 @@
 //!
 //! Origin: block-structured refinement with blocks dealt out along a space-filling curve, as in
 //! `AMReX` (`BoxLib`) and Chombo. No published matrix is reproduced. Partners are drawn near along
-//! the curve, half as likely at twice the distance; volumes by a Pareto law of shape 1, the
+//! the curve, half as likely at twice the distance; volumes by a Pareto distribution of shape 1, the
 //! heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each step a
 //! share of the pairs is drawn anew. All of these are assumed.
 
@@ -75,8 +75,10 @@ impl Amr {
     /// The volume of a draw that is uniform over all 64-bit values: more than x with a probability
     /// of least/x.
     fn volume(&self, draw: u64) -> u64 {
-        let law = (u128::from(self.least_bytes) << 64) / (u128::from(draw) + 1);
-        u64::try_from(law).unwrap_or(u64::MAX).min(self.most_bytes)
+        let distribution = (u128::from(self.least_bytes) << 64) / (u128::from(draw) + 1);
+        u64::try_from(distribution)
+            .unwrap_or(u64::MAX)
+            .min(self.most_bytes)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Origin: the rack-level matrices of production data centres, such as those of A. Roy and others,
 //! "Inside the Social Network's (Datacenter) Network" (SIGCOMM 2015), whose databases talk mostly
-//! to other racks. The matrix itself is not published. Racks have loads by Zipf's law, what a rack
+//! to other racks. The matrix itself is not published. Racks have loads by a Zipf distribution, what a rack
 //! sends and receives is in proportion to its load, and within racks nothing is sent; numbers and
 //! sizes are assumed.
 
@@ -14,7 +14,7 @@ use crate::collective::{CollectiveKind, CollectiveMember, Factor};
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
     algorithm: "database-pod",
-    summary: "many-to-many between racks with loads by Zipf's law",
+    summary: "many-to-many between racks with loads by a Zipf distribution",
     model_page: "docs/models/pattern-database-pod.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,

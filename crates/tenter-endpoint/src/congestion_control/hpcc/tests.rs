@@ -155,11 +155,16 @@ fn a_new_way_begins_anew_and_late_answers_say_nothing() {
 fn additive_increases_are_in_proportion_to_the_line() {
     // 80 bytes at 100G; what a line carries in a round trip grows with it, and so must the step
     // for as many flows to share it.
-    let at = |gbps: u64| hpcc().on_line(gbps * 1_000_000_000).additive_bytes;
+    let at = |gbps: u64| {
+        hpcc()
+            .on_line(gbps * 1_000_000_000)
+            .additive_increase
+            .count()
+    };
     assert_eq!([25, 100, 400].map(at), [20, 80, 320]);
     let fixed = Hpcc {
         scale_from: None,
         ..hpcc()
     };
-    assert_eq!(fixed.on_line(400_000_000_000).additive_bytes, 80);
+    assert_eq!(fixed.on_line(400_000_000_000).additive_increase.count(), 80);
 }

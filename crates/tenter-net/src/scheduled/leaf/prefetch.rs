@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use tenter_engine::{Agenda, prefetch_at};
+use tenter_engine::{EventList, prefetch_at};
 use tenter_topology::Routing;
 
 use super::{AtWork, Leaf};
@@ -51,7 +51,7 @@ impl AtWork<'_> {
     #[inline(never)]
     pub(super) fn prefetch_ahead<M: Medium>(
         &self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         served: usize,
         routing: &Routing,
         medium: &M,
@@ -80,7 +80,7 @@ impl AtWork<'_> {
     }
 
     /// Prefetches what leads to other memory.
-    fn prefetch_first(&self, arrivals: &Agenda<Packet>, places: Range<usize>) {
+    fn prefetch_first(&self, arrivals: &EventList<Packet>, places: Range<usize>) {
         let leaf = &self.leaf;
         for place in places {
             let (packet, input) = arrivals.get(place);
@@ -111,7 +111,7 @@ impl AtWork<'_> {
     /// Prefetches where the packets of cells will be put once they are whole.
     fn prefetch_third<M: Medium>(
         &self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         places: Range<usize>,
         medium: &M,
     ) {
@@ -127,7 +127,7 @@ impl AtWork<'_> {
     /// Prefetches what is behind the memory that was prefetched first.
     fn prefetch_second<M: Medium>(
         &self,
-        arrivals: &Agenda<Packet>,
+        arrivals: &EventList<Packet>,
         places: Range<usize>,
         routing: &Routing,
         medium: &M,

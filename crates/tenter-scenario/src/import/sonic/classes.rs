@@ -1,11 +1,11 @@
 //! Traffic classes: which queue and priority group each has, how it is scheduled, paused and
 //! marked.
 
-use crate::classes::decimal;
 use crate::diagnostics::quote;
 use crate::import::config_db::{Id, Reference};
 use crate::import::fragment::{Part, size, word};
 use crate::import::sonic::{CLASSES, Import};
+use tenter_config::Share;
 
 /// A class of the fragment.
 pub(super) struct Class {
@@ -257,7 +257,11 @@ impl Import<'_> {
         let parts = vec![
             size("kmin", kmin as u64, place(min)),
             size("kmax", kmax as u64, place(max)),
-            word("pmax", decimal(percent as u32 * 10_000), from),
+            word(
+                "pmax",
+                Share::from_ppm(percent as u32 * 10_000).to_string(),
+                from,
+            ),
         ];
         Some(Part::Map {
             key: "ecn",

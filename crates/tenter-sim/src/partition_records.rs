@@ -56,7 +56,7 @@ pub(crate) struct AcknowledgedHalf {
 }
 
 impl AcknowledgedHalf {
-    /// What flows that are received at the same instant are sorted by. Turns are numbered by
+    /// What flows that are received at the same instant are sorted by. ArrivalsByPort are numbered by
     /// iteration, then by collective.
     pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
         let FlowKey {
@@ -74,7 +74,7 @@ const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<Acknowledged
 
 /// The records of one part since they were last collected.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct PartitionRecords {
     /// Of each endless job the frame bytes accepted; its flows have no rows.
     pub(crate) endless: Vec<Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
@@ -92,15 +92,15 @@ pub(crate) struct Ledger {
 const DELIVERED: u64 = 1;
 const ACKNOWLEDGED: u64 = 2;
 
-impl Ledger {
-    /// The ledger of a part of a network with these jobs.
-    pub(crate) fn new(jobs: &[JobPlan]) -> Ledger {
-        Ledger {
+impl PartitionRecords {
+    /// The records of a part of a network with these jobs.
+    pub(crate) fn new(jobs: &[JobPlan]) -> PartitionRecords {
+        PartitionRecords {
             endless: jobs
                 .iter()
                 .map(|plan| plan.is_endless().then_some(0))
                 .collect(),
-            ..Ledger::default()
+            ..PartitionRecords::default()
         }
     }
 

@@ -164,7 +164,7 @@ fn input_of(key: u64) -> u16 {
 /// sent them. So the order depends on nothing but what arrives, not on which sender was served
 /// first.
 #[derive(Debug)]
-pub struct Agenda<T> {
+pub struct EventList<T> {
     inbox: Inbox<T>,
     keys: Vec<u64>,
     /// How many of the keys are served in this visit.
@@ -174,9 +174,9 @@ pub struct Agenda<T> {
     starts: Vec<u32>,
 }
 
-impl<T> Default for Agenda<T> {
+impl<T> Default for EventList<T> {
     fn default() -> Self {
-        Agenda {
+        EventList {
             inbox: Inbox::default(),
             keys: Vec::new(),
             arrivals: 0,
@@ -186,17 +186,17 @@ impl<T> Default for Agenda<T> {
     }
 }
 
-impl<T: Copy> Agenda<T> {
-    /// The agenda of what arrives at a node, each item with its offset in ps in a bucket that lasts
+impl<T: Copy> EventList<T> {
+    /// The event list of what arrives at a node, each item with its offset in ps in a bucket that lasts
     /// `length`, and its input: for those who visit a node without an engine.
-    pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> Agenda<T> {
+    pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> EventList<T> {
         let mut inbox = Inbox::default();
         for (offset, input, item) in arrivals {
             inbox.push(offset, input, item);
         }
-        let mut agenda = Agenda::default();
-        agenda.take(inbox, length);
-        agenda
+        let mut event_list = EventList::default();
+        event_list.take(inbox, length);
+        event_list
     }
 
     /// Takes an inbox of a bucket of `length` ps; returns the empty one it held before.
@@ -316,7 +316,7 @@ fn insertion_sort(keys: &mut [u64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agenda, Inbox};
+    use super::{EventList, Inbox};
     use crate::mix64;
 
     /// An inbox with `count` items of distinct (time, input), filled in a scrambled order.
@@ -353,9 +353,12 @@ mod tests {
         inbox.take_out(1, &mut lost);
         assert_eq!(lost, [1, 3]);
         inbox.push(5, 1, 5);
-        let mut agenda = Agenda::default();
-        agenda.take(inbox, 100);
-        let order: Vec<(u64, u16)> = agenda.iter().map(|(item, input)| (*item, input)).collect();
+        let mut event_list = EventList::default();
+        event_list.take(inbox, 100);
+        let order: Vec<(u64, u16)> = event_list
+            .iter()
+            .map(|(item, input)| (*item, input))
+            .collect();
         assert_eq!(order, [(5, 1), (4, 0), (2, 2)]);
     }
 
@@ -364,9 +367,12 @@ mod tests {
         for count in [1, 5, 63, 64, 400, 5_000] {
             for length in [1, 100, 650_000, 2_000_000] {
                 let (inbox, expected) = inbox(count, length);
-                let mut agenda = Agenda::default();
-                agenda.take(inbox, length);
-                let got: Vec<_> = agenda.iter().map(|(item, input)| (*item, input)).collect();
+                let mut event_list = EventList::default();
+                event_list.take(inbox, length);
+                let got: Vec<_> = event_list
+                    .iter()
+                    .map(|(item, input)| (*item, input))
+                    .collect();
                 let expected: Vec<_> = expected.iter().map(|e| (e.2, e.1)).collect();
                 assert_eq!(got, expected, "{count} items in {length} ps");
             }
@@ -376,12 +382,12 @@ mod tests {
     #[test]
     fn a_cut_keeps_what_comes_later() {
         let (inbox, expected) = inbox(300, 1_000);
-        let mut agenda = Agenda::default();
-        agenda.take(inbox, 1_000);
+        let mut event_list = EventList::default();
+        event_list.take(inbox, 1_000);
         let mut later = Vec::new();
-        agenda.cut(400, |offset, input, item| later.push((offset, input, item)));
+        event_list.cut(400, |offset, input, item| later.push((offset, input, item)));
         let at = expected.partition_point(|e| e.0 < 400);
-        assert_eq!(agenda.iter().count(), at);
+        assert_eq!(event_list.iter().count(), at);
         assert_eq!(later, expected[at..]);
     }
 }

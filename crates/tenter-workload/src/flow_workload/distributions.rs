@@ -1,12 +1,12 @@
-//! Published laws of flow sizes by name.
+//! Published distributions of flow sizes by name.
 //!
 //! The points are data files, each of which says in its first line where it is from.
 
-use super::law::{Between, LawError, Point, SizeLaw};
+use super::distribution::{Between, DistributionError, Point, SizeDistribution};
 
-/// A law of flow sizes that is part of the program.
+/// A distribution of flow sizes that is part of the program.
 #[derive(Clone, Copy, Debug)]
-pub struct NamedLaw {
+pub struct NamedDistribution {
     /// Its name in a scenario.
     pub name: &'static str,
     /// Its points: lines of a size in bytes and a cumulative probability.
@@ -17,9 +17,9 @@ pub struct NamedLaw {
     pub stated_mean: Option<f64>,
 }
 
-macro_rules! law {
+macro_rules! distribution {
     ($name:literal, $between:ident, $mean:expr) => {
-        NamedLaw {
+        NamedDistribution {
             name: $name,
             text: include_str!(concat!("../../flow-sizes/", $name, ".csv")),
             between: Between::$between,
@@ -29,30 +29,32 @@ macro_rules! law {
 }
 
 /// All of them.
-pub const LAWS: [NamedLaw; 9] = [
-    law!("facebook-hadoop-homa", Steps, Some(127_796.6)),
-    law!("facebook-hadoop-hpcc", Lines, None),
-    law!("websearch-hpcc", Lines, None),
-    law!("alistorage-2019", Lines, None),
-    law!("facebook-cachefollower-homa", Steps, Some(692_975.6)),
-    law!("facebook-webserver-homa", Steps, Some(62_874.27)),
-    law!("google-all-rpc-homa", Steps, Some(2_927.354)),
-    law!("google-search-rpc-homa", Steps, Some(440.790_7)),
-    law!("googlerpc-2008", Lines, None),
+pub const DISTRIBUTIONS: [NamedDistribution; 9] = [
+    distribution!("facebook-hadoop-homa", Steps, Some(127_796.6)),
+    distribution!("facebook-hadoop-hpcc", Lines, None),
+    distribution!("websearch-hpcc", Lines, None),
+    distribution!("alistorage-2019", Lines, None),
+    distribution!("facebook-cachefollower-homa", Steps, Some(692_975.6)),
+    distribution!("facebook-webserver-homa", Steps, Some(62_874.27)),
+    distribution!("google-all-rpc-homa", Steps, Some(2_927.354)),
+    distribution!("google-search-rpc-homa", Steps, Some(440.790_7)),
+    distribution!("googlerpc-2008", Lines, None),
 ];
 
-impl NamedLaw {
-    /// The law of that name.
-    pub fn find(name: &str) -> Option<&'static NamedLaw> {
-        LAWS.iter().find(|law| law.name == name)
+impl NamedDistribution {
+    /// The distribution of that name.
+    pub fn find(name: &str) -> Option<&'static NamedDistribution> {
+        DISTRIBUTIONS
+            .iter()
+            .find(|distribution| distribution.name == name)
     }
 
-    /// The law itself.
+    /// The distribution itself.
     ///
     /// # Errors
-    /// None for those of [`LAWS`]; a test reads them all.
-    pub fn law(&self) -> Result<SizeLaw, LawError> {
-        SizeLaw::new(read_points(self.text), self.between)
+    /// None for those of [`DISTRIBUTIONS`]; a test reads them all.
+    pub fn distribution(&self) -> Result<SizeDistribution, DistributionError> {
+        SizeDistribution::new(read_points(self.text), self.between)
     }
 }
 
@@ -75,28 +77,31 @@ mod tests {
 
     #[test]
     fn the_mean_of_each_law_is_the_stated_one() {
-        for named in &LAWS {
-            let law = named.law().expect("a law of the program");
+        for named in &DISTRIBUTIONS {
+            let distribution = named.distribution().expect("a distribution of the program");
             let lines = named.text.lines().count();
             assert_eq!(
-                law.points().len() + 2,
+                distribution.points().len() + 2,
                 lines,
                 "{}: every line counts",
                 named.name
             );
             if let Some(stated) = named.stated_mean {
-                let off = (law.mean() / stated - 1.0).abs();
+                let off = (distribution.mean() / stated - 1.0).abs();
                 assert!(
                     off < 1e-4,
                     "{}: {} B, {stated} B stated",
                     named.name,
-                    law.mean()
+                    distribution.mean()
                 );
                 let said = format!("stated mean {stated}");
                 assert!(named.text.contains(&said), "{}: {said}", named.name);
             }
         }
-        let hpcc = |name| NamedLaw::find(name).map(|law| law.law().expect("a law").mean());
+        let hpcc = |name| {
+            NamedDistribution::find(name)
+                .map(|distribution| distribution.distribution().expect("a distribution").mean())
+        };
         // By hand from its twenty points.
         let mean = hpcc("facebook-hadoop-hpcc").expect("it is known");
         assert!((mean - 120_420.75).abs() < 1e-3, "{mean}");
@@ -110,20 +115,20 @@ mod tests {
     #[test]
     fn a_million_draws_follow_each_law() {
         const DRAWS: u32 = 1_000_000;
-        for named in &LAWS {
-            let law = named.law().expect("a law of the program");
-            let draws = Draws::new(1, named.name, "test of laws");
-            let draw = |number: u32| law.draw(draws.at(u64::from(number)));
+        for named in &DISTRIBUTIONS {
+            let distribution = named.distribution().expect("a distribution of the program");
+            let draws = Draws::new(1, named.name, "test of distributions");
+            let draw = |number: u32| distribution.draw(draws.at(u64::from(number)));
             let mut sizes: Vec<u64> = (0..DRAWS).map(draw).collect();
             sizes.sort_unstable();
             let n = f64::from(DRAWS);
             let mean = sizes.iter().map(|&size| size as f64).sum::<f64>() / n;
             let square = |&size: &u64| (size as f64 - mean).powi(2);
             let error = (sizes.iter().map(square).sum::<f64>() / n / n).sqrt();
-            // Sizes are whole bytes, and never 0, where the law has all numbers between.
-            let off = (mean - law.mean()).abs();
+            // Sizes are whole bytes, and never 0, where the distribution has all numbers between.
+            let off = (mean - distribution.mean()).abs();
             assert!(off < 4.0 * error + 0.5, "{}: {mean} ± {error}", named.name);
-            for point in law.points() {
+            for point in distribution.points() {
                 let up_to = point.up_to as f64 / 18_446_744_073_709_551_616.0;
                 let size = point.size_bytes;
                 let below = sizes.partition_point(|&drawn| drawn < size) as f64 / n;
@@ -136,7 +141,7 @@ mod tests {
                 };
                 assert!(
                     least - limit <= up_to && up_to <= most + limit,
-                    "{}: {below} to {at} of the flows up to {size} B, {up_to} by the law",
+                    "{}: {below} to {at} of the flows up to {size} B, {up_to} by the distribution",
                     named.name
                 );
             }

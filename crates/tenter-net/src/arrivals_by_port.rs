@@ -3,7 +3,7 @@
 /// Which arrivals of a visit each output port gets, in the order of time; kept from visit to visit
 /// for its memory.
 #[derive(Clone, Debug, Default)]
-pub struct Turns {
+pub struct ArrivalsByPort {
     ports: Vec<u16>,
     /// For each arrival the next one of the same port.
     next: Vec<u32>,
@@ -15,7 +15,7 @@ pub struct Turns {
     busy: Vec<u16>,
 }
 
-impl Turns {
+impl ArrivalsByPort {
     /// No arrival.
     pub(crate) const NONE: u32 = u32::MAX;
 
@@ -26,7 +26,7 @@ impl Turns {
         self.ports.clear();
         self.ports.extend(of_arrivals);
         if self.first.len() < ports {
-            self.first.resize(ports, Turns::NONE);
+            self.first.resize(ports, ArrivalsByPort::NONE);
             self.fresh.resize(ports.div_ceil(64), 0);
         }
     }
@@ -42,7 +42,7 @@ impl Turns {
     pub(crate) fn link(&mut self) {
         let count = self.ports.len();
         if self.next.len() < count {
-            self.next.resize(count, Turns::NONE);
+            self.next.resize(count, ArrivalsByPort::NONE);
         }
         // From the last to the first, so that each is put before what follows it.
         for (place, (&port, next)) in self.ports.iter().zip(&mut self.next).enumerate().rev() {
@@ -79,13 +79,13 @@ impl Turns {
         std::mem::take(&mut self.fresh[word])
     }
 
-    /// Takes the first arrival of a port, or [`Turns::NONE`].
+    /// Takes the first arrival of a port, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn take_first(&mut self, port: usize) -> u32 {
-        std::mem::replace(&mut self.first[port], Turns::NONE)
+        std::mem::replace(&mut self.first[port], ArrivalsByPort::NONE)
     }
 
-    /// The arrival that follows at the same port, or [`Turns::NONE`].
+    /// The arrival that follows at the same port, or [`ArrivalsByPort::NONE`].
     #[inline]
     pub(crate) fn after(&self, place: u32) -> u32 {
         self.next[place as usize]
@@ -94,11 +94,11 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::Turns;
+    use super::ArrivalsByPort;
 
     #[test]
     fn each_port_gets_its_arrivals_in_order() {
-        let mut turns = Turns::default();
+        let mut turns = ArrivalsByPort::default();
         for _ in 0..2 {
             turns.begin(70, [3, 69, 3, 0, 69, 3].into_iter());
             turns.link();
@@ -108,9 +108,9 @@ mod tests {
             assert_eq!((&busy[..], active), (&[0, 1, 3, 64, 69][..], [0, 0]));
             busy.clear();
             turns.keep(busy);
-            let of = |turns: &mut Turns, port| {
+            let of = |turns: &mut ArrivalsByPort, port| {
                 let first = turns.take_first(port);
-                let some = |place: u32| (place != Turns::NONE).then_some(place);
+                let some = |place: u32| (place != ArrivalsByPort::NONE).then_some(place);
                 let rest = |&place: &u32| some(turns.after(place));
                 std::iter::successors(some(first), rest).collect::<Vec<_>>()
             };

@@ -19,25 +19,25 @@ pub(crate) struct Storm {
 impl Nic {
     /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
     /// comes up, and timeouts of what had been sent go on.
-    pub fn go_dark(&mut self, under_way: WireLosses, now: u64) {
+    pub fn link_down(&mut self, under_way: WireLosses, now: u64) {
         let last_end = self.last_end().min(now);
-        self.transmitter.go_dark(now, under_way);
+        self.transmitter.link_down(now, under_way);
         self.message_end = (last_end, self.transmitter.last_end());
         self.pauses.forget(now);
     }
 
     /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
-    pub fn light_up(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
-        self.transmitter.light_up(now);
+    pub fn link_up(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+        self.transmitter.link_up(now);
         self.renew_credit(now, medium);
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer)
             && buffer.is_pausing()
         {
             buffer.repeat(now);
-            self.tell_leaf(rules.quanta, now, medium);
+            self.notify_leaf(rules.quanta, now, medium);
         }
         if self.storm.is_some() {
-            self.rage(now, medium);
+            self.repeat_storm(now, medium);
         }
     }
 
@@ -54,7 +54,7 @@ impl Nic {
             next: now,
             interval,
         }));
-        self.rage(now, medium);
+        self.repeat_storm(now, medium);
     }
 
     /// Ends the storm: the leaf may go on, unless the receive buffer keeps it waiting.
@@ -62,15 +62,15 @@ impl Nic {
         let buffer = self.receive_buffer.as_ref();
         let full = buffer.is_some_and(|buffer| buffer.is_pausing());
         if self.storm.take().is_some() && !full {
-            self.tell_leaf(0, now, medium);
+            self.notify_leaf(0, now, medium);
         }
     }
 
     /// Pauses the leaf once more.
-    pub(super) fn rage(&mut self, now: u64, medium: &mut impl Medium) {
+    pub(super) fn repeat_storm(&mut self, now: u64, medium: &mut impl Medium) {
         if let Some(storm) = &mut self.storm {
             storm.next = now + storm.interval;
         }
-        self.tell_leaf(LONGEST_PAUSE, now, medium);
+        self.notify_leaf(LONGEST_PAUSE, now, medium);
     }
 }

@@ -1,8 +1,8 @@
-//! The law of flow sizes: points of a cumulative distribution, drawn from by its inverse.
+//! The distribution of flow sizes: points of a cumulative distribution, drawn from by its inverse.
 //!
 //! Probabilities are integers out of 2⁶⁴ and sizes whole bytes, so a draw is the same everywhere.
 
-/// What lies between two points of a law.
+/// What lies between two points of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Nothing: only the sizes of the points occur.
@@ -20,30 +20,32 @@ pub struct Point {
     pub up_to: u64,
 }
 
-/// Why points are no law.
+/// Why points are no distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LawError {
+pub enum DistributionError {
     /// Nothing to draw.
     #[error(
-        "a law of flow sizes needs a point; give at least one, such as `{{size: 1000B, cumulative: 1}}`"
+        "a distribution of flow sizes needs a point; give at least one, such as `{{size: 1000B, cumulative: 1}}`"
     )]
     Empty,
     /// No packet carries less than a byte.
-    #[error("every size of the law is 0 bytes; give a last point above it")]
+    #[error("every size of the distribution is 0 bytes; give a last point above it")]
     NoBytes,
     /// Sizes or probabilities go down.
     #[error(
-        "point {0} of the law is below the one before it; sizes and cumulative probabilities must ascend"
+        "point {0} of the distribution is below the one before it; sizes and cumulative probabilities must ascend"
     )]
     Descends(usize),
     /// It does not end at 1.
-    #[error("the last cumulative probability of the law is not 1; divide all by the last one")]
+    #[error(
+        "the last cumulative probability of the distribution is not 1; divide all by the last one"
+    )]
     NotWhole,
 }
 
-/// A law of flow sizes.
+/// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SizeLaw {
+pub struct SizeDistribution {
     points: Vec<Point>,
     between: Between,
 }
@@ -62,11 +64,11 @@ impl Point {
     }
 }
 
-impl SizeLaw {
+impl SizeDistribution {
     /// Every flow has this size, in bytes.
-    pub fn fixed(size_bytes: u64) -> SizeLaw {
+    pub fn fixed(size_bytes: u64) -> SizeDistribution {
         let up_to = u64::MAX;
-        SizeLaw {
+        SizeDistribution {
             points: vec![Point { size_bytes, up_to }],
             between: Between::Steps,
         }
@@ -76,22 +78,25 @@ impl SizeLaw {
     ///
     /// # Errors
     /// No points, points that descend, or a last one that is not 1.
-    pub fn new(mut points: Vec<Point>, between: Between) -> Result<SizeLaw, LawError> {
+    pub fn new(
+        mut points: Vec<Point>,
+        between: Between,
+    ) -> Result<SizeDistribution, DistributionError> {
         let descends = |pair: &[Point]| {
             pair[1].size_bytes < pair[0].size_bytes || pair[1].up_to < pair[0].up_to
         };
         if let Some(index) = points.windows(2).position(descends) {
-            return Err(LawError::Descends(index + 2));
+            return Err(DistributionError::Descends(index + 2));
         }
-        let last = points.last_mut().ok_or(LawError::Empty)?;
+        let last = points.last_mut().ok_or(DistributionError::Empty)?;
         if last.size_bytes == 0 {
-            return Err(LawError::NoBytes);
+            return Err(DistributionError::NoBytes);
         }
         if last.up_to < NEARLY_WHOLE {
-            return Err(LawError::NotWhole);
+            return Err(DistributionError::NotWhole);
         }
         last.up_to = u64::MAX;
-        Ok(SizeLaw { points, between })
+        Ok(SizeDistribution { points, between })
     }
 
     /// Its points.
@@ -175,9 +180,12 @@ impl SizeLaw {
 mod tests {
     use super::*;
 
-    fn law(points: &[(u64, f64)], between: Between) -> Result<SizeLaw, LawError> {
+    fn distribution(
+        points: &[(u64, f64)],
+        between: Between,
+    ) -> Result<SizeDistribution, DistributionError> {
         let points = points.iter().map(|&(size, p)| Point::new(size, p));
-        SizeLaw::new(points.collect(), between)
+        SizeDistribution::new(points.collect(), between)
     }
 
     /// Such a share of all draws.
@@ -188,39 +196,46 @@ mod tests {
     #[test]
     fn steps_have_the_sizes_of_their_points_alone() {
         let points = [(100, 0.25), (400, 0.75), (1_000, 1.0)];
-        let law = law(&points, Between::Steps).expect("it ascends to 1");
-        let sizes = [0.0, 0.249, 0.25, 0.749, 0.75, 0.999].map(|share| law.draw(at(share)));
+        let distribution = distribution(&points, Between::Steps).expect("it ascends to 1");
+        let sizes =
+            [0.0, 0.249, 0.25, 0.749, 0.75, 0.999].map(|share| distribution.draw(at(share)));
         assert_eq!(sizes, [100, 100, 400, 400, 1_000, 1_000]);
         // 0.25 · 100 + 0.5 · 400 + 0.25 · 1,000
-        assert!((law.mean() - 475.0).abs() < 1e-9);
+        assert!((distribution.mean() - 475.0).abs() < 1e-9);
         assert_eq!(
-            [250, 251, 1_000].map(|q| law.quantile(q)),
+            [250, 251, 1_000].map(|q| distribution.quantile(q)),
             [100, 400, 1_000]
         );
-        assert_eq!(law.draw(u64::MAX), 1_000);
+        assert_eq!(distribution.draw(u64::MAX), 1_000);
     }
 
     #[test]
     fn lines_have_all_sizes_between() {
         let points = [(0, 0.0), (100, 0.5), (300, 1.0)];
-        let law = law(&points, Between::Lines).expect("it ascends to 1");
-        let sizes = [0.0, 0.25, 0.5, 0.75].map(|share| law.draw(at(share)));
+        let distribution = distribution(&points, Between::Lines).expect("it ascends to 1");
+        let sizes = [0.0, 0.25, 0.5, 0.75].map(|share| distribution.draw(at(share)));
         assert_eq!(sizes, [1, 50, 100, 200]);
         // 0.5 · 50 + 0.5 · 200
-        assert!((law.mean() - 125.0).abs() < 1e-9);
+        assert!((distribution.mean() - 125.0).abs() < 1e-9);
         // Where 64 sizes are rounded, their mean is.
-        assert!((law.mean_of(|size| size) - 125.0).abs() < 0.1);
-        assert!((law.mean_of(|_| 7) - 7.0).abs() < 1e-9);
+        assert!((distribution.mean_of(|size| size) - 125.0).abs() < 0.1);
+        assert!((distribution.mean_of(|_| 7) - 7.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_is_no_law_is_refused() {
-        let new = |points: &[(u64, f64)]| law(points, Between::Steps);
-        assert_eq!(new(&[]), Err(LawError::Empty));
-        assert_eq!(new(&[(0, 1.0)]), Err(LawError::NoBytes));
-        assert_eq!(new(&[(9, 0.5), (8, 1.0)]), Err(LawError::Descends(2)));
-        assert_eq!(new(&[(8, 0.6), (9, 0.5)]), Err(LawError::Descends(2)));
-        assert_eq!(new(&[(8, 0.5), (9, 0.9)]), Err(LawError::NotWhole));
-        assert_eq!(SizeLaw::fixed(7).draw(3), 7);
+        let new = |points: &[(u64, f64)]| distribution(points, Between::Steps);
+        assert_eq!(new(&[]), Err(DistributionError::Empty));
+        assert_eq!(new(&[(0, 1.0)]), Err(DistributionError::NoBytes));
+        assert_eq!(
+            new(&[(9, 0.5), (8, 1.0)]),
+            Err(DistributionError::Descends(2))
+        );
+        assert_eq!(
+            new(&[(8, 0.6), (9, 0.5)]),
+            Err(DistributionError::Descends(2))
+        );
+        assert_eq!(new(&[(8, 0.5), (9, 0.9)]), Err(DistributionError::NotWhole));
+        assert_eq!(SizeDistribution::fixed(7).draw(3), 7);
     }
 }

@@ -13,7 +13,7 @@ use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
 use crate::build::Context;
 use crate::flow_tally::FlowTally;
 use crate::ideal_ratio;
-use crate::ledger::{AcknowledgedHalf, DeliveredHalf, FlowKey, Ledger};
+use crate::partition_records::{AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords};
 
 /// What is known of one collective.
 pub(crate) struct Tally {
@@ -48,7 +48,7 @@ pub(crate) struct Tally {
     /// What is kept instead where the flows are those of a workload.
     pub(crate) flow_work: Option<Box<FlowTally>>,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
-    /// [`Accounts::waiting`].
+    /// [`FlowTable::waiting`].
     places: Vec<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Tally {
 }
 
 /// The books.
-pub(crate) struct Accounts {
+pub(crate) struct FlowTable {
     /// Per job, and per turn that has begun.
     pub(crate) tallies: Vec<Vec<Tally>>,
     /// Per job the frame bytes accepted of flows that arrived whole.
@@ -90,19 +90,19 @@ pub(crate) struct Accounts {
 #[derive(Clone, Copy, Debug)]
 struct Complete {
     received: u64,
-    /// Where in [`Accounts::waiting`].
+    /// Where in [`FlowTable::waiting`].
     place: u32,
-    /// Where in [`Accounts::acknowledged`].
+    /// Where in [`FlowTable::acknowledged`].
     index: u32,
 }
 
 /// So many rows are made before the sink takes them: they stay in the cache.
 const ROWS_AT_ONCE: usize = 128;
 
-impl Accounts {
+impl FlowTable {
     /// # Errors
     /// When a collective cannot be run by its ranks.
-    pub(crate) fn new(context: &Context) -> Result<Accounts, WorkloadError> {
+    pub(crate) fn new(context: &Context) -> Result<FlowTable, WorkloadError> {
         let mut flows_total = 0;
         for plan in context.jobs.iter().filter(|plan| !plan.job.background) {
             let rounds = u64::from(plan.job.warm_up) + u64::from(plan.job.iterations);
@@ -116,7 +116,7 @@ impl Accounts {
                     u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs) * rounds;
             }
         }
-        Ok(Accounts {
+        Ok(FlowTable {
             tallies: context.jobs.iter().map(|_| Vec::new()).collect(),
             received_bytes: vec![0; context.jobs.len()],
             waiting: Vec::new(),
@@ -193,12 +193,21 @@ impl Accounts {
     }
 
     /// Takes what the receivers of one part have recorded.
-    pub(crate) fn take_delivered(&mut self, context: &Context, ledger: &mut Ledger) {
-        self.digest.merge(std::mem::take(&mut ledger.digest));
-        for (sum, bytes) in self.received_bytes.iter_mut().zip(&mut ledger.endless) {
+    pub(crate) fn take_delivered(
+        &mut self,
+        context: &Context,
+        partition_records: &mut PartitionRecords,
+    ) {
+        self.digest
+            .merge(std::mem::take(&mut partition_records.digest));
+        for (sum, bytes) in self
+            .received_bytes
+            .iter_mut()
+            .zip(&mut partition_records.endless)
+        {
             *sum += bytes.as_mut().map_or(0, std::mem::take);
         }
-        for half in ledger.delivered.drain(..) {
+        for half in partition_records.delivered.drain(..) {
             self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
             self.received_bytes[usize::from(half.key.job)] += half.bytes;
@@ -217,18 +226,19 @@ impl Accounts {
                 None => tally.places[context.flow_index(half.key)] = place,
             }
         }
-        let marked = ledger.marked.drain(..);
+        let marked = partition_records.marked.drain(..);
         self.marks
             .extend(marked.map(|(key, turn, marks)| ((key, turn), marks)));
     }
 
-    /// Takes what the senders of one part have recorded, after [`Accounts::take_delivered`] for
+    /// Takes what the senders of one part have recorded, after [`FlowTable::take_delivered`] for
     /// every part: what is acknowledged has been delivered.
-    pub(crate) fn take_acknowledged(&mut self, ledger: &mut Ledger) {
+    pub(crate) fn take_acknowledged(&mut self, partition_records: &mut PartitionRecords) {
         if self.acknowledged.is_empty() {
-            std::mem::swap(&mut self.acknowledged, &mut ledger.acknowledged);
+            std::mem::swap(&mut self.acknowledged, &mut partition_records.acknowledged);
         } else {
-            self.acknowledged.append(&mut ledger.acknowledged);
+            self.acknowledged
+                .append(&mut partition_records.acknowledged);
         }
     }
 

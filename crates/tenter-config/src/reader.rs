@@ -1,0 +1,109 @@
+//! Where the values of keys come from.
+
+use std::ops::RangeInclusive;
+
+use tenter_units::{Bytes, Rate, Time};
+
+use crate::{Key, Presence, Share};
+
+/// Where a component is read from: a section of a scenario, or [`Texts`]. Each method takes one
+/// key; what is wrong is noted with its place, and reading goes on.
+pub trait Reader {
+    /// A time within bounds.
+    fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time>;
+
+    /// A rate within bounds.
+    fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate>;
+
+    /// A size within bounds.
+    fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes>;
+
+    /// A share of one.
+    fn share(&mut self, key: &str) -> Option<Share>;
+
+    /// A whole number within bounds.
+    fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64>;
+
+    /// `true` or `false`.
+    fn flag(&mut self, key: &str) -> Option<bool>;
+
+    /// One of several words: its position.
+    fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize>;
+
+    /// A list of some of several words, each at most once and one at least: their positions. `why`
+    /// is the remedy where the list is empty.
+    fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
+
+    /// Whether the value is the word `none`; it is taken if so, and left for another call if not.
+    fn is_none(&mut self, key: &str) -> bool;
+
+    /// Refuses the value of a key that was read: what is wrong with it, and the remedy.
+    fn refuse(&mut self, key: &str, what: &str, remedy: &str);
+}
+
+/// The texts of defaults: they are read as if they had been written.
+pub struct Defaults(pub &'static [Key]);
+
+impl Defaults {
+    fn text(&self, key: &str) -> Option<&'static str> {
+        let key = self.0.iter().find(|known| known.name == key)?;
+        match key.presence {
+            Presence::Default(text) => Some(text),
+            Presence::Required | Presence::Depends(_) => None,
+        }
+    }
+
+    fn parsed<T: std::str::FromStr + PartialOrd>(
+        &self,
+        key: &str,
+        range: &RangeInclusive<T>,
+    ) -> Option<T> {
+        let value = self.text(key)?.parse().ok()?;
+        range.contains(&value).then_some(value)
+    }
+}
+
+impl Reader for Defaults {
+    fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time> {
+        self.parsed(key, &range)
+    }
+
+    fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
+        self.parsed(key, &range)
+    }
+
+    fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes> {
+        self.parsed(key, &range)
+    }
+
+    fn share(&mut self, key: &str) -> Option<Share> {
+        self.text(key)?.parse().ok()
+    }
+
+    fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        self.parsed(key, &range)
+    }
+
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        self.text(key)?.parse().ok()
+    }
+
+    fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize> {
+        let text = self.text(key)?;
+        words.iter().position(|word| *word == text)
+    }
+
+    fn words(&mut self, key: &str, words: &[&str], _: &str) -> Option<Vec<usize>> {
+        let list = self.text(key)?.strip_prefix('[')?.strip_suffix(']')?;
+        let place = |text: &str| words.iter().position(|word| *word == text.trim());
+        list.split(',').map(place).collect()
+    }
+
+    fn is_none(&mut self, key: &str) -> bool {
+        self.text(key) == Some("none")
+    }
+
+    fn refuse(&mut self, key: &str, what: &str, _: &str) {
+        unreachable!("the default of `{key}` {what}");
+    }
+}

@@ -1,0 +1,189 @@
+//! The types that keys may have.
+
+use std::ops::RangeInclusive;
+
+use tenter_units::{Bytes, Rate, Time};
+
+use crate::{Reader, Shape, Share};
+
+/// A type that a key may have.
+pub trait Value: Sized {
+    /// What bounds its values; `()` where nothing does.
+    type Bounds;
+
+    /// What may be written.
+    fn shape(bounds: Self::Bounds) -> Shape;
+
+    /// Reads the value of a key.
+    fn read(reader: &mut dyn Reader, key: &str, bounds: Self::Bounds) -> Option<Self>;
+
+    /// As it is written in a scenario.
+    fn text(&self) -> String;
+}
+
+/// Quantities within bounds.
+macro_rules! quantities {
+    ($($type:ident by $method:ident;)+) => {
+        $(impl Value for $type {
+            type Bounds = RangeInclusive<$type>;
+
+            fn shape(bounds: RangeInclusive<$type>) -> Shape {
+                let (least, most) = bounds.into_inner();
+                Shape::$type { least, most }
+            }
+
+            fn read(
+                reader: &mut dyn Reader,
+                key: &str,
+                bounds: RangeInclusive<$type>,
+            ) -> Option<$type> {
+                reader.$method(key, bounds)
+            }
+
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })+
+    };
+}
+
+quantities! {
+    Time by time;
+    Rate by rate;
+    Bytes by size;
+}
+
+impl Value for bool {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Flag
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<bool> {
+        reader.flag(key)
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for Share {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Share
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Share> {
+        reader.share(key)
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// Whole numbers of these types.
+macro_rules! integers {
+    ($($type:ty),+) => {
+        $(impl Value for $type {
+            type Bounds = RangeInclusive<$type>;
+
+            fn shape(bounds: RangeInclusive<$type>) -> Shape {
+                let (least, most) = (u64::from(*bounds.start()), u64::from(*bounds.end()));
+                Shape::Integer { least, most }
+            }
+
+            fn read(
+                reader: &mut dyn Reader,
+                key: &str,
+                bounds: RangeInclusive<$type>,
+            ) -> Option<$type> {
+                let range = u64::from(*bounds.start())..=u64::from(*bounds.end());
+                reader.integer(key, range)?.try_into().ok()
+            }
+
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })+
+    };
+}
+
+integers!(u8, u16, u32, u64);
+
+/// A whole number of per cent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent(pub u32);
+
+impl Percent {
+    /// In parts per million.
+    pub fn ppm(self) -> u32 {
+        self.0 * 10_000
+    }
+}
+
+impl Value for Percent {
+    type Bounds = RangeInclusive<u32>;
+
+    fn shape(bounds: RangeInclusive<u32>) -> Shape {
+        let (least, most) = (u64::from(*bounds.start()), u64::from(*bounds.end()));
+        Shape::Percent { least, most }
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, bounds: RangeInclusive<u32>) -> Option<Percent> {
+        u32::read(reader, key, bounds).map(Percent)
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// A value, or the word `none`.
+impl<T: Value> Value for Option<T> {
+    type Bounds = T::Bounds;
+
+    fn shape(bounds: T::Bounds) -> Shape {
+        Shape::OrNone(Box::new(T::shape(bounds)))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Option<T>> {
+        if reader.is_none(key) {
+            return Some(None);
+        }
+        T::read(reader, key, bounds).map(Some)
+    }
+
+    fn text(&self) -> String {
+        self.as_ref().map_or_else(|| "none".to_owned(), T::text)
+    }
+}
+
+/// Lets an enum be the value of a key, by the word of each of its members.
+#[macro_export]
+macro_rules! choice {
+    ($type:ident { $($word:literal => $member:ident),+ $(,)? }) => {
+        impl $crate::Value for $type {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                $crate::Shape::Choice(&[$($word),+])
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$type> {
+                let place = reader.choice(key, &[$($word),+])?;
+                Some([$($type::$member),+][place])
+            }
+
+            fn text(&self) -> String {
+                match self {
+                    $($type::$member => $word,)+
+                }
+                .to_owned()
+            }
+        }
+    };
+}
