@@ -128,7 +128,7 @@ mod tests {
             ("[2]", "`jobs[0].copies` must be"),
             ("two", "`jobs[0].copies` must be a whole number"),
             ("10001", "10001 copies are more than a scenario holds"),
-            ("4", "4 hosts"),
+            ("4", "the jobs before leave 0 of 12 free"),
         ] {
             let jobs = format!(
                 "jobs:\n  - {{copies: {copies}, ranks: 4, \

@@ -119,7 +119,7 @@ pub fn load_beside(
 /// in place of those of earlier ones; overrides come after them.
 ///
 /// # Errors
-/// Every problem of the text, of what is overlay over it, of the overrides and the files, together.
+/// Every problem of the text, of the keys that lie over it, of the overrides and the files, together.
 pub fn load_overlaid(
     text: &str,
     source_name: &str,
@@ -218,7 +218,7 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     }
 }
 
-/// The texts that problems may point into: the scenario, what is overlay over it, each override.
+/// The texts that problems may point into: the scenario, the keys that lie over it, each override.
 fn sources(
     text: &str,
     source_name: &str,

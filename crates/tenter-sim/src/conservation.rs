@@ -265,7 +265,7 @@ fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
             .sum();
         if waiting != port.queue_bytes() {
             return Err(format!(
-                "port {number} of {name} flow_table {} bytes for {waiting} in its queue",
+                "port {number} of {name} accounts for {} bytes for {waiting} in its queue",
                 port.queue_bytes()
             ));
         }

@@ -56,7 +56,7 @@ pub(crate) struct AcknowledgedHalf {
 }
 
 impl AcknowledgedHalf {
-    /// What flows that are received at the same instant are sorted by. ArrivalsByPort are numbered by
+    /// What flows that are received at the same instant are sorted by. Turns are numbered by
     /// iteration, then by collective.
     pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
         let FlowKey {

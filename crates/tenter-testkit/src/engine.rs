@@ -140,7 +140,7 @@ fn finish<D: Driver>(mut simulation: Simulation<D>) -> Result<Trial, SimulationE
     Ok(Trial { outcome, rows })
 }
 
-/// ArrivalsByPort every way to fail into a sentence: an assertion that fails in one engine alone is a
+/// Turns every way to fail into a sentence: an assertion that fails in one engine alone is a
 /// difference like any other.
 fn caught(run: impl FnOnce() -> Result<Trial, SimulationError>) -> Result<Trial, String> {
     match catch_unwind(AssertUnwindSafe(run)) {

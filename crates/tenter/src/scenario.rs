@@ -22,7 +22,7 @@ pub struct Scenario {
     format: Format,
     /// The folder in which files that it names are found.
     folder: Option<PathBuf>,
-    /// Keys overlay over the text one after the other, and what problems call them.
+    /// Keys that lie over the text, one after the other, and what problems call them.
     overlay: Vec<(String, String)>,
     settings: Vec<String>,
     seed: Option<u64>,

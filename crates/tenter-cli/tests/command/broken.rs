@@ -41,7 +41,17 @@ fn broken_scenarios_are_refused_in_the_expected_words() {
         ] {
             let answer = workplace.tenter(arguments).expect(2);
             assert_eq!(answer.stderr, expected, "{arguments:?}");
-            assert_eq!(answer.stdout, "", "{arguments:?}");
+            if arguments.contains(&"json") {
+                // The same, for programs.
+                let document: serde_json::Value =
+                    serde_json::from_str(&answer.stdout).expect("it is one document");
+                let problems = document["error"]["problems"].as_array();
+                let count = answer.stderr.matches("error: ").count();
+                assert_eq!(problems.map(Vec::len), Some(count), "{path}");
+                assert_eq!(document["error"]["exit_code"], 2, "{path}");
+            } else {
+                assert_eq!(answer.stdout, "", "{arguments:?}");
+            }
         }
     }
     assert_eq!(workplace.entries(), ["scenarios"]);

@@ -24,7 +24,7 @@ pub(crate) struct Spray {
 }
 
 impl Spray {
-    /// The spray of the switch `name`, for so many destinations. ArrivalsByPort begin anywhere, or all
+    /// The spray of the switch `name`, for so many destinations. Turns begin anywhere, or all
     /// leaves would send to one spine at a time.
     pub(crate) fn new(kind: SprayKind, destinations: usize, (seed, name): (u64, &str)) -> Spray {
         let mut stream = Stream::new(seed, name, "spray");

@@ -50,7 +50,7 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
     // spine and again to leaf0, where it is at 5,509.2 ns. The pause frame: 84 bytes at 100G are
     // 6.72 ns, the cable 25, the response 394 · 5.12 = 2,017.28: it acts at 7,558.2 ns, and the
     // next frame leaves at 8,423.48.
-    // NoticeTarget again, host0 would pause for longer.
+    // If it were told again, host0 would pause for longer.
     let plan = plan(TWO, &[ONCE]);
     let node = |name: &str| plan.topology.find(name).expect("the node is there");
     let events = events(&plan);

@@ -163,7 +163,10 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, _)| name.trim())
         .filter(|name| !is_own(name));
-    let used: Vec<&str> = crates.chain(browser_packages(repository)).collect();
+    let used: Vec<&str> = crates
+        .chain(browser_packages(repository))
+        .chain(python_packages(repository))
+        .collect();
     let explained: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
@@ -184,6 +187,13 @@ fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
     let packages = packages.map_or("", |(_, rest)| rest.split('}').next().unwrap_or(""));
     let lines = packages.lines();
     lines.filter_map(|line| line.trim().strip_prefix('"')?.split('"').next())
+}
+
+/// The packages of Python for the site and the tools.
+fn python_packages(repository: &Repository) -> impl Iterator<Item = &str> {
+    let file = repository.file("tools/requirements.txt");
+    let lines = file.map_or("", |file| file.text.as_str()).lines();
+    lines.filter_map(|line| Some(line.split_once("==")?.0))
 }
 
 /// Dependencies that a crate names in its manifest and nowhere else, and those of the workspace

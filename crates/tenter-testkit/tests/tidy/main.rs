@@ -9,6 +9,7 @@ mod links;
 mod members;
 mod repository;
 mod source;
+mod words;
 
 use repository::Repository;
 
@@ -45,6 +46,11 @@ fn nothing_is_left_for_later() {
 #[test]
 fn the_repository_speaks_of_itself_alone() {
     report(&source::foreign_names(&Repository::read()));
+}
+
+#[test]
+fn words_are_those_of_the_glossary() {
+    report(&words::banned(&Repository::read()));
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl Grouped {
         (id / each, id % each)
     }
 
-    /// ArrivalsByPort ids of a group from `start` on into those of all groups.
+    /// Turns ids of a group from `start` on into those of all groups.
     fn raise(&self, group: u32, start: usize, out: &mut [u32]) {
         for id in &mut out[start..] {
             *id += group * self.of_one.transfer_count();
