@@ -347,7 +347,8 @@ pub(crate) struct Scenario {
     /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or take its key out with
+    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or take its key out
+    /// with
     /// `default` for the value; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,

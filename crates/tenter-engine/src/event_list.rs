@@ -187,7 +187,8 @@ impl<T> Default for EventList<T> {
 }
 
 impl<T: Copy> EventList<T> {
-    /// The event list of what arrives at a node, each item with its offset in ps in a bucket that lasts
+    /// The event list of what arrives at a node, each item with its offset in ps in a bucket that
+    /// lasts
     /// `length`, and its input: for those who visit a node without an engine.
     pub fn of(arrivals: impl IntoIterator<Item = (u64, u16, T)>, length: u64) -> EventList<T> {
         let mut inbox = Inbox::default();

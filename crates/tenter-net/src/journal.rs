@@ -17,8 +17,8 @@ const LATE_RELEASE: u64 = 2;
 /// What a journal gets lies in the window of its visit. Each visit does all that happens before the
 /// end of its window, and a switch is visited again in the window of whatever next happens to it
 /// of its own, so nothing is left over from an earlier one. And a window is within a bucket of the
-/// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an event list;
-/// the engine refuses longer ones.
+/// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an event
+/// list; the engine refuses longer ones.
 const REACH: u64 = 1 << 30;
 /// Bits of an instant that say what happens at it.
 const KIND_BITS: u32 = 2;

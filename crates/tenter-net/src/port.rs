@@ -219,7 +219,8 @@ impl Port {
     }
 
     /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
-    /// event list, and starts every frame whose turn comes. The buffer must be certain to have room.
+    /// event list, and starts every frame whose turn comes. The buffer must be certain to have
+    /// room.
     #[inline]
     pub(crate) fn serve<M: Medium>(
         &mut self,

@@ -16,7 +16,8 @@ pub(crate) struct ClassQueue {
     pub(crate) high_water_bytes: u64,
     /// The other end has paused the class until then.
     pub(crate) paused_until: u64,
-    /// The same while the watchdog of the queue is active and `paused_until` is what it makes of that.
+    /// The same while the watchdog of the queue is active and `paused_until` is what it makes of
+    /// that.
     pub(crate) told_until: u64,
     pub(crate) deficit: u32,
     pub(crate) counters: QueueCounters,

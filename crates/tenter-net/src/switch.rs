@@ -559,7 +559,7 @@ impl Switch {
         self.settle(now, medium);
     }
 
-    /// The link of a port comes up at `now`. Whoever is at the other end knows of no pause.
+    /// The link of a port comes up at `now`. The other end knows of no pause.
     pub fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
         self.buffer.forget_pauses(number, now);
         self.buffer.renew_credit(number);

@@ -12,8 +12,9 @@ rows! {
         job: u32 => "job", "";
         /// Name of the job.
         job_name: String => "job_name", "";
-        /// Which tenth of the size distribution, from 0, the smallest; missing in the row of all sizes.
-        /// Tenths that a distribution gives the same greatest size are one row, under the first of them.
+        /// Which tenth of the size distribution, from 0, the smallest; missing in the row of all
+        /// sizes. Tenths that a distribution gives the same greatest size are one row, under the
+        /// first of them.
         bucket: Option<u32> => "bucket", "";
         /// The least size counted here.
         from: u64 => "from_bytes", "bytes";

@@ -177,7 +177,7 @@ rows! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
-    /// Whoever ran it.
+    /// The user.
     User,
     /// The time limit of the scenario, or the longest simulation there is.
     TimeLimit,

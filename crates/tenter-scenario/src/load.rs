@@ -115,11 +115,12 @@ pub fn load_beside(
     load_changed(source, &[], (overrides, seed), files, &mut |_| {})
 }
 
-/// As [`load_beside`], with the keys of `overlay` in place of the scenario's own, those of later ones
-/// in place of those of earlier ones; overrides come after them.
+/// As [`load_beside`], with the keys of `overlay` in place of the scenario's own, those of later
+/// ones in place of those of earlier ones; overrides come after them.
 ///
 /// # Errors
-/// Every problem of the text, of the keys that lie over it, of the overrides and the files, together.
+/// Every problem of the text, of the keys that lie over it, of the overrides and the files,
+/// together.
 pub fn load_overlaid(
     text: &str,
     source_name: &str,

@@ -1,18 +1,18 @@
 //! Cyclic buffer dependencies: switches that wait for each other and will wait for ever.
 //!
-//! A paused priority group is stuck when every frame it is paused for stands in an output queue that
-//! the other end of the link has paused for a group that is stuck itself. It is paused for its own
-//! frames, or, where the pool is the trigger, for all that are in the pool: it may have none. Where
-//! output queues are the trigger it is paused for each of some: one of them that does not send is
-//! enough, if it stays too long whatever else leaves the pool, or if nothing else can leave.
-//! Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is stuck once
-//! stays so. In switches whose inputs keep frames in order it is enough that the first frame of
-//! every channel waits so: it holds up all behind it, wherever they go.
+//! A paused priority group is stuck when every frame it is paused for stands in an output queue
+//! that the other end of the link has paused for a group that is stuck itself. It is paused for its
+//! own frames, or, where the pool is the trigger, for all that are in the pool: it may have none.
+//! Where output queues are the trigger it is paused for each of some: one of them that does not
+//! send is enough, if it stays too long whatever else leaves the pool, or if nothing else can
+//! leave. Nothing can then leave, and pauses are repeated as long as nothing leaves; so what is
+//! stuck once stays so. In switches whose inputs keep frames in order it is enough that the first
+//! frame of every channel waits so: it holds up all behind it, wherever they go.
 //!
-//! Where frames are sent by credit, an priority group is an input buffer that holds something. It is
-//! stuck when every frame in it stands in an output queue that has no credit for its first frame,
-//! because of a buffer at the other end that is stuck itself, and nothing is under way that could
-//! change that: neither frames nor credit.
+//! Where frames are sent by credit, an priority group is an input buffer that holds something. It
+//! is stuck when every frame in it stands in an output queue that has no credit for its first
+//! frame, because of a buffer at the other end that is stuck itself, and nothing is under way that
+//! could change that: neither frames nor credit.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

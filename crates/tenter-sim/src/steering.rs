@@ -335,8 +335,8 @@ fn traffic_of_streams(context: &Context, job: usize, flows: &[Flow]) -> Traffic 
     traffic
 }
 
-/// What flows with sizes by a distribution send: by the matrix that they follow, as many as are under way at
-/// a time, or from each sender as much to any of its receivers.
+/// What flows with sizes by a distribution send: by the matrix that they follow, as many as are
+/// under way at a time, or from each sender as much to any of its receivers.
 fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traffic {
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);

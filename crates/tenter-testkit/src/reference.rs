@@ -14,9 +14,9 @@ use tenter_sim::{
 /// Moves time the most obvious way there is: the next event of the whole network, again and again.
 ///
 /// It drives the same model functions as the windowed engine and shares nothing else with it: no
-/// windows, no calendar, no event list, no inbox of the engine. A departure from a port is an event of
-/// its own, at exactly its instant. So equal results show that visiting a node for a whole window
-/// at a time, evaluating ports lazily and spreading nodes over threads change nothing.
+/// windows, no calendar, no event list, no inbox of the engine. A departure from a port is an event
+/// of its own, at exactly its instant. So equal results show that visiting a node for a whole
+/// window at a time, evaluating ports lazily and spreading nodes over threads change nothing.
 ///
 /// What is planned may become wrong: a queue pair is released and the NIC sends sooner, an
 /// acknowledgement moves a timeout. Nothing is taken out of the heap for that. Whenever a node

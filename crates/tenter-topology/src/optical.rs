@@ -63,7 +63,7 @@ pub struct Optics {
     has_tree: bool,
 }
 
-/// New circuits of one optical switch. Whoever is in a circuit with one of its ports loses it;
+/// New circuits of one optical switch. A port in a circuit with one of its ports loses it;
 /// ports that are not concerned keep theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewiring {

@@ -1,7 +1,7 @@
 //! The cells that a link into the fabric has been given and has not begun to send.
 //!
-//! A cell is handed to its link when it is cut, since when it will leave is known then. Whoever
-//! looks at the link in between must see what has gone over the wire, and what waits.
+//! A cell is handed to its link when it is cut, since its departure is known then. A reader
+//! of the link in between must see what has gone over the wire, and what waits.
 
 use std::collections::VecDeque;
 

@@ -199,7 +199,7 @@ impl Leaf {
 /// At a port that leads to another switch.
 const NO_HOST: u32 = u32::MAX;
 
-/// Accounts that always have room: each queue has memory of its own without end.
+/// A buffer that always has room: each queue has memory of its own without end.
 fn books(classes: usize) -> SharedBuffer {
     let classes = (0..classes as u8).map(ClassSpec::without_end);
     let classes: Vec<ClassSpec> = classes.collect();

@@ -1,5 +1,5 @@
-//! One event list is handed to [`Switch::visit`], and to a switch like it one arrival at a time: both
-//! must do the same.
+//! One event list is handed to [`Switch::visit`], and to a switch like it one arrival at a time:
+//! both must do the same.
 
 use tenter_engine::{EventList, Output, mix64};
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};

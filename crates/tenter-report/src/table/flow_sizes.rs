@@ -10,7 +10,7 @@ use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
 /// For each job that runs a workload of flows a table: all its flows, then those of each tenth of
-/// its law of sizes.
+/// its size distribution.
 pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Result {
     for job in rows.chunk_by(|a, b| a.job == b.job) {
         let mut table = TextTable::new(vec![
@@ -54,7 +54,7 @@ pub(super) fn write(rows: &[FlowSizeRow], out: &mut impl fmt::Write) -> fmt::Res
         let name = &job[0].job_name;
         writeln!(
             out,
-            "\n{name}: flow completion times by size, in tenths of the law"
+            "\n{name}: flow completion times by size, in tenths of the distribution"
         )?;
         write!(out, "{table}")?;
     }
@@ -81,7 +81,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],
-            "web: flow completion times by size, in tenths of the law"
+            "web: flow completion times by size, in tenths of the distribution"
         );
         assert!(
             lines[4].contains("all") && lines[4].contains("12,000"),

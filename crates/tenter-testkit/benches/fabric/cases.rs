@@ -45,7 +45,8 @@ pub(crate) enum Traffic {
     Permutation,
     /// Every host sends to all others of its job; jobs take the hosts in order, equally many each.
     AllToAll { jobs: u32 },
-    /// Every host starts flows of a data-centre distribution to all others at random times, at 60 % load.
+    /// Every host starts flows of a data-centre distribution to all others at random times, at 60 %
+    /// load.
     Flows,
 }
 

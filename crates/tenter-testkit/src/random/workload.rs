@@ -6,8 +6,9 @@ use super::draw::Draw;
 use super::jobs::Limits;
 use super::pattern;
 
-/// One or two entries of pairs or a pattern, sizes by a distribution of two or three points or all alike, so
-/// many flows or so much time; of about `packets` packets. The text of `ranks` is for a pattern.
+/// One or two entries of pairs or a pattern, sizes by a distribution of two or three points or all
+/// alike, so many flows or so much time; of about `packets` packets. The text of `ranks` is for a
+/// pattern.
 pub(super) fn write(
     draw: &mut Draw,
     (hosts, ranks): (&[u64], &str),

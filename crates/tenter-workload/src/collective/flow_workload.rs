@@ -2,8 +2,8 @@
 //!
 //! No collective: nobody waits for what others send. Each flow has a number, from which its ends
 //! and its size follow, so nothing is stored for flows that are over or have not begun. Sizes are
-//! as published with the distributions in `flow-sizes/`; closed loops as load generators have them, so many
-//! flows at a time for each pair; open loops as simulations of data-centre transports have
+//! as published with the distributions in `flow-sizes/`; closed loops as load generators have them,
+//! so many flows at a time for each pair; open loops as simulations of data-centre transports have
 //! them, at a share of the senders' rate.
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What workloads of flows are made of: distributions of flow sizes, and the flows themselves, whose file is
-//! among those of the collectives.
+//! What workloads of flows are made of: distributions of flow sizes, and the flows themselves,
+//! whose file is among those of the collectives.
 
 mod distribution;
 mod distributions;

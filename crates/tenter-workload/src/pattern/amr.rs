@@ -3,9 +3,9 @@
 //!
 //! Origin: block-structured refinement with blocks dealt out along a space-filling curve, as in
 //! `AMReX` (`BoxLib`) and Chombo. No published matrix is reproduced. Partners are drawn near along
-//! the curve, half as likely at twice the distance; volumes by a Pareto distribution of shape 1, the
-//! heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each step a
-//! share of the pairs is drawn anew. All of these are assumed.
+//! the curve, half as likely at twice the distance; volumes by a Pareto distribution of shape 1,
+//! the heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each
+//! step a share of the pairs is drawn anew. All of these are assumed.
 
 use tenter_engine::Draws;
 

@@ -2,9 +2,9 @@
 //!
 //! Origin: the rack-level matrices of production data centres, such as those of A. Roy and others,
 //! "Inside the Social Network's (Datacenter) Network" (SIGCOMM 2015), whose databases talk mostly
-//! to other racks. The matrix itself is not published. Racks have loads by a Zipf distribution, what a rack
-//! sends and receives is in proportion to its load, and within racks nothing is sent; numbers and
-//! sizes are assumed.
+//! to other racks. The matrix itself is not published. Racks have loads by a Zipf distribution,
+//! what a rack sends and receives is in proportion to its load, and within racks nothing is sent;
+//! numbers and sizes are assumed.
 
 use tenter_engine::Draws;
 
