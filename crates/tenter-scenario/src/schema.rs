@@ -14,6 +14,7 @@ mod form;
 mod object;
 
 use serde_json::{Value, json};
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
@@ -121,20 +122,17 @@ fn optical() -> Value {
 }
 
 fn load_balancing() -> Value {
-    let [own, ecmp, spray, adaptive, flowlet, telemetry, queue_aware] = load_balancing::TABLES;
-    let kind = |word, table| Object::of(&[own, table]).fixed("kind", word).schema();
-    let usual = Object::of(&[own, ecmp]).fixed_or_left_out("kind", "ecmp");
-    one_of([
-        usual.schema(),
-        kind("weighted-ecmp", ecmp),
-        kind("random-spray", spray),
-        kind("round-robin-spray", spray),
-        kind("queue-aware-spray", queue_aware),
-        kind("adaptive", adaptive),
-        kind("flowlet", flowlet),
-        kind("telemetry", telemetry),
-        Object::of(&[own]).fixed("kind", "destination").schema(),
-    ])
+    let mut tables = load_balancing::tables();
+    let own = tables.next().expect("the section has a table of its own");
+    let members = LoadBalancing::NAMES.iter().zip(tables);
+    let kind = |(place, (word, table)): (usize, (&&'static str, &'static KeyTable))| {
+        let keys = Object::of(&[own, table]);
+        match place {
+            0 => keys.fixed_or_left_out("kind", word).schema(),
+            _ => keys.fixed("kind", word).schema(),
+        }
+    };
+    one_of(members.enumerate().map(kind))
 }
 
 fn switching() -> Value {
