@@ -184,7 +184,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(entropy::TABLES)
         .chain(pcie::TABLES)
         .chain(scale_up::TABLES)
-        .chain(congestion::TABLES)
+        .chain(congestion::tables())
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(jobs::PATTERNS.map(|(_, table)| table))

@@ -14,6 +14,7 @@ mod form;
 mod object;
 
 use serde_json::{Value, json};
+use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
@@ -176,7 +177,7 @@ fn switch() -> Value {
 fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
     let [addresses, of_nic] = addresses::TABLES;
-    let [repeat, ..] = congestion::TABLES;
+    let repeat = &congestion::REPEAT;
     let [entropy] = entropy::TABLES;
     let [pcie, impairment] = pcie::TABLES;
     let [scale_up] = scale_up::TABLES;
@@ -198,15 +199,15 @@ fn endpoint() -> Value {
 }
 
 fn congestion_control() -> Value {
-    let [_, own, dcqcn, reaction, timely, swift, hpcc] = congestion::TABLES;
-    one_of([
-        Object::of(&[own, dcqcn, reaction])
-            .fixed("kind", "dcqcn")
-            .schema(),
-        Object::of(&[own, timely]).fixed("kind", "timely").schema(),
-        Object::of(&[own, swift]).fixed("kind", "swift").schema(),
-        Object::of(&[own, hpcc]).fixed("kind", "hpcc").schema(),
-    ])
+    let [own, dcqcn @ ..] = congestion::OF_CONTROL;
+    let first = Object::of(&[own, dcqcn[0], dcqcn[1]]);
+    let (first_name, names) = CongestionControl::NAMES
+        .split_first()
+        .expect("there are congestion controls");
+    let members = names.iter().zip(CongestionControl::TABLES);
+    let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
+    let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
+    one_of(all.map(Object::schema))
 }
 
 fn broken() -> Value {
