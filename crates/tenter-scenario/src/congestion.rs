@@ -252,7 +252,10 @@ pub(crate) fn read_control(nic: &mut Section<'_>) -> Read<Congestion> {
         None => read_dcqcn(&mut own),
         Some(place) => {
             own.extend(&CongestionControl::TABLES[place]);
-            CongestionControl::read(place, &mut own).map(|control| (Some(control), None))
+            CongestionControl::read(place, &mut own).map(|control| {
+                let notification = control.notification();
+                (Some(control), notification)
+            })
         }
     };
     nic.put("congestion_control", own.finish());

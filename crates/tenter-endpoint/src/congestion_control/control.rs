@@ -2,6 +2,8 @@
 
 use tenter_net::Hop;
 
+use crate::spec::NotificationSpec;
+
 /// What an acknowledgement says about the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback<'a> {
@@ -24,6 +26,11 @@ pub(crate) trait Control: Copy {
     type Flow: Clone + std::fmt::Debug;
     /// Whether a queue pair is limited from its first packet; else from its first notification.
     const FROM_START: bool;
+
+    /// How receivers tell of marked packets, where the congestion control needs to hear of them.
+    fn notification(&self) -> Option<NotificationSpec> {
+        None
+    }
 
     /// Hops of in-band telemetry for which data packets have room, if they carry any.
     fn telemetry_hops(&self) -> Option<u8> {

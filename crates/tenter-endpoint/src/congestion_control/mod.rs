@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use tenter_config::{Component, KeyTable, Reader};
 use tenter_units::{Rate, Time};
 
+use crate::spec::NotificationSpec;
+
 mod control;
 pub mod dcqcn;
 pub mod hpcc;
@@ -66,6 +68,15 @@ macro_rules! members {
                 let members: &[Read] =
                     &[$(|reader| <$name as Component>::read(reader).map($list::$name),)+];
                 members.get(place).and_then(|read| read(reader))
+            }
+
+            /// How receivers tell of marked packets, where a member but the first needs to hear of
+            /// them.
+            pub fn notification(&self) -> Option<NotificationSpec> {
+                match self {
+                    $list::$first(control) => control.notification(),
+                    $($list::$name(control) => control.notification(),)+
+                }
             }
 
             /// Hops of in-band telemetry for which data packets have room, if they carry any.
