@@ -34,8 +34,8 @@ pub fn default_of<T: Component>() -> T {
 ///
 /// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
 /// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
-/// function from the whole component to the key that is wrong, what is wrong, and the remedy. A
-/// last line `..field: Type, "what it is";` holds another component, whose keys stand beside its
+/// function of the whole component and the reader: it refuses what does not go together, and says
+/// whether the component holds. A last line `..field: Type, "what it is";` holds another component, whose keys stand beside its
 /// own.
 #[macro_export]
 macro_rules! component {
@@ -104,8 +104,7 @@ macro_rules! component {
                     $($field: $field?,)*
                     $($held: $held?,)?
                 };
-                $(if let Some((key, what, remedy)) = $rule(&read) {
-                    reader.refuse(key, what, remedy);
+                $(if !$rule(&read, reader) {
                     return None;
                 })?
                 Some(read)
@@ -167,8 +166,12 @@ mod tests {
         (value % 2 == 1).then(|| ("is odd".to_owned(), "add one".to_owned()))
     }
 
-    fn not_five(made: &Made) -> Option<(&'static str, &'static str, &'static str)> {
-        (made.share.0 == 6).then_some(("move", "is six", "choose another"))
+    fn not_five(made: &Made, reader: &mut dyn Reader) -> bool {
+        let holds = made.share.0 != 6;
+        if !holds {
+            reader.refuse("move", "is six", "choose another");
+        }
+        holds
     }
 
     /// Gives every number this value, and notes what was asked and refused.
@@ -220,6 +223,12 @@ mod tests {
         fn words(&mut self, _: &str, _: &[&str], _: &str) -> Option<Vec<usize>> {
             None
         }
+
+        fn was_given(&self, _: &str) -> bool {
+            true
+        }
+
+        fn leave_out(&mut self, _: &str) {}
 
         fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
             self.refused.push(format!("{key} {what}: {remedy}"));

@@ -37,6 +37,12 @@ pub trait Reader {
     /// Whether the value is the word `none`; it is taken if so, and left for another call if not.
     fn is_none(&mut self, key: &str) -> bool;
 
+    /// Whether a key that was read had been written, and not only its default.
+    fn was_given(&self, key: &str) -> bool;
+
+    /// Leaves a key out of the effective configuration: it means nothing beside the others.
+    fn leave_out(&mut self, key: &str);
+
     /// Refuses the value of a key that was read: what is wrong with it, and the remedy.
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
 }
@@ -102,6 +108,12 @@ impl Reader for Defaults {
     fn is_none(&mut self, key: &str) -> bool {
         self.text(key) == Some("none")
     }
+
+    fn was_given(&self, _: &str) -> bool {
+        false
+    }
+
+    fn leave_out(&mut self, _: &str) {}
 
     fn refuse(&mut self, key: &str, what: &str, _: &str) {
         unreachable!("the default of `{key}` {what}");

@@ -50,6 +50,8 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// A list of some of several words, each at most once.
     Words(&'static [&'static str]),
+    /// `none`, one of several words, or a mapping.
+    WordOrMapping(&'static [&'static str]),
     /// One of another shape, or the word `none`.
     OrNone(Box<Shape>),
 }
@@ -62,6 +64,10 @@ impl Shape {
             Shape::Rate { .. } => Cow::Borrowed("rate"),
             Shape::Bytes { .. } => Cow::Borrowed("size"),
             Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
+            Shape::WordOrMapping(words) => {
+                let words = quoted(words).join(", ");
+                Cow::Owned(format!("`none`, {words} or mapping"))
+            }
             Shape::OrNone(shape) => Cow::Owned(format!("{} or `none`", shape.text())),
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),

@@ -861,6 +861,9 @@ impl Nic {
             self.control
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
+            if let Some(limits) = &mut self.limits {
+                limits.timed_out(slot, now);
+            }
             self.repeat_oldest(spec, slot, now);
         }
         let deadline = now + spec.retransmission_timeout.ps();

@@ -1,7 +1,6 @@
 //! What a run costs: packets, memory, time.
 
 use serde::Serialize;
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
 use tenter_plan::ideal::Ideal;
 use tenter_plan::{CENTRAL_BELOW, Plan, WINDOW_MAX};
@@ -164,10 +163,7 @@ fn hop_ns(plan: &Plan) -> f64 {
         (pools.any(|&pool| pool != UNLIMITED_POOL), SHARED_NS),
         (plan.switches.any_class(lossless), LOSSLESS_NS),
         (
-            !matches!(
-                plan.switches.usual.load_balancing,
-                LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_)
-            ),
+            plan.switches.usual.load_balancing.ecmp().is_none(),
             BALANCER_NS,
         ),
         (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),

@@ -5,7 +5,6 @@
 //! plan could ever ask for.
 
 use tenter_net::input_queued::InputQueues;
-use tenter_net::load_balancing::{ByDestination, LoadBalancing, WeightedEcmp};
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
@@ -287,8 +286,7 @@ impl<'a> Facts<'a> {
         let draws =
             |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
         let marks = |class: &ClassSpec| class.ecn.is_some();
-        let by_host = LoadBalancing::Destination(ByDestination);
-        (self.choice && self.plan.switches.usual.load_balancing != by_host)
+        (self.choice && self.plan.switches.usual.load_balancing.reads_seed())
             || self.placed
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
@@ -350,13 +348,10 @@ fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
 }
 
 fn reads_addresses(switch: &SwitchSpec) -> bool {
-    match &switch.load_balancing {
-        LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
-            ecmp.fields.source_address || ecmp.fields.destination_address
-        }
-        LoadBalancing::Destination(_) => false,
+    match switch.load_balancing.ecmp() {
+        Some(ecmp) => ecmp.fields.source_address || ecmp.fields.destination_address,
         // The hash of all fields picks the entry of a table, or enters what is drawn by chance.
-        _ => true,
+        None => switch.load_balancing.reads_hash(),
     }
 }
 

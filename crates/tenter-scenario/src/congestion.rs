@@ -2,23 +2,37 @@
 
 use tenter_endpoint::NotificationSpec;
 use tenter_endpoint::congestion_control::dcqcn::{self, Window};
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
+use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::decode::{Field, Read, Section};
 use crate::tree::{Entry, Node};
 use tenter_config::Presence::{Default as Otherwise, Depends, Required};
-use tenter_config::{Component, Key, KeyTable, joined, key};
+use tenter_config::{Component, Form, Key, KeyTable, Shape, joined, key};
 
 const CONTROL: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control`, written as a mapping",
-    keys: &[key(
-        "kind",
-        "`dcqcn`, `timely`, `swift` or `hpcc`",
-        Required,
-        "Which congestion control; the other keys belong to it",
-    )],
+    keys: &[Key {
+        form: Form::Typed(|| Shape::Choice(CongestionControl::NAMES)),
+        ..key(
+            "kind",
+            "",
+            Required,
+            "Which congestion control; the other keys belong to it",
+        )
+    }],
+};
+
+/// The key in the section of the NIC.
+pub(crate) const KEY: Key = Key {
+    form: Form::Typed(|| Shape::WordOrMapping(CongestionControl::NAMES)),
+    ..key(
+        "congestion_control",
+        "",
+        Otherwise("none"),
+        "How senders slow down when the network is congested",
+    )
 };
 
 const DCQCN: KeyTable = KeyTable {
@@ -162,21 +176,6 @@ const REACTION: KeyTable = KeyTable {
     ],
 };
 
-const TIMELY: KeyTable = KeyTable {
-    title: "`endpoint.nic.congestion_control` with `kind: timely`",
-    keys: Timely::KEYS,
-};
-
-const SWIFT: KeyTable = KeyTable {
-    title: "`endpoint.nic.congestion_control` with `kind: swift`",
-    keys: Swift::KEYS,
-};
-
-const HPCC: KeyTable = KeyTable {
-    title: "`endpoint.nic.congestion_control` with `kind: hpcc`",
-    keys: Hpcc::KEYS,
-};
-
 const REPEAT_KIND: Key = key(
     "kind",
     "`selective-repeat`",
@@ -184,14 +183,20 @@ const REPEAT_KIND: Key = key(
     "The loss recovery that has further keys",
 );
 
-const REPEAT: KeyTable = KeyTable {
+pub(crate) const REPEAT: KeyTable = KeyTable {
     title: "`endpoint.nic.loss_recovery`, written as a mapping",
     keys: &joined::<{ 1 + SelectiveRepeat::KEYS.len() }>(&[&[REPEAT_KIND], SelectiveRepeat::KEYS]),
 };
 
+/// The table of the section of a congestion control, and those of DCQCN.
+pub(crate) const OF_CONTROL: [&KeyTable; 3] = [&CONTROL, &DCQCN, &REACTION];
+
 /// The tables of this part for the reference.
-pub(crate) const TABLES: [&KeyTable; 7] =
-    [&REPEAT, &CONTROL, &DCQCN, &REACTION, &TIMELY, &SWIFT, &HPCC];
+pub(crate) fn tables() -> impl Iterator<Item = &'static KeyTable> {
+    std::iter::once(&REPEAT)
+        .chain(OF_CONTROL)
+        .chain(CongestionControl::TABLES)
+}
 
 const SECOND: Time = Time::from_us(1_000_000);
 /// Timers are no finer: a million steps a second are caught up one by one.
@@ -240,13 +245,18 @@ pub(crate) fn read_control(nic: &mut Section<'_>) -> Read<Congestion> {
         field.node.value = Node::mapping([("kind", kind)]).value;
     }
     let mut own = field.section(&CONTROL);
-    let kinds = [("dcqcn", 0), ("timely", 1), ("swift", 2), ("hpcc", 3)];
-    let kind = own.choice("kind", &kinds);
-    let read = match kind? {
-        0 => read_dcqcn(&mut own),
-        1 => member(&mut own, &TIMELY, CongestionControl::Timely),
-        2 => member(&mut own, &SWIFT, CongestionControl::Swift),
-        _ => member(&mut own, &HPCC, CongestionControl::Hpcc),
+    let names = CongestionControl::NAMES.iter().copied();
+    let kinds: Vec<(&str, usize)> = names.zip(0..).collect();
+    // DCQCN stands first: its keys depend on its preset.
+    let read = match own.choice("kind", &kinds)?.checked_sub(1) {
+        None => read_dcqcn(&mut own),
+        Some(place) => {
+            own.extend(&CongestionControl::TABLES[place]);
+            CongestionControl::read(place, &mut own).map(|control| {
+                let notification = control.notification();
+                (Some(control), notification)
+            })
+        }
     };
     nic.put("congestion_control", own.finish());
     read
@@ -374,16 +384,6 @@ fn read_window(own: &mut Section<'_>) -> Read<Option<Window>> {
             scaled,
         })),
     }
-}
-
-/// Reads a congestion control that needs no notifications.
-fn member<T: Component>(
-    own: &mut Section<'_>,
-    table: &'static KeyTable,
-    control: fn(T) -> CongestionControl,
-) -> Read<Congestion> {
-    own.extend(table);
-    Some((Some(control(T::read(own)?)), None))
 }
 
 /// Reads `loss_recovery` out of the NIC's section.

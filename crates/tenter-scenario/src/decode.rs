@@ -26,8 +26,8 @@ pub(crate) struct Section<'p> {
     given: Vec<Entry>,
     tables: Vec<&'static KeyTable>,
     complete: Vec<Entry>,
-    /// Where the values stood that were taken, by their keys.
-    taken: Vec<(&'static str, Option<Location>)>,
+    /// Where the values stood that were taken, by their keys, and whether they were written.
+    taken: Vec<(&'static str, Option<Location>, bool)>,
     /// Whether keys that are required may be missing: what they belong to is not known.
     lenient: bool,
 }
@@ -88,7 +88,7 @@ impl<'p> Section<'p> {
             (None, Presence::Depends(_)) => return None,
         };
         self.put(name, node.clone());
-        self.taken.push((key.name, at));
+        self.taken.push((key.name, at, given.is_some()));
         Some(Field {
             problems: self.problems,
             path: self.path_of(name),
@@ -362,9 +362,18 @@ impl Reader for Section<'_> {
         self.take(key)?.words(words, why)
     }
 
+    fn was_given(&self, key: &str) -> bool {
+        let taken = self.taken.iter().find(|(name, ..)| *name == key);
+        taken.is_some_and(|(.., given)| *given)
+    }
+
+    fn leave_out(&mut self, key: &str) {
+        self.drop_key(key);
+    }
+
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
-        let taken = self.taken.iter().find(|(name, _)| *name == key);
-        self.problem_of(key, taken.and_then(|(_, at)| *at), what, remedy);
+        let taken = self.taken.iter().find(|(name, ..)| *name == key);
+        self.problem_of(key, taken.and_then(|(_, at, _)| *at), what, remedy);
     }
 }
 

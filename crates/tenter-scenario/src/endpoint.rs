@@ -183,12 +183,7 @@ const NIC: KeyTable = KeyTable {
             "What is done about lost packets; `none` sends nothing again and counts what is missing, as a traffic tester does",
         )
         .from("the InfiniBand Architecture Specification"),
-        key(
-            "congestion_control",
-            "`none`, `dcqcn`, `timely`, `swift`, `hpcc` or mapping",
-            Default("none"),
-            "How senders slow down when the network is congested",
-        ),
+        congestion::KEY,
     ],
 };
 

@@ -1,14 +1,9 @@
 //! The `fabric.load_balancing` section.
 
-mod telemetry;
-
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_net::load_balancing::{
-    Adaptive, ByDestination, Ecmp, Flowlet, LoadBalancing, Notify, QueueAwareSpray, RandomSpray,
-    RoundRobinSpray, TelemetryAssisted, WeightedEcmp,
-};
+use tenter_net::load_balancing::{InOrderNics, LoadBalancing, Order};
 use tenter_topology::{Routing, Topology};
 
 use crate::decode::Section;
@@ -16,75 +11,24 @@ use crate::diagnostics::{Location, Problems};
 use crate::endpoint::Endpoint;
 use crate::switching::credit;
 use tenter_config::Presence::Default;
-use tenter_config::{Component, Key, KeyTable, joined, key};
+use tenter_config::{Component, Form, Key, KeyTable, Shape, key};
 
 const LOAD_BALANCING: KeyTable = KeyTable {
     title: "`fabric.load_balancing`",
-    keys: &[key(
-        "kind",
-        "`ecmp`, `weighted-ecmp`, `random-spray`, `round-robin-spray`, `queue-aware-spray`, `adaptive`, `flowlet`, `telemetry` or `destination`",
-        Default("ecmp"),
-        "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
-    )],
+    keys: &[Key {
+        form: Form::Typed(|| Shape::Choice(LoadBalancing::NAMES)),
+        ..key(
+            "kind",
+            "",
+            Default("ecmp"),
+            "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
+        )
+    }],
 };
-
-const ECMP: KeyTable = KeyTable {
-    title: "`fabric.load_balancing` with `kind: ecmp` or `weighted-ecmp`",
-    keys: Ecmp::KEYS,
-};
-
-const ADAPTIVE: KeyTable = KeyTable {
-    title: "`fabric.load_balancing` with `kind: adaptive`",
-    keys: &joined::<{ Adaptive::KEYS.len() + 1 }>(&[&[IN_ORDER_NICS], Adaptive::KEYS]),
-};
-
-const FLOWLET: KeyTable = KeyTable {
-    title: "`fabric.load_balancing` with `kind: flowlet`",
-    keys: &joined::<{ Flowlet::KEYS.len() + 1 }>(&[Flowlet::KEYS, &[IN_ORDER_NICS]]),
-};
-
-const SPRAY: KeyTable = KeyTable {
-    title: "`fabric.load_balancing` with `kind: random-spray` or `round-robin-spray`",
-    keys: &[IN_ORDER_NICS],
-};
-
-const QUEUE_AWARE: KeyTable = KeyTable {
-    title: "`fabric.load_balancing` with `kind: queue-aware-spray`",
-    keys: &joined::<{ QueueAwareSpray::KEYS.len() + 1 }>(&[
-        QueueAwareSpray::KEYS,
-        &[IN_ORDER_NICS],
-    ]),
-};
-
-const IN_ORDER_NICS: Key = key(
-    "in_order_nics",
-    "`refuse` or `allow`",
-    Default("refuse"),
-    "Whether NICs may be used that need the packets of a queue pair in order, and so take one that is overtaken for lost; to show what comes of it",
-);
 
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 7] = [
-    &LOAD_BALANCING,
-    &ECMP,
-    &SPRAY,
-    &ADAPTIVE,
-    &FLOWLET,
-    &telemetry::TELEMETRY,
-    &QUEUE_AWARE,
-];
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Ecmp,
-    WeightedEcmp,
-    RandomSpray,
-    RoundRobinSpray,
-    QueueAwareSpray,
-    Adaptive,
-    Flowlet,
-    Telemetry,
-    Destination,
+pub(crate) fn tables() -> impl Iterator<Item = &'static KeyTable> {
+    std::iter::once(&LOAD_BALANCING).chain(LoadBalancing::TABLES)
 }
 
 /// The load balancer, read.
@@ -127,21 +71,11 @@ impl LoadBalancingDraft {
         if !self.spec.reorders() {
             return;
         }
-        let wait = match self.spec {
-            LoadBalancing::Telemetry(of) if of.notify != Notify::Leaf => {
-                ", or `notify: leaf` with `move: at-gap` here"
-            }
-            LoadBalancing::Telemetry(_) => {
-                ", or `move: at-gap` here, so that a flow moves only when it has paused"
-            }
-            LoadBalancing::Flowlet(_) => ", or leave out `probability` here",
-            _ => "",
-        };
         let spray = Reordering {
             key: "fabric.load_balancing",
             at: self.at,
             in_order_nics: self.in_order_nics,
-            other_remedy: wait,
+            other_remedy: self.spec.order_remedy(),
         };
         spray.check(&nic.loss_recovery, problems, warnings);
     }
@@ -149,9 +83,7 @@ impl LoadBalancingDraft {
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
     /// in order.
     fn check_gap(&self, nic: &NicSpec, topology: &Topology, warnings: &Problems) {
-        let (LoadBalancing::Flowlet(Flowlet { gap, .. })
-        | LoadBalancing::Telemetry(TelemetryAssisted { gap: Some(gap), .. })) = self.spec
-        else {
+        let Some(gap) = self.spec.gap() else {
             return;
         };
         if matches!(nic.loss_recovery, LossRecovery::SelectiveRepeat(_)) {
@@ -229,9 +161,8 @@ pub(crate) fn read(fabric: &mut Section<'_>, by_credit: bool) -> Option<LoadBala
     }
     let read = read_kind(&mut own);
     let in_order_nics = match &read {
-        // Whether it reorders is said by another of its keys.
-        Some(spec) if spec.reorders() || spec.may_reorder() => {
-            own.choice("in_order_nics", &[("refuse", false), ("allow", true)])
+        Some(spec) if spec.may_reorder() => {
+            Order::read(&mut own).map(|order| order.in_order_nics == InOrderNics::Allow)
         }
         _ => Some(false),
     };
@@ -244,53 +175,14 @@ pub(crate) fn read(fabric: &mut Section<'_>, by_credit: bool) -> Option<LoadBala
 }
 
 fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
-    let kinds = [
-        ("ecmp", Kind::Ecmp),
-        ("weighted-ecmp", Kind::WeightedEcmp),
-        ("random-spray", Kind::RandomSpray),
-        ("round-robin-spray", Kind::RoundRobinSpray),
-        ("queue-aware-spray", Kind::QueueAwareSpray),
-        ("adaptive", Kind::Adaptive),
-        ("flowlet", Kind::Flowlet),
-        ("telemetry", Kind::Telemetry),
-        ("destination", Kind::Destination),
-    ];
-    let Some(kind) = section.choice("kind", &kinds) else {
-        for table in &TABLES[1..] {
+    let names = LoadBalancing::NAMES.iter().copied();
+    let kinds: Vec<(&str, usize)> = names.zip(0..).collect();
+    let Some(place) = section.choice("kind", &kinds) else {
+        for table in LoadBalancing::TABLES {
             section.skip(table);
         }
         return None;
     };
-    match kind {
-        Kind::Ecmp => {
-            section.extend(&ECMP);
-            Ecmp::read(section).map(LoadBalancing::Ecmp)
-        }
-        Kind::WeightedEcmp => {
-            section.extend(&ECMP);
-            WeightedEcmp::read(section).map(LoadBalancing::WeightedEcmp)
-        }
-        Kind::RandomSpray => {
-            section.extend(&SPRAY);
-            Some(LoadBalancing::RandomSpray(RandomSpray))
-        }
-        Kind::RoundRobinSpray => {
-            section.extend(&SPRAY);
-            Some(LoadBalancing::RoundRobinSpray(RoundRobinSpray))
-        }
-        Kind::QueueAwareSpray => {
-            section.extend(&QUEUE_AWARE);
-            QueueAwareSpray::read(section).map(LoadBalancing::QueueAwareSpray)
-        }
-        Kind::Adaptive => {
-            section.extend(&ADAPTIVE);
-            Adaptive::read(section).map(LoadBalancing::Adaptive)
-        }
-        Kind::Flowlet => {
-            section.extend(&FLOWLET);
-            Flowlet::read(section).map(LoadBalancing::Flowlet)
-        }
-        Kind::Telemetry => telemetry::read(section).map(LoadBalancing::Telemetry),
-        Kind::Destination => Some(LoadBalancing::Destination(ByDestination)),
-    }
+    section.extend(&LoadBalancing::TABLES[place]);
+    LoadBalancing::read(place, section)
 }

@@ -158,6 +158,7 @@ pub(crate) const OWN_TABLES: [&KeyTable; 4] = [&SCENARIO, &OBSERVE, &LIMITS, &EN
 pub fn key_reference() -> String {
     all_tables()
         .into_iter()
+        .filter(|table| !table.keys.is_empty())
         .map(KeyTable::markdown)
         .collect::<Vec<_>>()
         .join("\n")
@@ -168,7 +169,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
-        .chain(load_balancing::TABLES)
+        .chain(load_balancing::tables())
         .chain(switching::TABLES)
         .chain(circuits::TABLES)
         .chain(power::TABLES)
@@ -183,7 +184,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(entropy::TABLES)
         .chain(pcie::TABLES)
         .chain(scale_up::TABLES)
-        .chain(congestion::TABLES)
+        .chain(congestion::tables())
         .chain(addresses::TABLES)
         .chain(jobs::TABLES)
         .chain(jobs::PATTERNS.map(|(_, table)| table))

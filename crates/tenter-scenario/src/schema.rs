@@ -14,6 +14,8 @@ mod form;
 mod object;
 
 use serde_json::{Value, json};
+use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
@@ -121,20 +123,17 @@ fn optical() -> Value {
 }
 
 fn load_balancing() -> Value {
-    let [own, ecmp, spray, adaptive, flowlet, telemetry, queue_aware] = load_balancing::TABLES;
-    let kind = |word, table| Object::of(&[own, table]).fixed("kind", word).schema();
-    let usual = Object::of(&[own, ecmp]).fixed_or_left_out("kind", "ecmp");
-    one_of([
-        usual.schema(),
-        kind("weighted-ecmp", ecmp),
-        kind("random-spray", spray),
-        kind("round-robin-spray", spray),
-        kind("queue-aware-spray", queue_aware),
-        kind("adaptive", adaptive),
-        kind("flowlet", flowlet),
-        kind("telemetry", telemetry),
-        Object::of(&[own]).fixed("kind", "destination").schema(),
-    ])
+    let mut tables = load_balancing::tables();
+    let own = tables.next().expect("the section has a table of its own");
+    let members = LoadBalancing::NAMES.iter().zip(tables);
+    let kind = |(place, (word, table)): (usize, (&&'static str, &'static KeyTable))| {
+        let keys = Object::of(&[own, table]);
+        match place {
+            0 => keys.fixed_or_left_out("kind", word).schema(),
+            _ => keys.fixed("kind", word).schema(),
+        }
+    };
+    one_of(members.enumerate().map(kind))
 }
 
 fn switching() -> Value {
@@ -178,7 +177,7 @@ fn switch() -> Value {
 fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
     let [addresses, of_nic] = addresses::TABLES;
-    let [repeat, ..] = congestion::TABLES;
+    let repeat = &congestion::REPEAT;
     let [entropy] = entropy::TABLES;
     let [pcie, impairment] = pcie::TABLES;
     let [scale_up] = scale_up::TABLES;
@@ -200,15 +199,15 @@ fn endpoint() -> Value {
 }
 
 fn congestion_control() -> Value {
-    let [_, own, dcqcn, reaction, timely, swift, hpcc] = congestion::TABLES;
-    one_of([
-        Object::of(&[own, dcqcn, reaction])
-            .fixed("kind", "dcqcn")
-            .schema(),
-        Object::of(&[own, timely]).fixed("kind", "timely").schema(),
-        Object::of(&[own, swift]).fixed("kind", "swift").schema(),
-        Object::of(&[own, hpcc]).fixed("kind", "hpcc").schema(),
-    ])
+    let [own, dcqcn @ ..] = congestion::OF_CONTROL;
+    let first = Object::of(&[own, dcqcn[0], dcqcn[1]]);
+    let (first_name, names) = CongestionControl::NAMES
+        .split_first()
+        .expect("there are congestion controls");
+    let members = names.iter().zip(CongestionControl::TABLES);
+    let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
+    let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
+    one_of(all.map(Object::schema))
 }
 
 fn broken() -> Value {

@@ -39,7 +39,7 @@ fn defaults_are_those_of_the_standard_and_say_so() {
     let switch = &plan.switches.usual;
     assert_eq!(
         switch.load_balancing,
-        LoadBalancing::Destination(ByDestination)
+        LoadBalancing::Destination(ByDestination {})
     );
     assert_eq!(switch.classes[0].limit, Limit::Static(UNLIMITED_POOL));
     // A profile's buffer is not part of it.

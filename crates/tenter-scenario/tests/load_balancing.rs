@@ -2,7 +2,7 @@
 
 mod base;
 
-use tenter_net::load_balancing::{LoadBalancing, Notify, QueueAwareSpray};
+use tenter_net::load_balancing::{LoadBalancing, Moves, Notify, QueueAwareSpray};
 use tenter_units::Time;
 
 use base::Base;
@@ -35,10 +35,13 @@ fn telemetry_moves_at_once_or_at_a_gap() {
         panic!("it is telemetry");
     };
     assert_eq!(
-        (spec.threshold_bytes, spec.growth_bytes),
+        (spec.threshold.count(), spec.growth.count()),
         (128 << 10, 16 << 10)
     );
-    assert_eq!((spec.response, spec.gap), (Time::from_us(5), None));
+    assert_eq!(
+        (spec.response, spec.moves),
+        (Time::from_us(5), Moves::AtOnce)
+    );
     // A NIC that needs order is refused, and told of both ways out.
     refused(
         &[kind],
@@ -48,7 +51,7 @@ fn telemetry_moves_at_once_or_at_a_gap() {
     let LoadBalancing::Telemetry(spec) = good(&[kind, moves]) else {
         panic!("it is telemetry");
     };
-    assert_eq!(spec.gap, Some(Time::from_us(256)));
+    assert_eq!((spec.moves, spec.gap), (Moves::AtGap, Time::from_us(256)));
     // Zero levels would let flows change places with their equals for ever.
     let delta = "fabric.load_balancing.delta=0";
     refused(&[kind, PATIENT, delta], &["fabric.load_balancing.delta"]);
@@ -61,7 +64,7 @@ fn telemetry_tells_leaves_or_hosts() {
     let LoadBalancing::Telemetry(spec) = &plan.switches.usual.load_balancing else {
         panic!("it is telemetry");
     };
-    assert_eq!(spec.notify, Notify::Host { class: 7 });
+    assert_eq!(spec.notify, Notify::Host);
     let notices = plan.switches.usual.classes.last().map(|class| class.class);
     assert_eq!(notices, Some(7));
     let reroute = plan.nic.reroute.expect("NICs obey");

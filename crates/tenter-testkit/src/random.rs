@@ -254,7 +254,7 @@ mod tests {
     fn credit_of(plan: &Plan) -> Vec<&'static str> {
         let by_credit = plan.credit.is_some();
         let in_order = |of: InputQueuedSpec| matches!(of.queues, InputQueues::Fifo(_));
-        let destination = LoadBalancing::Destination(ByDestination);
+        let destination = LoadBalancing::Destination(ByDestination {});
         let has = [
             ("credit", by_credit),
             ("input queues", plan.input_queued.is_some_and(in_order)),
@@ -489,7 +489,7 @@ mod tests {
         let steered = circuits.steering.map(|of| of.demand);
         let lossless = plan.switches.any_class(|class| class.lossless.is_some());
         let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
-        let destination = LoadBalancing::Destination(ByDestination);
+        let destination = LoadBalancing::Destination(ByDestination {});
         let is_static = plan.switches.usual.load_balancing == destination;
         let has = [
             ("circuits beside routing by destination", is_static),

@@ -139,6 +139,14 @@ impl Control for Hpcc {
     type Flow = Flow;
     const FROM_START: bool = true;
 
+    fn telemetry_hops(&self) -> Option<u8> {
+        Some(self.hops)
+    }
+
+    fn telemetry_bytes(&self) -> u32 {
+        self.header_bytes()
+    }
+
     fn on_line(self, line: u64) -> Hpcc {
         let Some(from) = self.scale_from else {
             return self;

@@ -3,7 +3,7 @@
 //! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (2015),
 //! algorithm 1 and section 4.4.
 
-use tenter_config::{Share, component};
+use tenter_config::{Reader, Share, component};
 use tenter_units::{Rate, Time};
 
 use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
@@ -38,9 +38,13 @@ component! {
 }
 
 /// The upper threshold must not be below the lower one.
-fn thresholds(timely: &Timely) -> Option<(&'static str, &'static str, &'static str)> {
-    let remedy = "give `high` at least as much as `low`";
-    (timely.low > timely.high).then_some(("high", "is less than `low`", remedy))
+fn thresholds(timely: &Timely, reader: &mut dyn Reader) -> bool {
+    let holds = timely.low <= timely.high;
+    if !holds {
+        let remedy = "give `high` at least as much as `low`";
+        reader.refuse("high", "is less than `low`", remedy);
+    }
+    holds
 }
 
 /// A queue pair. Rates are in bits per second, times in ps.

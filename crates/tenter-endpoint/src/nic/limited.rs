@@ -43,6 +43,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Everything that a queue pair has unacknowledged is about to be sent again.
+    pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.timed_out(slot, now);
+        }
+    }
+
     pub(super) fn new(
         spec: &NicSpec,
         mixed: bool,

@@ -15,6 +15,7 @@ component! {
 
 impl Described for Adaptive {
     type AtWork = Adaptive;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, _: usize) -> Adaptive {
         *self
@@ -22,10 +23,6 @@ impl Described for Adaptive {
 
     fn quality(&self) -> Option<QualitySpec> {
         Some(self.quality)
-    }
-
-    fn reorders(&self) -> bool {
-        true
     }
 }
 

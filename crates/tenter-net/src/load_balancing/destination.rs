@@ -6,14 +6,16 @@
 //! and tier by tier a host's number, divided by the ways up to that tier, says which of the
 //! switches above is its.
 
+use tenter_config::component;
 use tenter_topology::TreePlace;
 
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
 
-/// One port for each destination. It has no parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByDestination;
+component! {
+    /// One port for each destination. It has no parameters.
+    pub struct ByDestination {}
+}
 
 /// Where a switch stands in the tree.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +23,7 @@ pub(crate) struct Forwarding(pub(crate) TreePlace);
 
 impl Described for ByDestination {
     type AtWork = Forwarding;
+    const MAY_REORDER: bool = false;
 
     fn begin(&self, _: usize) -> Forwarding {
         Forwarding(TreePlace {
@@ -29,7 +32,11 @@ impl Described for ByDestination {
         })
     }
 
-    fn reorders(&self) -> bool {
+    fn reads_hash(&self) -> bool {
+        false
+    }
+
+    fn reads_seed(&self) -> bool {
         false
     }
 }

@@ -5,6 +5,8 @@
 //! hashes, so with a power of two of links the choices of leaf and spine stay correlated. That is
 //! why the default sends the hash through a non-linear mix per switch.
 
+use std::sync::LazyLock;
+
 use tenter_config::{Reader, Shape, Value, choice, component};
 
 use crate::load_balancing::{Balance, Described, View};
@@ -122,6 +124,14 @@ component! {
     }
 }
 
+impl Ecmp {
+    /// Its defaults, without reading them again: hashes are made for every queue pair.
+    pub fn usual() -> &'static Ecmp {
+        static USUAL: LazyLock<Ecmp> = LazyLock::new(Ecmp::default);
+        &USUAL
+    }
+}
+
 /// What the hash reads: the addresses and ports of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiveTuple {
@@ -139,13 +149,14 @@ pub struct FiveTuple {
 
 impl Described for Ecmp {
     type AtWork = Ecmp;
+    const MAY_REORDER: bool = false;
 
     fn begin(&self, _: usize) -> Ecmp {
         *self
     }
 
-    fn reorders(&self) -> bool {
-        false
+    fn ecmp(&self) -> Option<&Ecmp> {
+        Some(self)
     }
 }
 

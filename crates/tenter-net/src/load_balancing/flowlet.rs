@@ -86,6 +86,7 @@ impl FlowletTable {
 
 impl Described for Flowlet {
     type AtWork = FlowletTable;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, _: usize) -> FlowletTable {
         FlowletTable::new(*self)
@@ -97,6 +98,18 @@ impl Described for Flowlet {
 
     fn reorders(&self) -> bool {
         self.probability.0 > 0
+    }
+
+    fn follows_hash(&self) -> bool {
+        true
+    }
+
+    fn gap(&self) -> Option<Time> {
+        Some(self.gap)
+    }
+
+    fn order_remedy(&self) -> &'static str {
+        ", or leave out `probability` here"
     }
 }
 

@@ -23,22 +23,27 @@ pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
+pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
 pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
-pub use telemetry::{Notify, TelemetryAssisted};
 pub use weighted_ecmp::WeightedEcmp;
 
+use tenter_config::{Component, Key, KeyTable, Reader, choice, component, joined};
 use tenter_topology::{Routing, TreePlace};
+use tenter_units::Time;
 
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
 use crate::scheduled::Spray;
 use quality::Quality;
 
-/// Declares the list of load balancers, and with it all that asks each of them the same.
+/// Declares the list of load balancers, and with it all that asks each of them the same: its word
+/// in a scenario, its keys, how it is read, what it says of itself and what it chooses.
 macro_rules! members {
     (
         $(#[$about:meta])*
-        pub enum $list:ident { $($(#[$of_member:meta])* $name:ident($spec:ty),)+ }
+        pub enum $list:ident {
+            $($(#[$of_member:meta])* $word:literal => $name:ident($spec:ty),)+
+        }
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +52,38 @@ macro_rules! members {
         }
 
         impl $list {
+            /// The word of each member, as `kind` has it.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// The keys of each member beside `kind`, in the order of [`Self::NAMES`].
+            pub const TABLES: &'static [KeyTable] = &[$(KeyTable {
+                title: concat!("`fabric.load_balancing` with `kind: ", $word, "`"),
+                keys: &joined::<{
+                    <$spec as Component>::KEYS.len() + order_keys::<$spec>().len()
+                }>(&[<$spec as Component>::KEYS, order_keys::<$spec>()]),
+            },)+];
+
+            /// Reads the keys of a member, by its place in [`Self::NAMES`].
+            pub fn read(place: usize, reader: &mut dyn Reader) -> Option<$list> {
+                type Read = fn(&mut dyn Reader) -> Option<$list>;
+                let members: &[Read] = &[
+                    $(|reader| <$spec as Component>::read(reader).map($list::$name),)+
+                ];
+                members.get(place).and_then(|read| read(reader))
+            }
+
             /// Whether packets of a flow take different ways at once, so that they may overtake
             /// each other.
             pub fn reorders(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.reorders(),)+
+                }
+            }
+
+            /// Whether its keys decide whether it reorders, or it always does.
+            pub fn may_reorder(&self) -> bool {
+                match self {
+                    $($list::$name(_) => <$spec as Described>::MAY_REORDER,)+
                 }
             }
 
@@ -62,6 +94,58 @@ macro_rules! members {
                     $($list::$name(spec) => spec.quality(),)+
                 };
                 self.reorders() && quality.is_none_or(|of| of == QualitySpec::EXACT)
+            }
+
+            /// The hash that picks its links, where it is that alone.
+            pub fn ecmp(&self) -> Option<&Ecmp> {
+                match self {
+                    $($list::$name(spec) => spec.ecmp(),)+
+                }
+            }
+
+            /// Whether the hash of a packet decides its path, or which entry of a table does.
+            pub fn follows_hash(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.follows_hash(),)+
+                }
+            }
+
+            /// Whether the hash of a packet has any part in the choice of its port, be it that
+            /// random draws depend on it.
+            pub fn reads_hash(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.reads_hash(),)+
+                }
+            }
+
+            /// Whether the seed of the trial has any part in the choice.
+            pub fn reads_seed(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.reads_seed(),)+
+                }
+            }
+
+            /// For how long a flow must have sent nothing before it takes another way; `None`
+            /// where nothing is waited for.
+            pub fn gap(&self) -> Option<Time> {
+                match self {
+                    $($list::$name(spec) => spec.gap(),)+
+                }
+            }
+
+            /// By which of its keys it would keep packets in order, said behind a comma; empty
+            /// where none does.
+            pub fn order_remedy(&self) -> &'static str {
+                match self {
+                    $($list::$name(spec) => spec.order_remedy(),)+
+                }
+            }
+
+            /// What it does where switches send notices of long queues.
+            fn telemetry(&self) -> Option<&TelemetryAssisted> {
+                match self {
+                    $($list::$name(spec) => spec.telemetry(),)+
+                }
             }
 
             /// What a switch with so many ports remembers, and what it must know of its ports.
@@ -102,59 +186,30 @@ members! {
 /// Every load balancer there is, with its parameters.
 pub enum LoadBalancing {
     /// A hash of the packet's addresses and ports picks the link, for the whole life of a flow.
-    Ecmp(Ecmp),
+    "ecmp" => Ecmp(Ecmp),
     /// As ECMP, but a link gets flows in proportion to its rate.
-    WeightedEcmp(WeightedEcmp),
+    "weighted-ecmp" => WeightedEcmp(WeightedEcmp),
     /// Any link, for every packet anew.
-    RandomSpray(RandomSpray),
+    "random-spray" => RandomSpray(RandomSpray),
     /// One link after the other, for every packet anew.
-    RoundRobinSpray(RoundRobinSpray),
+    "round-robin-spray" => RoundRobinSpray(RoundRobinSpray),
     /// The shortest of a few queues, for every packet anew.
-    QueueAwareSpray(QueueAwareSpray),
+    "queue-aware-spray" => QueueAwareSpray(QueueAwareSpray),
     /// The link with the shortest queue, for every packet anew.
-    Adaptive(Adaptive),
+    "adaptive" => Adaptive(Adaptive),
     /// The link with the shortest queue, for every burst of a flow anew.
-    Flowlet(Flowlet),
+    "flowlet" => Flowlet(Flowlet),
     /// A link by the hash, until a switch further on says that it leads to a long queue.
-    Telemetry(TelemetryAssisted),
+    "telemetry" => Telemetry(TelemetryAssisted),
     /// The same link for all packets to a host.
-    Destination(ByDestination),
+    "destination" => Destination(ByDestination),
 }
 }
 
 impl LoadBalancing {
     /// The hash a packet with this 5-tuple carries to every switch.
     pub fn hash(&self, tuple: &FiveTuple) -> u32 {
-        match self {
-            LoadBalancing::Ecmp(ecmp) | LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp }) => {
-                ecmp.hash(tuple)
-            }
-            _ => Ecmp::default().hash(tuple),
-        }
-    }
-
-    /// Whether the hash of a packet decides its path, or which entry of a table does.
-    pub fn follows_hash(&self) -> bool {
-        match self {
-            LoadBalancing::Ecmp(_)
-            | LoadBalancing::WeightedEcmp(_)
-            | LoadBalancing::Flowlet(_)
-            | LoadBalancing::Telemetry(_) => true,
-            LoadBalancing::RandomSpray(_)
-            | LoadBalancing::RoundRobinSpray(_)
-            | LoadBalancing::QueueAwareSpray(_)
-            | LoadBalancing::Adaptive(_)
-            | LoadBalancing::Destination(_) => false,
-        }
-    }
-
-    /// Whether the hash of a packet has any part in the choice of its port, be it that random draws
-    /// depend on it.
-    pub fn reads_hash(&self) -> bool {
-        !matches!(
-            self,
-            LoadBalancing::RoundRobinSpray(_) | LoadBalancing::Destination(_)
-        )
+        self.ecmp().unwrap_or_else(|| Ecmp::usual()).hash(tuple)
     }
 
     /// Whether the hash takes in the source port; then it is another one for any other port.
@@ -177,40 +232,57 @@ impl LoadBalancing {
         (0..ports).map(|port| hash(port) ^ hash(0)).collect()
     }
 
-    /// Whether its keys decide whether packets of a flow may overtake each other.
-    pub fn may_reorder(&self) -> bool {
-        matches!(
-            self,
-            LoadBalancing::Telemetry(_) | LoadBalancing::Flowlet(_)
-        )
-    }
-
     /// Whether switches send each other notices.
     pub fn sends_notices(&self) -> bool {
-        matches!(self, LoadBalancing::Telemetry(of) if of.notify == Notify::Leaf)
+        self.telemetry().is_some_and(|of| of.notify == Notify::Leaf)
     }
 
     /// The class of notices to hosts, where there are any.
     pub fn notice_class(&self) -> Option<u8> {
-        match self.notifies_hosts()?.notify {
-            Notify::Leaf => None,
-            Notify::Host { class } => Some(class),
-        }
+        self.notifies_hosts().map(|_| HOST_NOTICE_CLASS)
     }
 
     /// What hosts do about notices of long queues, where they get any.
     pub fn notifies_hosts(&self) -> Option<&TelemetryAssisted> {
-        match self {
-            LoadBalancing::Telemetry(of) if of.notify != Notify::Leaf => Some(of),
-            _ => None,
-        }
+        self.telemetry().filter(|of| of.notify == Notify::Host)
     }
+}
+
+component! {
+    /// What a load balancer by which packets may overtake each other asks of NICs.
+    pub struct Order {
+        /// Whether NICs may be used that need the packets of a queue pair in order, and so take one
+        /// that is overtaken for lost; to show what comes of it.
+        in_order_nics: InOrderNics = "refuse";
+    }
+}
+
+/// Whether NICs may be used that need packets in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InOrderNics {
+    /// They are refused.
+    Refuse,
+    /// They may, and take packets that are overtaken for lost.
+    Allow,
+}
+
+choice!(InOrderNics {
+    "refuse" => Refuse,
+    "allow" => Allow,
+});
+
+/// The keys of [`Order`], for a load balancer that needs them.
+const fn order_keys<T: Described>() -> &'static [Key] {
+    if T::MAY_REORDER { Order::KEYS } else { &[] }
 }
 
 /// The parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
     /// What one switch remembers.
     type AtWork: Balance;
+
+    /// Whether packets of a flow may overtake each other, with some values of its keys at least.
+    const MAY_REORDER: bool;
 
     /// What a switch with so many ports remembers before the first packet.
     fn begin(&self, ports: usize) -> Self::AtWork;
@@ -221,7 +293,44 @@ pub(crate) trait Described {
     }
 
     /// Whether packets of a flow take different ways at once, so that they may overtake each other.
-    fn reorders(&self) -> bool;
+    fn reorders(&self) -> bool {
+        Self::MAY_REORDER
+    }
+
+    /// The hash that picks its links, where it is that alone.
+    fn ecmp(&self) -> Option<&Ecmp> {
+        None
+    }
+
+    /// Whether the hash of a packet decides its path, or which entry of a table does.
+    fn follows_hash(&self) -> bool {
+        self.ecmp().is_some()
+    }
+
+    /// Whether the hash of a packet has any part in the choice, be it that draws depend on it.
+    fn reads_hash(&self) -> bool {
+        true
+    }
+
+    /// Whether the seed of the trial has any part in the choice.
+    fn reads_seed(&self) -> bool {
+        true
+    }
+
+    /// For how long a flow must have sent nothing before it takes another way.
+    fn gap(&self) -> Option<Time> {
+        None
+    }
+
+    /// By which of its keys it would keep packets in order, said behind a comma.
+    fn order_remedy(&self) -> &'static str {
+        ""
+    }
+
+    /// What it does where switches send notices of long queues.
+    fn telemetry(&self) -> Option<&TelemetryAssisted> {
+        None
+    }
 }
 
 /// What a load balancer may look at when it chooses.

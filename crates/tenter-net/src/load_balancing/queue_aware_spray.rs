@@ -32,6 +32,7 @@ pub(crate) struct SprayMemory {
 
 impl Described for QueueAwareSpray {
     type AtWork = SprayMemory;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, _: usize) -> SprayMemory {
         SprayMemory {
@@ -42,10 +43,6 @@ impl Described for QueueAwareSpray {
 
     fn quality(&self) -> Option<QualitySpec> {
         Some(QualitySpec::EXACT)
-    }
-
-    fn reorders(&self) -> bool {
-        true
     }
 }
 

@@ -2,20 +2,19 @@
 
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
+use tenter_config::component;
 
-/// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RandomSpray;
+component! {
+    /// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers nothing.
+    pub struct RandomSpray {}
+}
 
 impl Described for RandomSpray {
     type AtWork = RandomSpray;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, _: usize) -> RandomSpray {
         *self
-    }
-
-    fn reorders(&self) -> bool {
-        true
     }
 }
 

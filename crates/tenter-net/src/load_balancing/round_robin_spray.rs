@@ -2,10 +2,12 @@
 
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
+use tenter_config::component;
 
-/// The links in turn, one packet each. It has no parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundRobinSpray;
+component! {
+    /// The links in turn, one packet each. It has no parameters.
+    pub struct RoundRobinSpray {}
+}
 
 /// Where the turn stands in one switch.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +18,14 @@ pub(crate) struct Turn {
 
 impl Described for RoundRobinSpray {
     type AtWork = Turn;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, _: usize) -> Turn {
         Turn { turn: None }
     }
 
-    fn reorders(&self) -> bool {
-        true
+    fn reads_hash(&self) -> bool {
+        false
     }
 }
 

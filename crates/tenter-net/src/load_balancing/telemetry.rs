@@ -1,11 +1,14 @@
 //! Telemetry-assisted load balancing: a flow keeps its link until a switch further on says that its
 //! queue is long.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use tenter_config::{Reader, choice, component};
 use tenter_topology::Routing;
-use tenter_units::Time;
+use tenter_units::{Bytes, Time};
 
+use crate::load_balancing::BUCKETS_MAX;
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::{Balance, Described, Ecmp, View};
@@ -18,6 +21,16 @@ const LEVEL_BITS: u32 = 3;
 /// A bucket that has no link yet.
 const NO_PLACE: u16 = u16::MAX;
 
+/// No time is longer.
+const SECOND: Time = Time::from_us(1_000_000);
+/// Thresholds, in bytes of frames.
+const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
+/// There are eight levels, and twice as many of own queue and notice together.
+const DELTA_MAX: u8 = 14;
+
+/// The class of notices to hosts: above all others, with a strict queue to itself.
+pub const HOST_NOTICE_CLASS: u8 = 7;
+
 /// Who moves a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
@@ -25,43 +38,96 @@ pub enum Notify {
     Leaf,
     /// The sender's NIC, which gives the flow another source port: the switches, which go by the
     /// hash alone, then have any of their links for it.
-    Host {
-        /// The class of notices, which has a strict queue to itself.
-        class: u8,
-    },
+    Host,
 }
 
-/// Flows are placed by their hash as in ECMP. A switch whose queue towards another switch is longer
-/// than a threshold tells the switch from which a packet came, and itself where a host sent it; the
-/// packet's flow is then moved to the least busy of its links, as far as is known there.
+choice!(Notify {
+    "leaf" => Leaf,
+    "host" => Host,
+});
+
+/// When a flow moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TelemetryAssisted {
-    /// Who is told.
-    pub notify: Notify,
-    /// What a switch knows of its own ports.
-    pub quality: QualitySpec,
-    /// A queue is long when more frame bytes wait in it.
-    pub threshold_bytes: u64,
-    /// A long queue is told of when it has grown by so many bytes since it was last looked at, or
-    /// when the sender of the packet at hand has been paused since, unless it has become shorter by
-    /// as much. One that only stands, or drains, is none that a move would help.
-    pub growth_bytes: u64,
-    /// How often the queues of a port are looked at. There is at most one notice each time, and
-    /// none at the look after one, for it has not had its effect.
-    pub notice_interval: Time,
-    /// From the arrival of a notice to the first packet that may take another link.
-    pub response: Time,
-    /// Entries of each table of flows; flows of one entry count as one.
-    pub buckets: u32,
-    /// So long a flow that has moved stays where it is.
-    pub hold_down: Time,
-    /// So long a switch remembers what it has been told of a way.
-    pub memory: Time,
-    /// By so many levels the other link must be better.
-    pub delta: u8,
-    /// So long a flow must have sent nothing before it moves; `None`: it moves at once, and its
-    /// packets may overtake each other.
-    pub gap: Option<Time>,
+pub enum Moves {
+    /// With its next packet.
+    AtOnce,
+    /// When it has sent nothing for a gap.
+    AtGap,
+}
+
+choice!(Moves {
+    "at-once" => AtOnce,
+    "at-gap" => AtGap,
+});
+
+component! {
+    /// Flows are placed by their hash as in ECMP. A switch whose queue towards another switch is
+    /// longer than a threshold tells the switch from which a packet came, and itself where a host
+    /// sent it; the packet's flow is then moved to the least busy of its links, as far as is known
+    /// there.
+    pub struct TelemetryAssisted {
+        /// Who moves a flow: the switch before the long queue, to the least busy of its links; or
+        /// the NIC that sends it, by another UDP source port, which ECMP then has any link for.
+        /// Notices to hosts are packets of class 7.
+        notify: Notify = "leaf";
+        /// A queue towards another switch is long when more waits in it; the switch before is then
+        /// told, if it grows, or where a host sent the packet this one.
+        threshold: Bytes = "128KiB", in SIZES,
+            from "assumed: under three microseconds at 400G, and below the queues at which ECN marks";
+        /// A long queue grows when so much more waits in it than when it was last looked at, or when
+        /// the sender has been paused since; one that only stands would not be helped by a move.
+        growth: Bytes = "16KiB", in SIZES,
+            from "assumed: 3 % of what a link of 400G carries in `notice_interval`";
+        /// How often a switch looks at a port, at most one notice each time.
+        notice_interval: Time = "10us", in Time::ZERO..=SECOND,
+            from "assumed: as long as notice and response take, so that one move is seen before the next is asked for";
+        /// From the arrival of a notice to the first packet that may take another link, or at the
+        /// host to its new source port.
+        response: Time = "5us", in Time::ZERO..=SECOND,
+            from "assumed: hardware that changes an entry of a table";
+        /// Entries of a switch's table of flows; flows of one entry count as one.
+        buckets: u32 = "4096", in 1..=BUCKETS_MAX,
+            from "assumed: so many that flows of a leaf seldom share one";
+        /// So long a flow that has moved stays where it is.
+        hold_down: Time = "100us", in Time::ZERO..=SECOND,
+            from "assumed: long enough for the queue that it left to drain";
+        /// So long a switch counts what it has been told of the way behind one of its links.
+        memory: Time = "100us", in Time::ZERO..=SECOND, from "assumed: as `hold_down`";
+        /// By so many of eight levels another link must be better.
+        delta: u8 = "1", in 1..=DELTA_MAX,
+            from "the quality delta of dynamic load balancing; its value is assumed";
+        /// When a flow moves: with its next packet, which may overtake those before it, or when it
+        /// has sent nothing for `gap`.
+        moves as "move": Moves = "at-once";
+        /// With `move: at-gap`, so long a flow must have sent nothing.
+        gap: Time = "256us", in Time::from_ps(1)..=SECOND,
+            from "a common default of the inactivity interval in dynamic load balancing";
+        check goes_together;
+        ..quality: QualitySpec, "What the switch knows of its ports.";
+    }
+}
+
+/// Refuses keys that only leaves go by where hosts move flows, and leaves them out of the effective
+/// configuration.
+fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
+    if spec.notify == Notify::Leaf {
+        return true;
+    }
+    let mut holds = true;
+    for key in ["buckets", "memory", "delta", "gap"] {
+        if reader.was_given(key) {
+            let what = "has no effect with `notify: host`: switches go by the hash alone";
+            reader.refuse(key, what, "leave it out");
+            holds = false;
+        }
+        reader.leave_out(key);
+    }
+    if spec.moves == Moves::AtGap {
+        let what = "cannot be `at-gap` with `notify: host`: a NIC changes the source port at once";
+        reader.refuse("move", what, "leave `move` out, or use `notify: leaf`");
+        holds = false;
+    }
+    holds
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -157,9 +223,9 @@ impl TelemetryTable {
 
     /// The notice that goes to the sender of a packet; none where nobody reads headers.
     pub(crate) fn host_notice(&mut self, packet: &Packet) -> Option<Packet> {
-        let Notify::Host { class } = self.spec.notify else {
+        if self.spec.notify == Notify::Leaf {
             return None;
-        };
+        }
         let Sender { host, hash, slot } = self.headers.as_ref()?.sender(packet);
         self.host_notices += 1;
         Some(Packet {
@@ -171,7 +237,7 @@ impl TelemetryTable {
             sent: 0,
             frame_bytes: REROUTE_FRAME_BYTES,
             kind: PacketKind::Reroute,
-            flags: Packet::class_flags(class),
+            flags: Packet::class_flags(HOST_NOTICE_CLASS),
         })
     }
 
@@ -214,10 +280,10 @@ impl TelemetryTable {
             bytes: queue_bytes,
             told: false,
         };
-        let growth = self.spec.growth_bytes;
+        let growth = self.spec.growth.count();
         let grows = queue_bytes >= before.bytes + growth;
         let is_held = paused.1 > before.last && queue_bytes + growth > before.bytes;
-        let is_long = queue_bytes > self.spec.threshold_bytes;
+        let is_long = queue_bytes > self.spec.threshold.count();
         if before.told || !is_long || !(grows || is_held) {
             return NoticeTarget::Nobody;
         }
@@ -307,6 +373,7 @@ fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
 
 impl Described for TelemetryAssisted {
     type AtWork = Box<TelemetryTable>;
+    const MAY_REORDER: bool = true;
 
     fn begin(&self, ports: usize) -> Box<TelemetryTable> {
         Box::new(TelemetryTable::new(*self, ports))
@@ -317,24 +384,45 @@ impl Described for TelemetryAssisted {
     }
 
     fn reorders(&self) -> bool {
-        self.gap.is_none()
+        self.moves == Moves::AtOnce
+    }
+
+    fn follows_hash(&self) -> bool {
+        true
+    }
+
+    fn gap(&self) -> Option<Time> {
+        (self.moves == Moves::AtGap).then_some(self.gap)
+    }
+
+    fn order_remedy(&self) -> &'static str {
+        match self.notify {
+            Notify::Leaf => {
+                ", or `move: at-gap` here, so that a flow moves only when it has paused"
+            }
+            Notify::Host => ", or `notify: leaf` with `move: at-gap` here",
+        }
+    }
+
+    fn telemetry(&self) -> Option<&TelemetryAssisted> {
+        Some(self)
     }
 }
 
 impl Balance for Box<TelemetryTable> {
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
         if self.spec.notify != Notify::Leaf {
-            return Ecmp::default().choose(packet, view);
+            return { *Ecmp::usual() }.choose(packet, view);
         }
         let now = packet.at;
         let bucket = self.table.of(view.candidates, packet.hash);
         let idle = now - bucket.last;
         bucket.last = now;
         if bucket.place == NO_PLACE {
-            bucket.place = Ecmp::default().choose(packet, view) as u16;
+            bucket.place = { *Ecmp::usual() }.choose(packet, view) as u16;
         }
         let kept = usize::from(bucket.place);
-        let gap = self.spec.gap.map_or(0, Time::ps);
+        let gap = self.spec.gap().map_or(0, Time::ps);
         if bucket.due > now || idle < gap {
             return kept;
         }
@@ -370,15 +458,16 @@ mod tests {
                 refresh: Time::ZERO,
                 step: Time::from_ns(100),
             },
-            threshold_bytes: 10_000,
-            growth_bytes: 1_000,
+            threshold: Bytes::new(10_000),
+            growth: Bytes::new(1_000),
             notice_interval: Time::from_us(10),
             response: Time::from_us(5),
             buckets: 1 << 10,
             hold_down: Time::from_us(100),
             memory: Time::from_us(50),
             delta: 1,
-            gap: None,
+            moves: Moves::AtOnce,
+            gap: Time::ZERO,
         }
     }
 
@@ -474,8 +563,12 @@ mod tests {
 
     #[test]
     fn a_flow_that_must_keep_its_order_waits_for_a_gap() {
-        let gap = Some(Time::from_us(2));
-        let mut bench = Bench::new(TelemetryAssisted { gap, ..spec() });
+        let (moves, gap) = (Moves::AtGap, Time::from_us(2));
+        let mut bench = Bench::new(TelemetryAssisted {
+            moves,
+            gap,
+            ..spec()
+        });
         let first = bench.port(0);
         bench.tell(first, 1_000);
         for at in (2_000..20_000).step_by(1_999) {
@@ -487,7 +580,7 @@ mod tests {
 
     #[test]
     fn with_notices_to_hosts_a_switch_moves_nothing_and_tells_the_sender() {
-        let notify = Notify::Host { class: 7 };
+        let notify = Notify::Host;
         let mut bench = Bench::new(TelemetryAssisted { notify, ..spec() });
         let first = bench.port(0);
         bench.tell(first, 1_000);

@@ -142,7 +142,7 @@ fn one_flow_keeps_its_link_or_uses_all() {
     }
     // 250 with a standard deviation of 14.
     let spreading = [
-        LoadBalancing::RandomSpray(RandomSpray),
+        LoadBalancing::RandomSpray(RandomSpray {}),
         LoadBalancing::Adaptive(Adaptive { quality: QUALITY }),
         gap(Time::from_us(1)),
     ];
@@ -154,7 +154,7 @@ fn one_flow_keeps_its_link_or_uses_all() {
         );
     }
     let counts = chosen(
-        &LoadBalancing::RoundRobinSpray(RoundRobinSpray),
+        &LoadBalancing::RoundRobinSpray(RoundRobinSpray {}),
         &ports(),
         one_flow(1_000),
     );
@@ -329,7 +329,7 @@ fn marks_are_drawn_apart_from_links() {
     let ports = ports();
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
-        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray(RandomSpray), PORTS);
+        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray(RandomSpray {}), PORTS);
         let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }

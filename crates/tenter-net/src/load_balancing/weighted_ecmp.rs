@@ -19,13 +19,14 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 
 impl Described for WeightedEcmp {
     type AtWork = WeightedEcmp;
+    const MAY_REORDER: bool = false;
 
     fn begin(&self, _: usize) -> WeightedEcmp {
         *self
     }
 
-    fn reorders(&self) -> bool {
-        false
+    fn ecmp(&self) -> Option<&Ecmp> {
+        Some(&self.ecmp)
     }
 }
 

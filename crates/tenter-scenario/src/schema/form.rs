@@ -5,8 +5,8 @@ use tenter_config::Shape;
 
 use super::list;
 
-/// The schema of a type.
-pub(super) fn of_shape(shape: Shape) -> Value {
+/// The schema of a type; `inner` is that of the mapping that it may be.
+pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
     match shape {
         Shape::Time { .. } => json!({"$ref": "#/$defs/time"}),
         Shape::Integer { least, most } | Shape::Percent { least, most } => {
@@ -15,7 +15,13 @@ pub(super) fn of_shape(shape: Shape) -> Value {
         Shape::Rate { .. } => json!({"$ref": "#/$defs/rate"}),
         Shape::Bytes { .. } => json!({"$ref": "#/$defs/size"}),
         Shape::Share => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
-        Shape::OrNone(shape) => json!({"anyOf": [of_shape(*shape), {"enum": ["none"]}]}),
+        Shape::OrNone(shape) => json!({"anyOf": [of_shape(*shape, inner), {"enum": ["none"]}]}),
+        Shape::WordOrMapping(words) => {
+            let words: Vec<&str> = std::iter::once("none")
+                .chain(words.iter().copied())
+                .collect();
+            json!({"anyOf": [inner, {"enum": words}]})
+        }
         Shape::Flag => json!({"enum": [true, false]}),
         Shape::Choice(words) => json!({ "enum": words }),
         Shape::Words(words) => list(&json!({ "enum": words })),

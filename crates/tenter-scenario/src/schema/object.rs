@@ -75,7 +75,7 @@ impl Object {
         let inner = self.inner.iter().find(|(name, _)| *name == key.name);
         let inner = inner.map(|(_, schema)| schema);
         let words = match key.form {
-            Form::Typed(shape) => return form::of_shape(shape()),
+            Form::Typed(shape) => return form::of_shape(shape(), inner),
             Form::Words(words) => words,
         };
         form::schema(words, inner)

@@ -45,7 +45,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     keep_what_is_left(plan, &topology);
     if draw.chance(20) {
         for spec in plan.switches.iter_mut() {
-            spec.load_balancing = LoadBalancing::Destination(ByDestination);
+            spec.load_balancing = LoadBalancing::Destination(ByDestination {});
         }
     }
     let reconfiguration = draw.within(1..=20_000);

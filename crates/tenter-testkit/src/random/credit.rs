@@ -23,7 +23,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         make_endless(spec);
     }
     if draw.chance(40) {
-        let destination = LoadBalancing::Destination(ByDestination);
+        let destination = LoadBalancing::Destination(ByDestination {});
         for spec in plan.switches.iter_mut() {
             spec.load_balancing = destination.clone();
         }

@@ -2,7 +2,7 @@
 //! telemetry moves flows at once, where a class is left for them.
 
 use tenter_endpoint::RerouteSpec;
-use tenter_net::load_balancing::{LoadBalancing, Notify};
+use tenter_net::load_balancing::{LoadBalancing, Moves, Notify};
 use tenter_plan::Plan;
 
 use super::draw::Draw;
@@ -22,10 +22,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         let LoadBalancing::Telemetry(of) = &mut spec.load_balancing else {
             return;
         };
-        if of.gap.is_some() {
+        if of.moves == Moves::AtGap {
             return;
         }
-        of.notify = Notify::Host { class: 7 };
+        of.notify = Notify::Host;
     }
     let balancing = &plan.switches.usual.load_balancing;
     let ports = draw.within(2..=64) as u16;

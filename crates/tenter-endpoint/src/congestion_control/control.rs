@@ -1,0 +1,82 @@
+//! What a congestion control is asked.
+
+use tenter_net::Hop;
+
+use crate::spec::NotificationSpec;
+
+/// What an acknowledgement says about the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feedback<'a> {
+    /// When it arrived, in ps.
+    pub(crate) now: u64,
+    /// From the first bit of the packet that asked for it to its arrival, in ps.
+    pub(crate) round_trip: u64,
+    /// Packets it acknowledges that were not before.
+    pub(crate) packets: u32,
+    /// The packet that the receiver expects next, and the one that is sent next.
+    pub(crate) sequence: u32,
+    pub(crate) next_sequence: u32,
+    /// What switches have written into the packet that it answers.
+    pub(crate) hops: &'a [Hop],
+}
+
+/// One congestion control: its parameters, which all NICs of a rate share.
+pub(crate) trait Control: Copy {
+    /// What is kept for a queue pair that is limited.
+    type Flow: Clone + std::fmt::Debug;
+    /// Whether a queue pair is limited from its first packet; else from its first notification.
+    const FROM_START: bool;
+
+    /// How receivers tell of marked packets, where the congestion control needs to hear of them.
+    fn notification(&self) -> Option<NotificationSpec> {
+        None
+    }
+
+    /// Hops of in-band telemetry for which data packets have room, if they carry any.
+    fn telemetry_hops(&self) -> Option<u8> {
+        None
+    }
+
+    /// Frame bytes that data packets and their answers have for in-band telemetry.
+    fn telemetry_bytes(&self) -> u32 {
+        0
+    }
+
+    /// With what depends on the line rate, in bits per second.
+    fn on_line(self, line: u64) -> Self;
+
+    /// A queue pair begins to be limited at `now`.
+    fn start(&self, line: u64, now: u64) -> Self::Flow;
+
+    /// The rate at which a packet is sent whose first bit leaves at `now`, in bits per second;
+    /// `u64::MAX` for that of the line.
+    fn rate(&self, flow: &mut Self::Flow, now: u64) -> u64;
+
+    /// Packets that may be unacknowledged, where a full one carries so many bytes.
+    fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {
+        u32::MAX
+    }
+
+    /// The same for a queue pair that is not limited.
+    fn line_window(&self, _line: u64, _payload: u64) -> u32 {
+        u32::MAX
+    }
+
+    /// A packet has been sent.
+    fn sent(&self, flow: &mut Self::Flow, frame_bytes: u64);
+
+    /// A congestion notification has arrived: the first one, or a later one.
+    fn notified(&self, flow: &mut Self::Flow, first: bool, now: u64);
+
+    /// An acknowledgement has arrived.
+    fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
+
+    /// The receiver lacks packets.
+    fn lost(&self, _: &mut Self::Flow, _now: u64) {}
+
+    /// Nothing has been acknowledged for the time-out, and everything unacknowledged is sent again.
+    fn timed_out(&self, _: &mut Self::Flow, _now: u64) {}
+
+    /// Whether the queue pair is no longer limited.
+    fn is_over(&self, flow: &Self::Flow) -> bool;
+}
