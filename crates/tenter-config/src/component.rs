@@ -35,8 +35,8 @@ pub fn default_of<T: Component>() -> T {
 /// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
 /// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
 /// function of the whole component and the reader: it refuses what does not go together, and says
-/// whether the component holds. A last line `..field: Type, "what it is";` holds another component, whose keys stand beside its
-/// own.
+/// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
+/// whose keys stand beside its own.
 #[macro_export]
 macro_rules! component {
     (

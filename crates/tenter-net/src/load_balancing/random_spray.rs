@@ -5,7 +5,8 @@ use crate::packet::Packet;
 use tenter_config::component;
 
 component! {
-    /// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers nothing.
+    /// Every packet by itself, whatever flow it belongs to. It has no parameters and remembers
+    /// nothing.
     pub struct RandomSpray {}
 }
 

@@ -74,8 +74,9 @@ component! {
         /// told, if it grows, or where a host sent the packet this one.
         threshold: Bytes = "128KiB", in SIZES,
             from "assumed: under three microseconds at 400G, and below the queues at which ECN marks";
-        /// A long queue grows when so much more waits in it than when it was last looked at, or when
-        /// the sender has been paused since; one that only stands would not be helped by a move.
+        /// A long queue grows when so much more waits in it than when it was last looked at, or
+        /// when the sender has been paused since; one that only stands would not be helped by a
+        /// move.
         growth: Bytes = "16KiB", in SIZES,
             from "assumed: 3 % of what a link of 400G carries in `notice_interval`";
         /// How often a switch looks at a port, at most one notice each time.

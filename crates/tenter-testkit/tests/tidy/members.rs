@@ -118,18 +118,22 @@ fn variants(repository: &Repository, kind: &Kind) -> Option<Vec<String>> {
     let beside = repository.file(&format!("{}.rs", kind.folder.trim_end_matches('/')));
     let module = beside.or_else(|| repository.file(&format!("{}mod.rs", kind.folder)))?;
     let mut lines = module.text.lines();
-    lines.find(|line| *line == format!("pub enum {} {{", kind.list))?;
+    let head = format!("pub enum {} {{", kind.list);
+    let first = lines.find(|line| line.trim_start() == head)?;
+    let indent = &first[..first.len() - head.len()];
+    let (end, of_body) = (format!("{indent}}}"), format!("{indent}    "));
     let body = lines
-        .take_while(|line| *line != "}")
-        .filter_map(|line| line.strip_prefix("    "));
-    let names = body.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+        .take_while(|line| *line != end)
+        .filter_map(|line| line.strip_prefix(&of_body));
+    // In a list that says what members are called in a scenario, the word comes first.
+    let names = body.map(|line| line.split_once("\" => ").map_or(line, |(_, name)| name));
+    let names = names.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
     let end = |c: char| !c.is_alphanumeric();
-    Some(
-        names
-            .filter_map(|line| line.split(end).next())
-            .map(str::to_owned)
-            .collect(),
-    )
+    let variants: Vec<String> = names
+        .filter_map(|line| line.split(end).next())
+        .map(str::to_owned)
+        .collect();
+    (!variants.is_empty()).then_some(variants)
 }
 
 /// The file name of a variant: `LeafSpine` is `leaf_spine`.
