@@ -1,0 +1,140 @@
+//! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside the
+//! page apply, the tree compiles, and the scenarios of the new members run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a build of the workspace reads.
+const PARTS: [&str; 7] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "crates",
+    "presets",
+    "profiles",
+    "scenarios",
+    "studies",
+];
+/// A patch for each walk, and the scenario that comes with it.
+const WALKS: [(&str, &str); 2] = [
+    ("load-balancer", "let-flow"),
+    ("congestion-control", "dctcp"),
+];
+/// Lines of existing files that a walk may touch: one in the list, and what Rust asks for to see a
+/// new file.
+const LINES: usize = 4;
+
+/// A copy of the tree, removed when dropped.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn of(root: &Path) -> Copy {
+        let folder = std::env::temp_dir().join(format!("tenter-walks-{}", std::process::id()));
+        let copy = Copy(folder);
+        for part in PARTS {
+            copy_tree(&root.join(part), &copy.0.join(part));
+        }
+        copy
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // What a failed clean-up leaves is in the system's temporary folder.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Copies a file or folder; what links lead to is copied in their place.
+fn copy_tree(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        fs::copy(from, to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+        return;
+    }
+    fs::create_dir_all(to).expect("a folder can be made in the temporary one");
+    for entry in fs::read_dir(from).expect("a folder of the repository can be read") {
+        let name = entry.expect("its entries can be read").file_name();
+        copy_tree(&from.join(&name), &to.join(&name));
+    }
+}
+
+/// Lines that a patch adds to files that there are, by its text.
+fn lines_in_existing_files(patch: &str) -> usize {
+    let files = patch.split("diff --git ").skip(1);
+    let existing = files.filter(|file| !file.contains("\nnew file mode"));
+    let added = existing.flat_map(str::lines).filter(|line| {
+        let is_head = line.starts_with("+++");
+        line.starts_with('+') && !is_head && !line.trim_start_matches('+').trim().starts_with("///")
+    });
+    added.count()
+}
+
+/// The members of the workspace, which are compiled without optimisation: they run for a second.
+fn unoptimised(root: &Path) -> Vec<String> {
+    let crates = fs::read_dir(root.join("crates")).expect("there are crates");
+    let names = crates.map(|entry| entry.expect("it can be read").file_name());
+    let setting = |name: String| format!("profile.test.package.{name}.opt-level=0");
+    let settings = names.map(|name| setting(name.to_string_lossy().into_owned()));
+    settings
+        .flat_map(|setting| ["--config".to_owned(), setting])
+        .collect()
+}
+
+#[test]
+fn the_walks_of_the_guide_lead_to_members_that_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().expect("the workspace is there");
+    let copy = Copy::of(&root);
+    for (patch, _) in WALKS {
+        let file = root.join(format!("docs/extending/{patch}.patch"));
+        let text = fs::read_to_string(&file).expect("the patch lies beside the page");
+        let lines = lines_in_existing_files(&text);
+        assert!(
+            lines <= LINES,
+            "{patch} adds {lines} lines to what there is"
+        );
+        let applied = Command::new("git")
+            .arg("apply")
+            .arg(&file)
+            .current_dir(&copy.0)
+            .status();
+        let applied = applied.expect("git is installed");
+        assert!(
+            applied.success(),
+            "{patch}.patch does not apply: make it anew"
+        );
+    }
+    // This test is <target>/<profile>/deps/<name>: the same target has the dependencies.
+    let test = std::env::current_exe().expect("a running test has a path");
+    let target = test.ancestors().nth(3).expect("cargo puts tests there");
+    let built = Command::new(env!("CARGO"))
+        .args([
+            "build",
+            "--quiet",
+            "--workspace",
+            "--example",
+            "run_scenario",
+        ])
+        .args(["--profile", "test", "--target-dir"])
+        .arg(target)
+        .args(unoptimised(&root))
+        .current_dir(&copy.0)
+        .status();
+    assert!(built.expect("cargo runs").success(), "the tree compiles");
+    let example = target.join("debug/examples/run_scenario");
+    for (_, scenario) in WALKS {
+        let output = Command::new(&example)
+            .arg(format!("scenarios/{scenario}.yaml"))
+            .current_dir(&copy.0)
+            .output();
+        let output = output.expect("it was built");
+        let (text, error) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert!(output.status.success(), "{scenario}: {error}");
+        assert!(text.contains("digest "), "{scenario}: {text}");
+    }
+    // The example of the tree itself is built anew by the tests that need it.
+    let _ = fs::remove_file(example);
+}
