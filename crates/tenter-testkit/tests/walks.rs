@@ -30,6 +30,7 @@ struct Copy(PathBuf);
 impl Copy {
     fn of(root: &Path) -> Copy {
         let folder = std::env::temp_dir().join(format!("tenter-walks-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder can be made");
         let copy = Copy(folder);
         for part in PARTS {
             copy_tree(&root.join(part), &copy.0.join(part));
