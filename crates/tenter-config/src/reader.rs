@@ -6,7 +6,7 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::{Key, Presence, Share};
 
-/// Where a component is read from: a section of a scenario, or [`Texts`]. Each method takes one
+/// Where a component is read from: a section of a scenario, or [`Defaults`]. Each method takes one
 /// key; what is wrong is noted with its place, and reading goes on.
 pub trait Reader {
     /// A time within bounds.

@@ -66,7 +66,7 @@ pub enum ExplainError {
 }
 
 /// Explains a plan. `given` are the keys that its scenario says itself, as
-/// [`Loaded::given`](tenter_scenario::Loaded) lists them.
+/// `Loaded::given` of the scenario lists them.
 ///
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.

@@ -1,4 +1,5 @@
-//! Scenarios: one text file in, a [`Plan`] of plain numbers out, or every problem it has at once.
+//! Scenarios: one text file in, a [`Plan`](tenter_plan::Plan) of plain numbers out, or every
+//! problem it has at once.
 //!
 //! ```text
 //!   text ──yaml | toml──▶ tree ──overrides──▶ tree ──sections──▶ values ──resolve──▶ Plan

@@ -1,5 +1,5 @@
-//! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside the
-//! page apply, the tree compiles, and the scenarios of the new members run.
+//! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside
+//! the page apply, the tree compiles, and the scenarios of the new members run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
