@@ -121,7 +121,7 @@ pub struct ReceiveBufferSpec {
     pub capacity_bytes: u64,
     /// Above so many bytes all classes are paused; `None` never pauses.
     pub xoff_bytes: Option<u64>,
-    /// At so many bytes or fewer the leaf may go on.
+    /// The NIC lets the leaf resume at this many bytes or fewer.
     pub xon_bytes: u64,
     /// Pause time asked for, in quanta of 512 bit times.
     pub quanta: u16,

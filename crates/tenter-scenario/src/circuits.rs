@@ -125,7 +125,7 @@ const STEERING: KeyTable = KeyTable {
             "threshold",
             "percent, 0 to 100",
             Default("5"),
-            "Circuits change where that shortens the time of the busiest link by so much, or shortens paths by so much and no link's time grows",
+            "Circuits change where that shortens the time of the busiest link by this share, or shortens paths by this share while no link's time grows",
         )
         .from("assumed: no change for what noise may be"),
     ],
@@ -162,7 +162,7 @@ const REWIRING: KeyTable = KeyTable {
             "pairs",
             "list",
             Default("[]"),
-            "Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; whoever was joined with one of them is dark unless it is in a pair too",
+            "Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; a port that was joined with one of them is dark unless it is in a pair too",
         ),
         key(
             "dark",

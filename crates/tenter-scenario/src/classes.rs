@@ -86,7 +86,7 @@ const LOSSLESS: KeyTable = KeyTable {
             "trigger",
             "`ingress`, `egress` or `pool`",
             Default("ingress"),
-            "What is compared with the threshold: what came in through one port, whose sender is then paused; what an output queue holds, and then those who send into it are; or what the whole pool holds, and then every sender is",
+            "What is compared with the threshold: the bytes that came in through one port, whose sender is then paused; those in an output queue, whose senders are then paused; or those in the whole pool, and then every sender is paused",
         ),
         key(
             "scope",

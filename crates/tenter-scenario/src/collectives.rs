@@ -56,7 +56,7 @@ const COLLECTIVE: KeyTable = KeyTable {
             "compute_spread",
             "time",
             Default("0ns"),
-            "Computing takes at most so much less or more, drawn anew each time; no more than `compute`",
+            "Computing takes up to this much less or more, drawn for each time; no more than `compute`",
         ),
     ],
 };
@@ -115,7 +115,7 @@ const CHUNKED: KeyTable = KeyTable {
         "chunk_size",
         "size",
         Default("512KiB"),
-        "The buffer is passed on in chunks of so many bytes",
+        "The buffer is passed on in chunks of this size",
     )
     .from("NCCL's default buffer of 4 MiB in 8 slots")],
 };

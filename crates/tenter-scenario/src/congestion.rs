@@ -134,7 +134,7 @@ const REACTION: KeyTable = KeyTable {
             "increase_bytes",
             "size or `none`",
             Depends("by `preset`"),
-            "The rate also rises once in so many frame bytes sent",
+            "The rate also rises after this many frame bytes sent",
         ),
         key(
             "recovery_steps",

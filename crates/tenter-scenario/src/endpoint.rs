@@ -207,13 +207,13 @@ const RECEIVE_BUFFER: KeyTable = KeyTable {
             "xoff",
             "size or `none`",
             Depends("half the capacity"),
-            "Above so many bytes the leaf is told to pause; `none` never pauses it",
+            "The NIC pauses the leaf above this many bytes; `none` never pauses it",
         ),
         key(
             "xon",
             "size",
             Depends("half of `xoff`"),
-            "At so many bytes or fewer the leaf may go on",
+            "The NIC lets the leaf resume at this many bytes or fewer",
         ),
         key(
             "quanta",
@@ -260,7 +260,7 @@ const HOST: KeyTable = KeyTable {
             "npus_per_nic",
             "1 to 64",
             Default("1"),
-            "NPUs that share a NIC: so many ranks of a job run behind each port of the fabric, and exchange data in their `scale_up` domain, whose `npus_per_host` it divides",
+            "NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and exchange data in their `scale_up` domain, whose `npus_per_host` it divides",
         ),
     ],
 };

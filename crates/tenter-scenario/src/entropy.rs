@@ -25,7 +25,7 @@ const ENTROPY: KeyTable = KeyTable {
             "packets",
             "count",
             Default("1"),
-            "So many packets in a row keep the port; 32 are a message of 128 KiB",
+            "Packets in a row that keep the port; 32 are a message of 128 KiB",
         ),
         key(
             "in_order_nics",

@@ -72,7 +72,7 @@ const RULE: KeyTable = KeyTable {
             "every",
             "count",
             Depends("one of the three"),
-            "It strikes one in so many of them",
+            "It strikes one frame in this many",
         ),
         key(
             "psn",
@@ -90,7 +90,7 @@ const RULE: KeyTable = KeyTable {
             "skip",
             "number",
             Default("0"),
-            "With `every`: so many are let through before it begins to count",
+            "With `every`: frames that pass before it begins to count",
         ),
         key(
             "count",
@@ -108,7 +108,7 @@ const RULE: KeyTable = KeyTable {
             "behind",
             "1 to 511",
             Default("1"),
-            "With `reorder`: so many further frames of the link pass first",
+            "With `reorder`: further frames of the link that pass first",
         ),
     ],
 };

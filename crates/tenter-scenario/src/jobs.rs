@@ -40,7 +40,7 @@ const JOB: KeyTable = KeyTable {
             "ranks",
             "`all`, a count, or a list of hosts",
             Default("all"),
-            "Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host so many ranks follow each other there, and a list may name a host so often",
+            "Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that number of ranks follow each other there, and a list may name a host that often",
         ),
         key(
             "placement",
@@ -77,7 +77,7 @@ const JOB: KeyTable = KeyTable {
             "workload",
             "mapping",
             Depends("this or `collectives`"),
-            "Flows with sizes by a distribution, so many at a time between two hosts, or at random times; its ranks are the hosts named there, unless it follows a pattern",
+            "Flows with sizes by a distribution, a number at a time between two hosts, or at random times; its ranks are the hosts named there, unless it follows a pattern",
         ),
         key(
             "pattern",
@@ -97,7 +97,7 @@ const JOB: KeyTable = KeyTable {
             "start",
             "time or mapping",
             Default("0ns"),
-            "When it starts, with what it computes before its first collective: a time, or `{after: JOB, delay: 10us}`, so long after the end of another job",
+            "When it starts, with what it computes before its first collective: a time, or `{after: JOB, delay: 10us}`, a time after the end of another job",
         ),
         key(
             "gap",

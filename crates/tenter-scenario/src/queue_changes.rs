@@ -22,7 +22,7 @@ pub(crate) const KEYS: [Key; 4] = [
         "queue_changes_limit",
         "1 to 100000000",
         Default("1000000"),
-        "So many changes of each port are recorded; a warning says what was left out",
+        "Changes of each port that are recorded; a warning says what was left out",
     ),
     key(
         "queue_changes_from",

@@ -15,7 +15,7 @@ const SCALE_UP: KeyTable = KeyTable {
             "npus_per_host",
             "2 to 1024",
             Default("8"),
-            "NPUs of a host: the NICs of the first so many NPUs are those of the first host, and so on",
+            "NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host, and so on",
         )
         .from("usual servers"),
         key(

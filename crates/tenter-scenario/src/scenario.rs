@@ -66,7 +66,12 @@ const SCENARIO: KeyTable = KeyTable {
             Default("{}"),
             "NIC, host and addresses",
         ),
-        key("jobs", "list", Required, "Who takes part and what they run"),
+        key(
+            "jobs",
+            "list",
+            Required,
+            "The jobs: which hosts take part, and what they run",
+        ),
         key(
             "faults",
             "mapping",

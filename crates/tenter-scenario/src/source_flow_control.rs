@@ -24,7 +24,7 @@ const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
             "threshold",
             "size",
             Default("100KB"),
-            "A signal is sent when a data packet comes for a queue that holds so many frame bytes or more",
+            "A signal is sent when a data packet arrives for a queue that holds this many frame bytes or more",
         )
         .from("Remote Priority Flow Control (OCP Summit 2021)"),
         key(
@@ -51,7 +51,7 @@ const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
             "cache_entries",
             "0 to 1048576",
             Default("1024"),
-            "So many pairs of receiver and class a source leaf remembers, to pause its other senders to that receiver at once; 0 for none",
+            "Pairs of receiver and class that a source leaf remembers, to pause its other senders to that receiver at once; 0 for none",
         )
         .from("assumed: no source gives the size"),
         key(

@@ -130,14 +130,14 @@ const WATCHDOG: KeyTable = KeyTable {
             "detection_time",
             "time",
             Default("200ms"),
-            "A queue in which frames wait and which has been paused for so long without interruption is stuck",
+            "A queue with waiting frames is stuck when it has been paused for this time without interruption",
         )
         .from(WATCHDOG_ORIGIN),
         key(
             "restoration_time",
             "time",
             Default("200ms"),
-            "The storm is over when no pause has been in force for so long",
+            "The storm is over when no pause has been in force for this time",
         )
         .from(WATCHDOG_ORIGIN),
         key(

@@ -48,7 +48,7 @@ const SCHEDULED: KeyTable = KeyTable {
             "egress_buffer",
             "size",
             Default("512KiB"),
-            "A port at which so many frame bytes wait grants no credit",
+            "A port grants no credit while this many frame bytes wait at it",
         )
         .from("assumed: what a port of 400G sends in two round trips of 5 us, rounded up"),
         key(
@@ -67,7 +67,7 @@ const SCHEDULED: KeyTable = KeyTable {
             "reassembly_timeout",
             "time, 1us or more",
             Default("100us"),
-            "A packet is given up when it is not whole so long after it was sent; only where links fail or lose frames",
+            "A packet is given up when it is not whole after this time; only where links fail or lose frames",
         )
         .from("assumed: longer than anything waits in the fabric"),
         key(
@@ -127,7 +127,7 @@ const CELL: KeyTable = KeyTable {
             "bundle",
             "1 to 64",
             Default("1"),
-            "So many cells of a packet travel together: as many bytes, fewer events, a coarser spray",
+            "Cells of a packet that travel together: the same bytes, fewer events, a coarser spray",
         ),
     ],
 };

@@ -31,7 +31,7 @@ component! {
             from "HPCC (2019), section 5.1, for its simulated fabric; it depends on the network";
         /// Eta, the utilisation of the busiest link that windows aim at; at least 0.01.
         target: Share = "0.95", unless too_little, from "HPCC (2019), section 5.1";
-        /// After so many additive increases in a row a window follows the utilisation again.
+        /// After this many additive increases in a row a window follows the utilisation again.
         max_stage: u32 = "5", in 0..=1000, from "HPCC (2019), section 5.1";
         /// `W_AI`: what a window grows in a round trip, in wire bytes.
         additive_increase: Bytes = "80B", in INCREASES,

@@ -26,7 +26,7 @@ component! {
         /// The line rate that `additive_increase` and `min_rate` are meant for: on other lines they
         /// are in proportion.
         scale_from: Option<Rate> = "10Gbps", in RATES;
-        /// After so many times in a row without a rising round-trip time, the rate rises
+        /// After this many times in a row without a rising round-trip time, the rate rises
         /// `hyper_factor` times as much.
         hyper_after: u32 = "5", in 1..=1000, from "TIMELY (2015), section 4.4";
         /// How much more.

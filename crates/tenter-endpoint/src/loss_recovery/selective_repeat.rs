@@ -22,7 +22,7 @@ component! {
         /// a QP may have unacknowledged.
         window: u32 = "4096", in 1..=PACKETS_MAX,
             from "16 MiB of full packets: more than a link of 400 Gb/s carries in 300 us";
-        /// A packet counts as lost once one that was sent so many packets later has arrived; more
+        /// A packet counts as lost once one that was sent this many packets later has arrived; more
         /// than 1 where packets overtake each other.
         reorder: u32 = "1", in 1..=PACKETS_MAX;
     }

@@ -17,7 +17,7 @@ component! {
     /// A flow keeps its link while its packets follow each other closely. After a gap it takes the
     /// least busy one.
     pub struct Flowlet {
-        /// A flow that has sent nothing for so long takes the least busy link.
+        /// A flow takes the least busy link after it has sent nothing for this time.
         gap: Time = "256us", in Time::from_ps(1)..=GAP_MAX,
             from "a common default of the inactivity interval in dynamic load balancing";
         /// Entries of a switch's table of flows; flows of one entry count as one.
@@ -27,7 +27,7 @@ component! {
         /// better by `delta`; packets may then overtake each other.
         probability: Percent = "0", in 0..=100,
             from "the probability threshold of reactive path rebalancing; with 0 there is none";
-        /// By so many of eight levels another link must be better for that.
+        /// The number of levels, of eight, by which another link must be better for that.
         delta: u8 = "2", in 1..=7,
             from "the quality delta of reactive path rebalancing; its value is assumed";
         ..quality: QualitySpec, "What the switch knows of its ports.";

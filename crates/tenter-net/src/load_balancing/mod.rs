@@ -251,8 +251,8 @@ impl LoadBalancing {
 component! {
     /// What a load balancer by which packets may overtake each other asks of NICs.
     pub struct Order {
-        /// Whether NICs may be used that need the packets of a queue pair in order, and so take one
-        /// that is overtaken for lost; to show what comes of it.
+        /// Whether NICs may be used that need the packets of a queue pair in order: they take an
+        /// overtaken packet for lost. `allow` shows the effect.
         in_order_nics: InOrderNics = "refuse";
     }
 }

@@ -66,7 +66,7 @@ component! {
     /// sent it; the packet's flow is then moved to the least busy of its links, as far as is known
     /// there.
     pub struct TelemetryAssisted {
-        /// Who moves a flow: the switch before the long queue, to the least busy of its links; or
+        /// What moves a flow: the switch before the long queue, to the least busy of its links; or
         /// the NIC that sends it, by another UDP source port, which ECMP then has any link for.
         /// Notices to hosts are packets of class 7.
         notify: Notify = "leaf";
@@ -74,7 +74,7 @@ component! {
         /// told, if it grows, or where a host sent the packet this one.
         threshold: Bytes = "128KiB", in SIZES,
             from "assumed: under three microseconds at 400G, and below the queues at which ECN marks";
-        /// A long queue grows when so much more waits in it than when it was last looked at, or
+        /// A long queue grows when this much more waits in it than at the last look, or
         /// when the sender has been paused since; one that only stands would not be helped by a
         /// move.
         growth: Bytes = "16KiB", in SIZES,
@@ -89,18 +89,18 @@ component! {
         /// Entries of a switch's table of flows; flows of one entry count as one.
         buckets: u32 = "4096", in 1..=BUCKETS_MAX,
             from "assumed: so many that flows of a leaf seldom share one";
-        /// So long a flow that has moved stays where it is.
+        /// A flow that has moved stays where it is for this time.
         hold_down: Time = "100us", in Time::ZERO..=SECOND,
             from "assumed: long enough for the queue that it left to drain";
-        /// So long a switch counts what it has been told of the way behind one of its links.
+        /// A notice about the way behind a link counts for this time.
         memory: Time = "100us", in Time::ZERO..=SECOND, from "assumed: as `hold_down`";
-        /// By so many of eight levels another link must be better.
+        /// The number of levels, of eight, by which another link must be better.
         delta: u8 = "1", in 1..=DELTA_MAX,
             from "the quality delta of dynamic load balancing; its value is assumed";
         /// When a flow moves: with its next packet, which may overtake those before it, or when it
         /// has sent nothing for `gap`.
         moves as "move": Moves = "at-once";
-        /// With `move: at-gap`, so long a flow must have sent nothing.
+        /// With `move: at-gap`: a flow moves after it has sent nothing for this time.
         gap: Time = "256us", in Time::from_ps(1)..=SECOND,
             from "a common default of the inactivity interval in dynamic load balancing";
         check goes_together;

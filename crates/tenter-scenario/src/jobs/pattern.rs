@@ -39,7 +39,7 @@ pub(super) const PATTERN: KeyTable = KeyTable {
             "compute_spread",
             "time",
             Default("0ns"),
-            "Computing takes at most so much less or more, drawn anew each time; no more than `compute`",
+            "Computing takes up to this much less or more, drawn for each time; no more than `compute`",
         ),
     ],
 };

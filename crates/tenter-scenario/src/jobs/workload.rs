@@ -50,13 +50,13 @@ pub(super) const WORKLOAD: KeyTable = KeyTable {
             "pairs",
             "list",
             Depends("this or `pattern`"),
-            "Who sends to whom",
+            "The pairs of sender and receiver",
         ),
         key(
             "pattern",
             "mapping",
             Depends("this or `pairs`"),
-            "In an open loop, who sends to whom how often: the `jobs[].pattern` of an application, in proportion to the bytes of its first step, without what it says of steps (`steps`, `compute`, `compute_spread`, `regrid`); the ranks are those of the job",
+            "In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in proportion to the bytes of its first step, without what it says of steps (`steps`, `compute`, `compute_spread`, `regrid`); the ranks are those of the job",
         ),
         key(
             "senders",

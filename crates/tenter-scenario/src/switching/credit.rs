@@ -28,7 +28,7 @@ pub(crate) const CREDIT: KeyTable = KeyTable {
             "update",
             "size",
             Default("4096B"),
-            "A flow-control packet goes out when so much of an input buffer has become free since the last one; 1 byte to 16 MiB",
+            "A flow-control packet is sent when this much of an input buffer has become free since the last one; 1 byte to 16 MiB",
         )
         .from("assumed: about one for each full packet; the standard asks for one every 65,536 symbol times at least"),
         key(

@@ -22,7 +22,7 @@ pub(crate) const INPUT_QUEUED: KeyTable = KeyTable {
             "channels",
             "count, 1 to 64",
             Default("1"),
-            "With `queues: fifo`: so many virtual channels, each in the order of arrival; a frame takes the shortest",
+            "With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame takes the shortest",
         )
         .from("1 is the textbook's FIFO switch; BookSim has 16 unless told otherwise"),
         key(
