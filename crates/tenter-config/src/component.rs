@@ -1,58 +1,98 @@
 //! Components: structs that know how they are written.
 
-use crate::{Defaults, Key, Reader};
+use crate::{Defaults, Key, KeyTable, Reader, Written};
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
     /// Its keys, in the order of its fields, then those of the component that it holds.
     const KEYS: &'static [Key];
 
+    /// Its keys under the name of its section.
+    const TABLE: KeyTable;
+
     /// Reads all of its keys; `None` where one of them is wrong.
     fn read(reader: &mut dyn Reader) -> Option<Self>;
 
     /// Its keys with their values as they are written.
-    fn texts(&self) -> Vec<(&'static str, String)>;
+    fn written(&self) -> Vec<(&'static str, Written)>;
 }
 
 /// The component whose keys all have their defaults.
 ///
 /// # Panics
-/// When a default is no value of its key, which a test of each component excludes.
+/// When a default is no value of its key, which a test of each component excludes, or when a key
+/// has none.
 pub fn default_of<T: Component>() -> T {
     let read = T::read(&mut Defaults(T::KEYS));
     read.expect("the defaults of a component hold")
 }
 
 /// Declares a component: a struct whose fields are keys, each with its default as it would be
-/// written, its bounds, what else makes a value wrong, and the origin of the default. `Default`
-/// follows from it.
+/// written, its bounds, what else makes a value wrong, and the origin of the default.
 ///
 /// ```text
+/// /// What the section is about.
+/// pub struct Name as "`its.path`" {
 ///     /// What the key means.
 ///     name: Type = "default", in BOUNDS, unless CHECK, from "origin";
+///     /// A key that must be given.
+///     required: Type, in BOUNDS;
+///     /// A key whose default depends on those before it.
+///     other: Type = by FUNCTION(name) "half of `name`", in BOUNDS;
+/// }
 /// ```
+///
+/// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
+/// Without that it is `Copy`, and `Default` follows from the defaults.
 ///
 /// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
 /// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
 /// function of the whole component and the reader: it refuses what does not go together, and says
 /// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
 /// whose keys stand beside its own.
+///
+/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping.
 #[macro_export]
 macro_rules! component {
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident {
-            $(
-                $(#[doc = $meaning:literal])+
-                $field:ident $(as $key:literal)?: $type:ty = $default:literal
-                    $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
-            )*
-            $(check $rule:path;)?
-            $(..$held:ident: $held_type:ty, $about_held:literal;)?
+        $vis:vis struct $name:ident $(as $title:literal)? { $($body:tt)* }
+    ) => {
+        $crate::component! {
+            @make [Clone, Copy, Debug, PartialEq, Eq] [$($about)*] [$vis] $name [$($title)?]
+            $($body)*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $crate::default_of()
+            }
+        }
+    };
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis struct $name:ident $(as $title:literal)?, derive($($derived:ident),*) {
+            $($body:tt)*
         }
     ) => {
+        $crate::component! {
+            @make [$($derived),*] [$($about)*] [$vis] $name [$($title)?] $($body)*
+        }
+    };
+    (
+        @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
+        $(
+            $(#[doc = $meaning:literal])+
+            $field:ident $(as $key:literal)?: $type:ty
+                $(= $default:literal)?
+                $(= by $by:path | $($of:ident),+ | $words:literal)?
+                $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
+        )*
+        $(check $rule:path;)?
+        $(..$held:ident: $held_type:ty, $about_held:literal;)?
+    ) => {
         $(#[doc = $about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive($($derived),*)]
         $vis struct $name {
             $($(#[doc = $meaning])+ $vis $field: $type,)*
             $(#[doc = $about_held] $vis $held: $held_type,)?
@@ -66,17 +106,11 @@ macro_rules! component {
                     form: $crate::Form::Typed(|| {
                         <$type as $crate::Value>::shape($crate::component!(@bounds $($bounds)?))
                     }),
-                    presence: $crate::Presence::Default($default),
+                    presence: $crate::component!(@presence [$($default)?] [$($words)?]),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
                 },
             )*];
-        }
-
-        impl Default for $name {
-            fn default() -> $name {
-                $crate::default_of()
-            }
         }
 
         impl $crate::Component for $name {
@@ -84,12 +118,18 @@ macro_rules! component {
                 $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
             }>(&[$name::OWN_KEYS, $(<$held_type as $crate::Component>::KEYS)?]);
 
+            const TABLE: $crate::KeyTable = $crate::KeyTable {
+                title: concat!($($title)?),
+                keys: <$name as $crate::Component>::KEYS,
+            };
+
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
-                    let $field = <$type as $crate::Value>::read(reader, key, bounds);
+                    $crate::component!(@read reader key bounds $field $type
+                        [$($by | $($of)+)?]);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
                         Some((value, None)) => Some(value),
                         Some((_, Some((what, remedy)))) => {
@@ -110,14 +150,34 @@ macro_rules! component {
                 Some(read)
             }
 
-            fn texts(&self) -> Vec<(&'static str, String)> {
-                let own = [$((
+            fn written(&self) -> Vec<(&'static str, $crate::Written)> {
+                let own = vec![$((
                     $crate::component!(@key $field $($key)?),
-                    $crate::Value::text(&self.$field),
+                    $crate::Value::written(&self.$field),
                 ),)*];
-                let texts = Vec::from(own);
-                $(let texts = [texts, $crate::Component::texts(&self.$held)].concat();)?
-                texts
+                $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
+                own
+            }
+        }
+
+        impl $crate::Value for $name {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                $crate::Shape::Mapping(&<$name as $crate::Component>::TABLE)
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
+                let mut read = None;
+                let table = &<$name as $crate::Component>::TABLE;
+                reader.mapping(key, table, &mut |keys| {
+                    read = <$name as $crate::Component>::read(keys);
+                });
+                read
+            }
+
+            fn written(&self) -> $crate::Written {
+                $crate::Written::mapping($crate::Component::written(self))
             }
         }
     };
@@ -125,6 +185,27 @@ macro_rules! component {
     (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
     (@bounds $bounds:expr) => { $bounds };
+    (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
+    (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
+    (@presence [] []) => { $crate::Presence::Required };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty []) => {
+        let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
+    };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$by:path | $($of:ident)+]) => {
+        let $field = if $reader.is_there($key) {
+            <$type as $crate::Value>::read($reader, $key, $bounds)
+        } else {
+            match ($($of.as_ref(),)+) {
+                ($(Some($of),)+) => {
+                    let value: $type = $by($($of),+);
+                    $reader.write($key, $crate::Value::written(&value));
+                    Some(value)
+                }
+                #[allow(unreachable_patterns)]
+                _ => None,
+            }
+        };
+    };
 }
 
 #[cfg(test)]
@@ -134,7 +215,7 @@ mod tests {
     use tenter_units::{Bytes, Rate, Time};
 
     use super::{Component, Reader};
-    use crate::{Percent, Presence, Shape, Share};
+    use crate::{KeyTable, Percent, Presence, Share, Written, default_of};
 
     component! {
         /// What is held.
@@ -160,6 +241,24 @@ mod tests {
             check not_five;
             ..held: Held, "What it holds.";
         }
+    }
+
+    component! {
+        /// Holds others.
+        struct Outer as "`outer`", derive(Clone, Debug, PartialEq) {
+            /// It must be given.
+            count: u64, in 0..=9;
+            /// Depends on it.
+            double: u64 = by twice | count | "twice `count`", in 0..=18;
+            /// A mapping.
+            inner: Held = "{}";
+            /// A list of mappings.
+            all: Vec<Held> = "[]";
+        }
+    }
+
+    fn twice(count: &u64) -> u64 {
+        count * 2
     }
 
     fn odd(value: u8) -> Option<(String, String)> {
@@ -224,6 +323,33 @@ mod tests {
             None
         }
 
+        fn text(&mut self, _: &str, _: usize) -> Option<String> {
+            None
+        }
+
+        fn mapping(
+            &mut self,
+            _: &str,
+            _: &'static KeyTable,
+            read: &mut dyn FnMut(&mut dyn Reader),
+        ) {
+            read(self);
+        }
+
+        fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool {
+            self.asked.push(format!("items of {key}"));
+            (0..self.number).for_each(|_| read(self));
+            true
+        }
+
+        fn is_there(&self, _: &str) -> bool {
+            self.number > 6
+        }
+
+        fn write(&mut self, key: &str, value: Written) {
+            self.asked.push(format!("{key} is {value}"));
+        }
+
         fn was_given(&self, _: &str) -> bool {
             true
         }
@@ -256,10 +382,8 @@ mod tests {
                 "`true` or `false`"
             ]
         );
-        assert_eq!(
-            <u8 as crate::Value>::shape(0..=8),
-            Shape::Integer { least: 0, most: 8 }
-        );
+        let shape = <u8 as crate::Value>::shape(0..=8);
+        assert_eq!(shape.text(), "0 to 8");
     }
 
     #[test]
@@ -307,10 +431,9 @@ mod tests {
             (made.share, made.rate, made.held.last),
             (Percent(5), None, true)
         );
-        let texts = made.texts();
-        let texts: Vec<(&str, &str)> = texts
-            .iter()
-            .map(|(key, text)| (*key, text.as_str()))
+        let written = made.written().into_iter();
+        let texts: Vec<(&str, String)> = written
+            .map(|(key, value)| (key, value.to_string()))
             .collect();
         let expected = [
             ("after", "1us"),
@@ -319,6 +442,31 @@ mod tests {
             ("rate", "none"),
             ("last", "true"),
         ];
-        assert_eq!(texts, expected);
+        assert_eq!(texts, expected.map(|(key, text)| (key, text.to_owned())));
+    }
+
+    #[test]
+    fn mappings_lists_and_dependent_defaults_are_read() {
+        let mut reader = Fixed {
+            number: 2,
+            ..Fixed::default()
+        };
+        let outer = Outer::read(&mut reader).expect("all values are right");
+        assert_eq!((outer.double, outer.all.len()), (4, 2));
+        let asked = ["count 0..=9", "double is 4", "last", "items of all"];
+        assert_eq!(reader.asked[..4], asked);
+        let presence = Outer::KEYS.iter().map(|key| key.presence);
+        let presence: Vec<Presence> = presence.collect();
+        assert!(matches!(presence[0], Presence::Required));
+        assert!(matches!(presence[1], Presence::Depends("twice `count`")));
+        let forms = Outer::KEYS.iter().map(|key| key.form.text());
+        let forms: Vec<_> = forms.collect();
+        assert_eq!(forms, ["0 to 9", "0 to 18", "mapping", "list"]);
+        assert_eq!(Outer::TABLE.title, "`outer`");
+        let written = crate::Value::written(&outer).to_string();
+        let all = "{last: false}, {last: false}";
+        let expected = format!("{{count: 2, double: 4, inner: {{last: false}}, all: [{all}]}}");
+        assert_eq!(written, expected);
+        assert!(default_of::<Held>().last);
     }
 }

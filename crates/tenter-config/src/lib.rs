@@ -6,7 +6,7 @@
 //!        ├──▶ reading it, with a place for each problem   (a Reader: the scenario's sections)
 //!        ├──▶ its table in the reference                  (KeyTable::markdown)
 //!        ├──▶ its part of the JSON Schema                 (Shape)
-//!        └──▶ its defaults, and its keys as written again (Default, Component::texts)
+//!        └──▶ its defaults, and its keys as written again (Default, Component::written)
 //! ```
 //!
 //! ```
@@ -35,6 +35,7 @@ mod reader;
 mod shape;
 mod share;
 mod value;
+mod written;
 
 pub use component::{Component, default_of};
 pub use key::{Form, Key, KeyTable, Presence, joined, key};
@@ -42,3 +43,4 @@ pub use reader::{Defaults, Reader};
 pub use shape::Shape;
 pub use share::{NoShare, Share};
 pub use value::{Percent, Value};
+pub use written::Written;

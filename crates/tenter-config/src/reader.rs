@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::{Key, Presence, Share};
+use crate::{Key, KeyTable, Presence, Share, Written};
 
 /// Where a component is read from: a section of a scenario, or [`Defaults`]. Each method takes one
 /// key; what is wrong is noted with its place, and reading goes on.
@@ -37,6 +37,27 @@ pub trait Reader {
     /// Whether the value is the word `none`; it is taken if so, and left for another call if not.
     fn is_none(&mut self, key: &str) -> bool;
 
+    /// A text of at most so many characters.
+    fn text(&mut self, key: &str, longest: usize) -> Option<String>;
+
+    /// A mapping: `read` is called with the reader of its keys, where there is one.
+    fn mapping(
+        &mut self,
+        key: &str,
+        table: &'static KeyTable,
+        read: &mut dyn FnMut(&mut dyn Reader),
+    );
+
+    /// A list: `read` is called for each item with a reader that has it under the key `""`.
+    /// Whether it is a list.
+    fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool;
+
+    /// Whether there is a value for a key: one that was written, or its default.
+    fn is_there(&self, key: &str) -> bool;
+
+    /// Puts what follows from other keys into the effective configuration.
+    fn write(&mut self, key: &str, value: Written);
+
     /// Whether a key that was read had been written, and not only its default.
     fn was_given(&self, key: &str) -> bool;
 
@@ -51,7 +72,7 @@ pub trait Reader {
 pub struct Defaults(pub &'static [Key]);
 
 impl Defaults {
-    fn text(&self, key: &str) -> Option<&'static str> {
+    fn default(&self, key: &str) -> Option<&'static str> {
         let key = self.0.iter().find(|known| known.name == key)?;
         match key.presence {
             Presence::Default(text) => Some(text),
@@ -64,7 +85,7 @@ impl Defaults {
         key: &str,
         range: &RangeInclusive<T>,
     ) -> Option<T> {
-        let value = self.text(key)?.parse().ok()?;
+        let value = self.default(key)?.parse().ok()?;
         range.contains(&value).then_some(value)
     }
 }
@@ -83,7 +104,7 @@ impl Reader for Defaults {
     }
 
     fn share(&mut self, key: &str) -> Option<Share> {
-        self.text(key)?.parse().ok()
+        self.default(key)?.parse().ok()
     }
 
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
@@ -91,23 +112,50 @@ impl Reader for Defaults {
     }
 
     fn flag(&mut self, key: &str) -> Option<bool> {
-        self.text(key)?.parse().ok()
+        self.default(key)?.parse().ok()
     }
 
     fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize> {
-        let text = self.text(key)?;
+        let text = self.default(key)?;
         words.iter().position(|word| *word == text)
     }
 
     fn words(&mut self, key: &str, words: &[&str], _: &str) -> Option<Vec<usize>> {
-        let list = self.text(key)?.strip_prefix('[')?.strip_suffix(']')?;
+        let list = self.default(key)?.strip_prefix('[')?.strip_suffix(']')?;
         let place = |text: &str| words.iter().position(|word| *word == text.trim());
         list.split(',').map(place).collect()
     }
 
     fn is_none(&mut self, key: &str) -> bool {
-        self.text(key) == Some("none")
+        self.default(key) == Some("none")
     }
+
+    fn text(&mut self, key: &str, longest: usize) -> Option<String> {
+        let text = self.default(key)?.trim_matches('"');
+        (text.chars().count() <= longest).then(|| text.to_owned())
+    }
+
+    fn mapping(
+        &mut self,
+        key: &str,
+        table: &'static KeyTable,
+        read: &mut dyn FnMut(&mut dyn Reader),
+    ) {
+        // A default is never a mapping with keys.
+        if self.default(key) == Some("{}") {
+            read(&mut Defaults(table.keys));
+        }
+    }
+
+    fn list(&mut self, key: &str, _: &mut dyn FnMut(&mut dyn Reader)) -> bool {
+        self.default(key) == Some("[]")
+    }
+
+    fn is_there(&self, key: &str) -> bool {
+        self.default(key).is_some()
+    }
+
+    fn write(&mut self, _: &str, _: Written) {}
 
     fn was_given(&self, _: &str) -> bool {
         false

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::KeyTable;
+
 /// What a value may be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Shape {
     /// A time with its unit, within bounds.
     Time {
@@ -54,6 +56,12 @@ pub enum Shape {
     WordOrMapping(&'static [&'static str]),
     /// One of another shape, or the word `none`.
     OrNone(Box<Shape>),
+    /// Any text.
+    Text,
+    /// A mapping with these keys.
+    Mapping(&'static KeyTable),
+    /// A list of one shape.
+    List(Box<Shape>),
 }
 
 impl Shape {
@@ -71,9 +79,21 @@ impl Shape {
             Shape::OrNone(shape) => Cow::Owned(format!("{} or `none`", shape.text())),
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
+            Shape::Text => Cow::Borrowed("text"),
+            Shape::Mapping(_) => Cow::Borrowed("mapping"),
+            Shape::List(_) => Cow::Borrowed("list"),
             Shape::Flag => Cow::Borrowed("`true` or `false`"),
             Shape::Choice(words) => Cow::Owned(listed(words)),
             Shape::Words(words) => Cow::Owned(format!("list of {}", quoted(words).join(", "))),
+        }
+    }
+
+    /// The keys of the mapping that it is, or is a list of.
+    pub fn keys(&self) -> Option<&'static KeyTable> {
+        match self {
+            Shape::Mapping(table) => Some(table),
+            Shape::OrNone(inner) | Shape::List(inner) => inner.keys(),
+            _ => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::{Reader, Shape, Share};
+use crate::{Reader, Shape, Share, Written};
 
 /// A type that a key may have.
 pub trait Value: Sized {
@@ -18,7 +18,7 @@ pub trait Value: Sized {
     fn read(reader: &mut dyn Reader, key: &str, bounds: Self::Bounds) -> Option<Self>;
 
     /// As it is written in a scenario.
-    fn text(&self) -> String;
+    fn written(&self) -> Written;
 }
 
 /// Quantities within bounds.
@@ -40,8 +40,8 @@ macro_rules! quantities {
                 reader.$method(key, bounds)
             }
 
-            fn text(&self) -> String {
-                self.to_string()
+            fn written(&self) -> Written {
+                Written::Word(self.to_string())
             }
         })+
     };
@@ -64,8 +64,8 @@ impl Value for bool {
         reader.flag(key)
     }
 
-    fn text(&self) -> String {
-        self.to_string()
+    fn written(&self) -> Written {
+        Written::Word(self.to_string())
     }
 }
 
@@ -80,8 +80,8 @@ impl Value for Share {
         reader.share(key)
     }
 
-    fn text(&self) -> String {
-        self.to_string()
+    fn written(&self) -> Written {
+        Written::Word(self.to_string())
     }
 }
 
@@ -105,8 +105,8 @@ macro_rules! integers {
                 reader.integer(key, range)?.try_into().ok()
             }
 
-            fn text(&self) -> String {
-                self.to_string()
+            fn written(&self) -> Written {
+                Written::Word(self.to_string())
             }
         })+
     };
@@ -137,8 +137,8 @@ impl Value for Percent {
         u32::read(reader, key, bounds).map(Percent)
     }
 
-    fn text(&self) -> String {
-        self.0.to_string()
+    fn written(&self) -> Written {
+        Written::Word(self.0.to_string())
     }
 }
 
@@ -157,8 +157,49 @@ impl<T: Value> Value for Option<T> {
         T::read(reader, key, bounds).map(Some)
     }
 
-    fn text(&self) -> String {
-        self.as_ref().map_or_else(|| "none".to_owned(), T::text)
+    fn written(&self) -> Written {
+        let none = || Written::word("none");
+        self.as_ref().map_or_else(none, T::written)
+    }
+}
+
+/// A list.
+impl<T: Value<Bounds: Clone>> Value for Vec<T> {
+    type Bounds = T::Bounds;
+
+    fn shape(bounds: T::Bounds) -> Shape {
+        Shape::List(Box::new(T::shape(bounds)))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Vec<T>> {
+        let mut items = Vec::new();
+        let mut complete = true;
+        let is_list = reader.list(key, &mut |item| match T::read(item, "", bounds.clone()) {
+            Some(value) => items.push(value),
+            None => complete = false,
+        });
+        (is_list && complete).then_some(items)
+    }
+
+    fn written(&self) -> Written {
+        Written::List(self.iter().map(T::written).collect())
+    }
+}
+
+/// A text; its bound is the most characters that it may have.
+impl Value for String {
+    type Bounds = usize;
+
+    fn shape(_: usize) -> Shape {
+        Shape::Text
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, longest: usize) -> Option<String> {
+        reader.text(key, longest)
+    }
+
+    fn written(&self) -> Written {
+        Written::Text(self.clone())
     }
 }
 
@@ -178,11 +219,10 @@ macro_rules! choice {
                 Some([$($type::$member),+][place])
             }
 
-            fn text(&self) -> String {
-                match self {
+            fn written(&self) -> $crate::Written {
+                $crate::Written::word(match self {
                     $($type::$member => $word,)+
-                }
-                .to_owned()
+                })
             }
         }
     };

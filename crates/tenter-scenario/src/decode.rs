@@ -10,10 +10,16 @@ use tenter_units::{Bytes, Rate, Time, UnitError};
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
-use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share};
+use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
 
 /// Longer words are no quantity, choice or key; they are not compared with those that are.
 const WORD_MAX: usize = 64;
+
+/// The section of an item of a list: its only value has no name.
+const ITEM: KeyTable = KeyTable {
+    title: "",
+    keys: &[key("", "", Presence::Required, "")],
+};
 
 /// What was read, or nothing where it was wrong and a problem was noted.
 pub(crate) type Read<T> = Option<T>;
@@ -289,10 +295,10 @@ impl<'p> Section<'p> {
     }
 
     fn path_of(&self, name: &str) -> String {
-        if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.path)
+        match (self.path.as_str(), name) {
+            ("", name) => name.to_owned(),
+            (path, "") => path.to_owned(),
+            (path, name) => format!("{path}.{name}"),
         }
     }
 
@@ -362,6 +368,48 @@ impl Reader for Section<'_> {
         self.take(key)?.words(words, why)
     }
 
+    fn text(&mut self, key: &str, longest: usize) -> Option<String> {
+        self.take(key)?.text(longest)
+    }
+
+    fn mapping(
+        &mut self,
+        key: &str,
+        table: &'static KeyTable,
+        read: &mut dyn FnMut(&mut dyn Reader),
+    ) {
+        if let Some(mut own) = self.section(key, table) {
+            read(&mut own);
+            self.put(key, own.finish());
+        }
+    }
+
+    fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool {
+        let Some(field) = self.take(key) else {
+            return false;
+        };
+        let (items, node) = field.each(|_, item| {
+            let mut item = item.alone();
+            read(&mut item);
+            (
+                Some(()),
+                item.complete
+                    .pop()
+                    .map_or_else(Node::empty, |entry| entry.node),
+            )
+        });
+        self.put(key, node);
+        items.is_some()
+    }
+
+    fn is_there(&self, key: &str) -> bool {
+        self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
+    }
+
+    fn write(&mut self, key: &str, value: Written) {
+        self.put(key, Node::written(value));
+    }
+
     fn was_given(&self, key: &str) -> bool {
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         taken.is_some_and(|(.., given)| *given)
@@ -429,6 +477,24 @@ impl<'p> Field<'p> {
             format!("{} {what}", quote(&self.path)),
             help.into(),
         );
+    }
+
+    /// The value as the only one of a section, without a name.
+    fn alone(self) -> Section<'p> {
+        Section {
+            problems: self.problems,
+            path: self.path,
+            at: self.at,
+            given: vec![Entry {
+                key: String::new(),
+                key_at: self.at,
+                node: self.node,
+            }],
+            tables: vec![&ITEM],
+            complete: Vec::new(),
+            taken: Vec::new(),
+            lenient: false,
+        }
     }
 
     /// The value as a mapping; anything else is a problem and read as an empty one.

@@ -250,12 +250,7 @@ const HOST: KeyTable = KeyTable {
             Default("0ns"),
             "From the start of a collective to its first sends",
         ),
-        key(
-            "scale_up",
-            "mapping or `none`",
-            Default("none"),
-            "NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs",
-        ),
+        scale_up::KEY,
         key(
             "npus_per_nic",
             "1 to 64",

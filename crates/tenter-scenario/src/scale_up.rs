@@ -1,42 +1,25 @@
 //! The NPUs of a host, and what connects them beside their NICs.
 
-use tenter_units::{Rate, Time};
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use crate::buffer::Around;
-use crate::decode::{Read, Section};
+use crate::decode::Section;
 use tenter_config::Presence::Default;
-use tenter_config::{KeyTable, key};
+use tenter_config::{Component, Form, Key, KeyTable, Value, key};
 
-const SCALE_UP: KeyTable = KeyTable {
-    title: "`endpoint.host.scale_up`",
-    keys: &[
-        key(
-            "npus_per_host",
-            "2 to 1024",
-            Default("8"),
-            "NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host, and so on",
-        )
-        .from("usual servers"),
-        key(
-            "rate",
-            "rate",
-            Default("3600Gbps"),
-            "What an NPU sends into its host, one transfer after the other",
-        )
-        .from("NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together"),
-        key(
-            "latency",
-            "time, 50ns or more",
-            Default("1us"),
-            "From the last byte sent within a host to its use at the receiver",
-        )
-        .from("assumed"),
-    ],
+/// The key in the section of the host.
+pub(crate) const KEY: Key = Key {
+    form: Form::Typed(|| Option::<ScaleUp>::shape(())),
+    ..key(
+        "scale_up",
+        "",
+        Default("none"),
+        "NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs",
+    )
 };
 
 /// The tables for the reference.
-pub(crate) const TABLES: [&KeyTable; 1] = [&SCALE_UP];
+pub(crate) const TABLES: [&KeyTable; 1] = [&ScaleUp::TABLE];
 
 /// Warns of hosts of a PXN all-to-all that are not those of a domain: what is handed over within
 /// them passes the network.
@@ -68,7 +51,7 @@ pub(crate) fn check(around: &Around<'_>) {
 
 /// Reads `scale_up` and `npus_per_nic` out of `endpoint.host`.
 pub(crate) fn read(host: &mut Section<'_>) -> Option<(Option<ScaleUp>, u32)> {
-    let domain = read_domain(host);
+    let domain = Option::<ScaleUp>::read(host, KEY.name, ());
     let field = host.take("npus_per_nic")?;
     let npus_per_nic: u32 = field.integer(1..=64)?;
     let domain = domain?;
@@ -92,24 +75,4 @@ pub(crate) fn read(host: &mut Section<'_>) -> Option<(Option<ScaleUp>, u32)> {
         return None;
     }
     Some((domain, npus_per_nic))
-}
-
-/// Reads `scale_up`.
-fn read_domain(host: &mut Section<'_>) -> Read<Option<ScaleUp>> {
-    let field = host.take("scale_up")?;
-    if field.word() == Some("none") {
-        return Some(None);
-    }
-    let mut own = field.section(&SCALE_UP);
-    let npus_per_host = own.integer("npus_per_host", 2..=1024);
-    let rates = Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
-    let rate = own.take("rate");
-    let rate = rate.and_then(|field| field.quantity("a rate", &rates));
-    let latency = own.time("latency", Time::from_ns(50)..=Time::from_us(1_000_000));
-    host.put("scale_up", own.finish());
-    Some(Some(ScaleUp {
-        npus_per_host: npus_per_host?,
-        rate: rate?,
-        latency: latency?,
-    }))
 }

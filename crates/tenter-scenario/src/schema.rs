@@ -25,8 +25,8 @@ use crate::{
     fabric,
 };
 use crate::{
-    faults, impairments, jobs, load_balancing, pcie, power, scale_up, scenario,
-    source_flow_control, switch, switch_tiers, switching, topologies,
+    faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
+    switch_tiers, switching, topologies,
 };
 use object::{Object, list, one_of};
 use tenter_config::KeyTable;
@@ -180,8 +180,7 @@ fn endpoint() -> Value {
     let repeat = &congestion::REPEAT;
     let [entropy] = entropy::TABLES;
     let [pcie, impairment] = pcie::TABLES;
-    let [scale_up] = scale_up::TABLES;
-    let host = Object::of(&[host]).with("scale_up", Object::of(&[scale_up]).schema());
+    let host = Object::of(&[host]);
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())

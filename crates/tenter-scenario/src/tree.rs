@@ -1,6 +1,8 @@
 //! A scenario as it was written: a tree of mappings, lists and words, each with its place in the
 //! text.
 
+use tenter_config::Written;
+
 use crate::diagnostics::Location;
 
 /// Levels of nesting a scenario may have; a real one has seven.
@@ -57,6 +59,31 @@ impl Node {
             node,
         });
         Node::unplaced(Value::Map(entries.collect()))
+    }
+
+    /// Nothing.
+    pub(crate) fn empty() -> Node {
+        Node::plain("")
+    }
+
+    /// A value of a component.
+    pub(crate) fn written(value: Written) -> Node {
+        match value {
+            Written::Word(word) => Node::plain(word),
+            Written::Text(text) => Node::unplaced(Value::Scalar { text, quoted: true }),
+            Written::List(items) => {
+                let items = items.into_iter().map(Node::written);
+                Node::unplaced(Value::List(items.collect()))
+            }
+            Written::Map(keys) => {
+                let entries = keys.into_iter().map(|(key, value)| Entry {
+                    key,
+                    key_at: None,
+                    node: Node::written(value),
+                });
+                Node::unplaced(Value::Map(entries.collect()))
+            }
+        }
     }
 
     /// Puts a value into a mapping, over the one that is there; `path` leads through mappings that

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use tenter_config::{Reader, Shape, Value, choice, component};
+use tenter_config::{Reader, Shape, Value, Written, choice, component};
 
 use crate::load_balancing::{Balance, Described, View};
 use crate::packet::Packet;
@@ -71,7 +71,7 @@ impl Value for HashFields {
         })
     }
 
-    fn text(&self) -> String {
+    fn written(&self) -> Written {
         let chosen = [
             self.source_address,
             self.destination_address,
@@ -80,8 +80,7 @@ impl Value for HashFields {
             self.destination_port,
         ];
         let names = FIELDS.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-        let names: Vec<&str> = names.map(|(name, _)| *name).collect();
-        format!("[{}]", names.join(", "))
+        Written::List(names.map(|(name, _)| Written::word(*name)).collect())
     }
 }
 

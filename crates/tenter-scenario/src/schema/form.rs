@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tenter_config::Shape;
 
-use super::list;
+use super::{Object, list};
 
 /// The schema of a type; `inner` is that of the mapping that it may be.
 pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
@@ -22,6 +22,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
                 .collect();
             json!({"anyOf": [inner, {"enum": words}]})
         }
+        Shape::Text => json!({"type": ["string", "number", "boolean"]}),
+        Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
+        Shape::List(shape) => list(&of_shape(*shape, inner)),
         Shape::Flag => json!({"enum": [true, false]}),
         Shape::Choice(words) => json!({ "enum": words }),
         Shape::Words(words) => list(&json!({ "enum": words })),

@@ -5,6 +5,9 @@
 //! 2018) and NCCL, whose rings enter and leave a host through one NIC per NPU. What moves within a
 //! host does so over its scale-up domain, whose time is a formula and not simulated.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::component;
 use tenter_units::{Rate, Time};
 
 use super::chunks::Chunks;
@@ -12,16 +15,21 @@ use super::ring::Ring;
 use super::{CollectiveKind, CollectiveMember, Factor};
 use crate::WorkloadError;
 
-/// The NPUs of a host and what connects them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScaleUp {
-    /// NPUs of each host, at least 1; ranks that follow each other share a host.
-    pub npus_per_host: u32,
-    /// What an NPU sends and receives into the domain, each way.
-    pub rate: Rate,
-    /// From the last byte sent within the domain to its use at the receiver.
-    pub latency: Time,
+component! {
+    /// The NPUs of a host and what connects them.
+    pub struct ScaleUp as "`endpoint.host.scale_up`" {
+        /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host, and so on.
+        npus_per_host: u32 = "8", in 2..=1024, from "usual servers";
+        /// What an NPU sends into its host, one transfer after the other.
+        rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
+        /// From the last byte sent within a host to its use at the receiver.
+        latency: Time = "1us", in Time::from_ns(50)..=Time::from_us(1_000_000), from "assumed";
+    }
 }
+
+/// Rates of a scale-up domain.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
 
 impl ScaleUp {
     /// Eight NPUs with `NVLink` of the fourth generation: 900 GB/s both ways together (NVIDIA H100

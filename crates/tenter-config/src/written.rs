@@ -1,0 +1,67 @@
+//! Values as they are written, whatever the notation.
+
+use std::fmt;
+
+/// A value as a scenario has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A word, number or quantity.
+    Word(String),
+    /// Any text, which a notation puts in quotes.
+    Text(String),
+    /// A list.
+    List(Vec<Written>),
+    /// A mapping, in its order.
+    Map(Vec<(String, Written)>),
+}
+
+impl Written {
+    /// A word.
+    pub fn word(word: impl Into<String>) -> Written {
+        Written::Word(word.into())
+    }
+
+    /// A mapping of these keys.
+    pub fn mapping(keys: Vec<(&'static str, Written)>) -> Written {
+        let keys = keys.into_iter();
+        Written::Map(keys.map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+}
+
+/// As YAML has it on one line.
+impl fmt::Display for Written {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Written::Word(word) => out.write_str(word),
+            Written::Text(text) => write!(out, "{text:?}"),
+            Written::List(items) => {
+                out.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(out, "{comma}{item}")?;
+                }
+                out.write_str("]")
+            }
+            Written::Map(keys) => {
+                out.write_str("{")?;
+                for (index, (key, value)) in keys.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(out, "{comma}{key}: {value}")?;
+                }
+                out.write_str("}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Written;
+
+    #[test]
+    fn all_is_written_on_one_line() {
+        let list = Written::List(vec![Written::word("1us"), Written::Text("a b".to_owned())]);
+        let map = Written::mapping(vec![("a", list), ("b", Written::word("none"))]);
+        assert_eq!(map.to_string(), "{a: [1us, \"a b\"], b: none}");
+    }
+}
