@@ -342,6 +342,15 @@ mod tests {
             true
         }
 
+        fn names(&mut self, _: &str, read: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool {
+            read("a", self);
+            true
+        }
+
+        fn any(&mut self, _: &str) -> Option<Written> {
+            Some(Written::word("any"))
+        }
+
         fn is_there(&self, _: &str) -> bool {
             self.number > 6
         }

@@ -42,5 +42,5 @@ pub use key::{Form, Key, KeyTable, Presence, joined, key};
 pub use reader::{Defaults, Reader};
 pub use shape::Shape;
 pub use share::{NoShare, Share};
-pub use value::{Percent, Value};
+pub use value::{Named, Percent, Value};
 pub use written::Written;

@@ -52,6 +52,13 @@ pub trait Reader {
     /// Whether it is a list.
     fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool;
 
+    /// A mapping whose keys are names of the user's: `read` is called for each with its name and a
+    /// reader that has its value under the key `""`. Whether it is a mapping.
+    fn names(&mut self, key: &str, read: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool;
+
+    /// Any value.
+    fn any(&mut self, key: &str) -> Option<Written>;
+
     /// Whether there is a value for a key: one that was written, or its default.
     fn is_there(&self, key: &str) -> bool;
 
@@ -149,6 +156,14 @@ impl Reader for Defaults {
 
     fn list(&mut self, key: &str, _: &mut dyn FnMut(&mut dyn Reader)) -> bool {
         self.default(key) == Some("[]")
+    }
+
+    fn names(&mut self, key: &str, _: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool {
+        self.default(key) == Some("{}")
+    }
+
+    fn any(&mut self, key: &str) -> Option<Written> {
+        self.default(key).map(Written::word)
     }
 
     fn is_there(&self, key: &str) -> bool {

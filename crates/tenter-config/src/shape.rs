@@ -62,6 +62,10 @@ pub enum Shape {
     Mapping(&'static KeyTable),
     /// A list of one shape.
     List(Box<Shape>),
+    /// A mapping from names of the user's to values of one shape.
+    Named(Box<Shape>),
+    /// Anything.
+    Any,
 }
 
 impl Shape {
@@ -80,6 +84,8 @@ impl Shape {
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
             Shape::Text => Cow::Borrowed("text"),
+            Shape::Any => Cow::Borrowed("value"),
+            Shape::Named(_) => Cow::Borrowed("mapping of names"),
             Shape::Mapping(_) => Cow::Borrowed("mapping"),
             Shape::List(_) => Cow::Borrowed("list"),
             Shape::Flag => Cow::Borrowed("`true` or `false`"),
@@ -92,7 +98,7 @@ impl Shape {
     pub fn keys(&self) -> Option<&'static KeyTable> {
         match self {
             Shape::Mapping(table) => Some(table),
-            Shape::OrNone(inner) | Shape::List(inner) => inner.keys(),
+            Shape::OrNone(inner) | Shape::List(inner) | Shape::Named(inner) => inner.keys(),
             _ => None,
         }
     }

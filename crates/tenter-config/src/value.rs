@@ -186,6 +186,58 @@ impl<T: Value<Bounds: Clone>> Value for Vec<T> {
     }
 }
 
+/// Any value, which something else reads.
+impl Value for Written {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Any
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Written> {
+        reader.any(key)
+    }
+
+    fn written(&self) -> Written {
+        self.clone()
+    }
+}
+
+/// Values by names that the user gives them, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T: Value<Bounds: Clone>> Value for Named<T> {
+    type Bounds = T::Bounds;
+
+    fn shape(bounds: T::Bounds) -> Shape {
+        Shape::Named(Box::new(T::shape(bounds)))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Named<T>> {
+        let mut values = Vec::new();
+        let mut complete = true;
+        let is_mapping = reader.names(key, &mut |name, value| match T::read(
+            value,
+            "",
+            bounds.clone(),
+        ) {
+            Some(value) => values.push((name.to_owned(), value)),
+            None => complete = false,
+        });
+        (is_mapping && complete).then_some(Named(values))
+    }
+
+    fn written(&self) -> Written {
+        let values = self.0.iter();
+        Written::Map(
+            values
+                .map(|(name, value)| (name.clone(), value.written()))
+                .collect(),
+        )
+    }
+}
+
 /// A text; its bound is the most characters that it may have.
 impl Value for String {
     type Bounds = usize;

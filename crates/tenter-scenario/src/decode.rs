@@ -402,6 +402,31 @@ impl Reader for Section<'_> {
         items.is_some()
     }
 
+    fn names(&mut self, key: &str, read: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool {
+        let Some(field) = self.take(key) else {
+            return false;
+        };
+        let Value::Map(entries) = &field.node.value else {
+            let what = format!("must be a mapping, not {}", field.node.describe());
+            field.problem(&what, "write `NAME: VALUE`, a line for each".to_owned());
+            return false;
+        };
+        for entry in entries {
+            let value = Field {
+                path: format!("{}.{}", field.path, entry.key),
+                at: place_of(entry),
+                node: entry.node.clone(),
+                ..field.clone()
+            };
+            read(&entry.key, &mut value.alone());
+        }
+        true
+    }
+
+    fn any(&mut self, key: &str) -> Option<Written> {
+        Some(self.take(key)?.node.to_written())
+    }
+
     fn is_there(&self, key: &str) -> bool {
         self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
     }

@@ -42,6 +42,7 @@ mod copies;
 mod decode;
 mod delays;
 mod diagnostics;
+mod document;
 mod emit;
 mod endpoint;
 mod entropy;
@@ -82,6 +83,7 @@ mod yaml;
 
 pub use decode::suggestion;
 pub use diagnostics::{Diagnostics, Position, Problem};
+pub use document::read_document;
 pub use files::Files;
 pub use import::{Fragment, import_sonic};
 pub use load::{

@@ -162,12 +162,7 @@ fn load_changed(
 ) -> Result<Loaded, Diagnostics> {
     let sources = sources(text, source_name, overlay, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let root = match format {
-        Format::Yaml => yaml::parse(text, 0, 0, &problems),
-        Format::Json => yaml::parse_as("JSON", text, (0, 0), &problems),
-        Format::Toml => toml::parse(text, &problems),
-    };
-    let Some(mut root) = root else {
+    let Some(mut root) = parse(text, format, &problems) else {
         return Err(problems.into_diagnostics(sources));
     };
     if !root.is_map() {
@@ -201,6 +196,15 @@ fn load_changed(
     }
 }
 
+/// The tree of a text.
+pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<Node> {
+    match format {
+        Format::Yaml => yaml::parse(text, 0, 0, problems),
+        Format::Json => yaml::parse_as("JSON", text, (0, 0), problems),
+        Format::Toml => toml::parse(text, problems),
+    }
+}
+
 /// Puts the keys of a text in place of those of a scenario.
 fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let Some(node) = yaml::parse(text, source, 0, problems) else {
@@ -220,7 +224,7 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
 }
 
 /// The texts that problems may point into: the scenario, the keys that lie over it, each override.
-fn sources(
+pub(crate) fn sources(
     text: &str,
     source_name: &str,
     overlay: &[Overlay<'_>],

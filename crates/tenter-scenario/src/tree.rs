@@ -86,6 +86,20 @@ impl Node {
         }
     }
 
+    /// The value as whatever reads it next.
+    pub(crate) fn to_written(&self) -> Written {
+        match &self.value {
+            Value::Scalar { text, quoted: true } => Written::Text(text.clone()),
+            Value::Scalar { text, .. } => Written::Word(text.clone()),
+            Value::List(items) => Written::List(items.iter().map(Node::to_written).collect()),
+            Value::Map(entries) => {
+                let entries = entries.iter();
+                let written = entries.map(|entry| (entry.key.clone(), entry.node.to_written()));
+                Written::Map(written.collect())
+            }
+        }
+    }
+
     /// Puts a value into a mapping, over the one that is there; `path` leads through mappings that
     /// are.
     pub(crate) fn put(&mut self, path: &[&str], node: Node) {

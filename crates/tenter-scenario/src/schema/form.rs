@@ -25,6 +25,10 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
         Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
         Shape::List(shape) => list(&of_shape(*shape, inner)),
+        Shape::Named(shape) => {
+            json!({"type": "object", "additionalProperties": of_shape(*shape, inner)})
+        }
+        Shape::Any => json!({}),
         Shape::Flag => json!({"enum": [true, false]}),
         Shape::Choice(words) => json!({ "enum": words }),
         Shape::Words(words) => list(&json!({ "enum": words })),
