@@ -50,6 +50,7 @@ impl Arguments {
                 StudyCommand::List { format } | StudyCommand::Show { format, .. } => text(*format),
                 StudyCommand::Run(run) => output(run.format),
             },
+            Some(Command::Sweep(sweep)) => output(sweep.format),
             Some(Command::Compare(compare)) => output(compare.format),
             Some(Command::Report(report)) => text(report.format),
             None | Some(Command::Schema | Command::Licenses) => false,
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Schema,
     /// Reproduce published results, side by side with what was published
     Study(Study),
+    /// Run a scenario over variants, axes and seeds, and compare what comes of it
+    Sweep(Sweep),
     /// Put trials side by side, or a trial beside a log of nccl-tests
     Compare(Compare),
     /// Write one or more trials as a single HTML file, with the plots people look at
@@ -424,6 +427,32 @@ pub(crate) struct Report {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    /// Description of the sweep: YAML, TOML or JSON
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Folder for ledger and results, by default `sweeps/NAME`; trials that it holds are not run
+    /// again
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only this variant; may be given several times
+    #[arg(long, value_name = "VARIANT")]
+    pub(crate) only: Vec<String>,
+    /// Run trials again that have failed before
+    #[arg(long)]
+    pub(crate) retry_failed: bool,
+    /// Run even trials that would take more memory than there is
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Trials that run side by side, by default one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Args)]

@@ -27,6 +27,7 @@ mod seeds;
 mod source;
 mod study;
 mod study_table;
+mod sweep;
 mod text;
 mod validate;
 mod watch;
@@ -71,6 +72,7 @@ fn answer(arguments: Arguments) -> ExitCode {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Study(study)) => study::study(&study),
+        Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Licenses) => {

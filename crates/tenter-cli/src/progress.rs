@@ -35,7 +35,7 @@ pub(crate) struct Terminal {
 }
 
 /// Asks Ctrl-C to end the run at the next edge instead of ending the process.
-fn on_interrupt() -> Arc<AtomicBool> {
+pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
     // A second Ctrl-C ends the process at once, for whoever does not want to wait for the partial

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use tenter_record::{Cell, Column, Kind, Names, Row};
@@ -52,8 +52,10 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     /// # Errors
     /// When the file's first bytes cannot be written.
     pub fn to_writer(writer: W, path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
-        let properties = Arc::new(properties::<R>());
-        let writer = schema::<R>()
+        let columns = R::COLUMNS.iter();
+        let properties = properties(columns.map(|column| (column.name, column.kind)));
+        let properties = Arc::new(properties.build());
+        let writer = schema_of::<R>()
             .and_then(|schema| SerializedFileWriter::new(writer, schema, properties))
             .map_err(TrialError::parquet("write", path))?;
         let path = path.to_owned();
@@ -130,15 +132,17 @@ impl<R: Row + Clone, W: Write + Send> Drop for ParquetTable<R, W> {
 /// Snappy, and an encoding per kind. Numbers have no dictionary: they seldom repeat, and for a
 /// million flow rows building dictionaries took about half of the writing time and made a larger
 /// file.
-fn properties<R: Row>() -> WriterProperties {
+pub(crate) fn properties<'c>(
+    columns: impl Iterator<Item = (&'c str, Kind)>,
+) -> WriterPropertiesBuilder {
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(false)
         .set_created_by(concat!("tenter ", env!("CARGO_PKG_VERSION")).to_owned());
-    for column in R::COLUMNS {
-        let path = ColumnPath::from(column.name);
-        builder = match column.kind {
+    for (name, kind) in columns {
+        let path = ColumnPath::from(name);
+        builder = match kind {
             Kind::Integer | Kind::Unsigned => {
                 builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
@@ -147,35 +151,44 @@ fn properties<R: Row>() -> WriterProperties {
             Kind::Flag => builder,
         };
     }
-    builder.build()
+    builder
 }
 
-fn schema<R: Row>() -> Result<TypePtr, ParquetError> {
-    let fields = R::COLUMNS.iter().map(|column| {
-        let (physical, logical) = match column.kind {
+/// A table of columns: name, kind, and whether values may be missing.
+pub(crate) fn schema<'c>(
+    table: &str,
+    columns: impl Iterator<Item = (&'c str, Kind, bool)>,
+) -> Result<TypePtr, ParquetError> {
+    let fields = columns.map(|(name, kind, optional)| {
+        let (physical, logical) = match kind {
             Kind::Integer => (PhysicalType::INT64, None),
             Kind::Unsigned => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
             Kind::Float => (PhysicalType::DOUBLE, None),
             Kind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Flag => (PhysicalType::BOOLEAN, None),
         };
-        let repetition = if column.optional {
+        let repetition = if optional {
             Repetition::OPTIONAL
         } else {
             Repetition::REQUIRED
         };
-        let field = Type::primitive_type_builder(column.name, physical)
+        let field = Type::primitive_type_builder(name, physical)
             .with_repetition(repetition)
             .with_logical_type(logical)
             .build()?;
         Ok(Arc::new(field))
     });
     let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
-    Ok(Arc::new(
-        Type::group_type_builder(R::TABLE)
-            .with_fields(fields)
-            .build()?,
-    ))
+    let table = Type::group_type_builder(table).with_fields(fields);
+    Ok(Arc::new(table.build()?))
+}
+
+fn schema_of<R: Row>() -> Result<TypePtr, ParquetError> {
+    let columns = R::COLUMNS.iter();
+    schema(
+        R::TABLE,
+        columns.map(|column| (column.name, column.kind, column.optional)),
+    )
 }
 
 fn write_row_group<R: Row, W: Write + Send>(
@@ -204,9 +217,17 @@ fn write_column<R: Row>(
     rows: &[R],
     names: &Names,
 ) -> Result<(), ParquetError> {
-    let optional = column.optional;
     let cells = rows.iter().map(|row| (column.cell)(row, names));
-    match column.kind {
+    write_cells(target, (column.kind, column.optional), cells)
+}
+
+/// Writes cells of a kind, which may be missing where the column is optional.
+pub(crate) fn write_cells<'c>(
+    target: &mut SerializedColumnWriter<'_>,
+    (kind, optional): (Kind, bool),
+    cells: impl ExactSizeIterator<Item = Cell<'c>>,
+) -> Result<(), ParquetError> {
+    match kind {
         Kind::Integer => put::<Int64Type>(target, optional, cells.map(Cell::integer)),
         // The same 64 bits: the column's logical type says how to read them.
         Kind::Unsigned => put::<Int64Type>(
@@ -280,10 +301,10 @@ mod tests {
     #[test]
     fn every_column_of_every_table_has_a_parquet_type() {
         assert_eq!(
-            schema::<FlowRow>().expect("flows").get_fields().len(),
+            schema_of::<FlowRow>().expect("flows").get_fields().len(),
             FlowRow::COLUMNS.len()
         );
-        let jobs = schema::<JobRow>().expect("jobs");
+        let jobs = schema_of::<JobRow>().expect("jobs");
         let failure = jobs.get_fields().last().expect("not empty");
         assert_eq!((failure.name(), failure.is_optional()), ("failure", true));
     }

@@ -39,6 +39,7 @@ mod registry;
 mod seeds;
 mod sizes;
 mod study;
+mod sweep;
 mod throughput;
 mod trial;
 
@@ -55,4 +56,8 @@ pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};
 pub use sizes::{Metric, Sizes};
 pub use study::{Comparison, DASHES, Extent, Study};
+pub use sweep::{
+    Better, Design, Keep, Measured, PointValues, ReadingKeys, Statistic as SeedStatistic, Sweep,
+    SweepError, SweepKeys, SweepTrial, Tables, Take as RowTake, TrialSeed, Winner,
+};
 pub use trial::Trial;

@@ -8,7 +8,7 @@ use tenter_record::SinkError;
 use tenter_report::{TrialError, binary_size};
 use tenter_scenario::Diagnostics;
 use tenter_sim::SimulationError;
-use tenter_study::StudyError;
+use tenter_study::{StudyError, SweepError};
 
 use crate::{Results, Trial};
 
@@ -78,6 +78,17 @@ pub enum Error {
     /// A study does not hold.
     #[error(transparent)]
     Study(#[from] StudyError),
+    /// The description of a sweep does not hold.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// A trial of a sweep does not hold.
+    #[error("{name}: {source}")]
+    Trial {
+        /// Its variant and its point.
+        name: String,
+        /// Why.
+        source: Box<Error>,
+    },
     /// What was asked for does not fit the scenario.
     #[error("{0}")]
     Asked(String),
@@ -98,11 +109,12 @@ impl Error {
             | Error::Explain(_)
             | Error::Memory { .. }
             | Error::Unbuildable(_)
+            | Error::Sweep(_)
             | Error::Asked(_) => true,
             Error::Folder(error) => !error.is_of_disk(),
-            Error::NotMeasured { source, .. } | Error::Experiment { source, .. } => {
-                source.is_of_input()
-            }
+            Error::NotMeasured { source, .. }
+            | Error::Experiment { source, .. }
+            | Error::Trial { source, .. } => source.is_of_input(),
             Error::NotWritten { .. }
             | Error::Simulation(_)
             | Error::Study(_)

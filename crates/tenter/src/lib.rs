@@ -49,6 +49,7 @@ mod run;
 mod scenario;
 mod simulation;
 mod study;
+mod sweep;
 mod table;
 mod trial;
 
@@ -67,6 +68,7 @@ pub use run::Run;
 pub use scenario::{Scenario, read_text};
 pub use simulation::Watch;
 pub use study::{StudyEstimate, StudyRun};
+pub use sweep::{RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun};
 pub use table::Table;
 pub use trial::{Trial, Watched};
 
@@ -79,5 +81,7 @@ pub use tenter_record::{
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem};
 pub use tenter_sim::Interference;
-pub use tenter_study::{Extent, Study, StudyAnswer};
+pub use tenter_study::{
+    Extent, Measured, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
+};
 pub use tenter_units::{Bytes, Rate, Time};

@@ -1,0 +1,290 @@
+//! `tenter sweep`: many trials of one scenario, and how they compare.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use tenter::{
+    Control, StudyAnswer, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun, Winner,
+};
+use tenter_report::{TextColumn, TextTable, duration_s};
+use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
+
+use crate::arguments::{OutputFormat, Sweep as Arguments};
+use crate::failure::{Failure, print, print_tables, say};
+use crate::progress::on_interrupt;
+use crate::run::{INTERRUPTED, NOT_COMPLETE, counted};
+use crate::study_table;
+
+/// Failures that are said one by one.
+const FAILURES_SHOWN: usize = 10;
+
+pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut run = SweepRun::read(&arguments.file)?
+        .retry_failed(arguments.retry_failed)
+        .force(arguments.force)
+        .only(&arguments.only)?;
+    if let Some(folder) = &arguments.output {
+        run = run.folder(folder);
+    }
+    if let Some(workers) = arguments.workers {
+        run = run.workers(workers.into());
+    }
+    let started = Instant::now();
+    let results = run.run_with(&mut Terminal::new())?;
+    match arguments.format {
+        OutputFormat::Table => {
+            print_tables(&text(&results, started.elapsed().as_secs_f64()));
+        }
+        OutputFormat::Json => print(&format!("{:#}\n", document(&results))),
+        OutputFormat::Csv => print(&study_table::csv(&Answers {
+            studies: vec![results.answer.clone()],
+        })),
+    }
+    say_failures(&results);
+    Ok(if results.was_cancelled {
+        ExitCode::from(INTERRUPTED)
+    } else if !results.failures.is_empty() {
+        ExitCode::from(NOT_COMPLETE)
+    } else if results.answer.holds() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+fn document(results: &SweepResults) -> serde_json::Value {
+    let mut document = json!(Answers {
+        studies: vec![results.answer.clone()],
+    });
+    document["winners"] = json!(results.winners);
+    document["folder"] = json!(results.folder);
+    let failures = results.failures.iter();
+    document["failures"] = failures
+        .map(|(trial, why)| json!({"trial": name(&results.sweep, trial), "error": why}))
+        .collect();
+    document
+}
+
+fn name(sweep: &Sweep, trial: &tenter::SweepTrial) -> String {
+    let variant = sweep.variants().nth(trial.variant).unwrap_or_default();
+    let point = sweep.point_name(trial.point);
+    let parts = [variant, &point]
+        .into_iter()
+        .filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn say_failures(results: &SweepResults) {
+    for (trial, why) in results.failures.iter().take(FAILURES_SHOWN) {
+        say(&format!("error: {}: {why}\n", name(&results.sweep, trial)));
+    }
+    let more = results.failures.len().saturating_sub(FAILURES_SHOWN);
+    if more > 0 {
+        say(&format!("error: {more} more trials have failed\n"));
+    }
+    if results.was_cancelled {
+        say("error: stopped by the user; the same command goes on where it was\n");
+    }
+}
+
+/// A table for each reading, then where the files are.
+fn text(results: &SweepResults, wall_s: f64) -> String {
+    let mut out = String::new();
+    for reading in &results.sweep.keys.readings {
+        out.push_str(&table(results, reading));
+        out.push('\n');
+    }
+    let at = results.progress;
+    let kept = match at.kept {
+        0 => String::new(),
+        kept => format!(", {kept} of them from before"),
+    };
+    let trials = counted(at.done, "trial", "trials");
+    let _ = writeln!(out, "trials   {trials}{kept} in {}", duration_s(wall_s));
+    let _ = writeln!(out, "digest   {}", results.answer.digest);
+    let _ = writeln!(
+        out,
+        "results  {}",
+        results.folder.join(tenter::RESULTS_FILE).display()
+    );
+    out
+}
+
+/// A reading: a row for each point, a column for each variant.
+fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
+    let sweep = &results.sweep;
+    let cases: Vec<&CaseAnswer> = of_reading(sweep, &results.answer, reading).collect();
+    let values = cases.iter().filter_map(|case| number(case));
+    let scale = Scale::of(reading, values.fold(0.0, f64::max));
+    let variants: Vec<&str> = sweep.variants().collect();
+    let mut columns: Vec<TextColumn> = sweep.axes().map(TextColumn::name).collect();
+    for variant in &variants {
+        columns.push(TextColumn::number(variant, &scale.unit));
+    }
+    let winners = results.winners.iter();
+    let winners: Vec<&Winner> = winners.filter(|of| of.reading == reading.name).collect();
+    if !winners.is_empty() {
+        columns.push(TextColumn::name("best"));
+        columns.push(TextColumn::name("over the next"));
+        columns.push(TextColumn::name("seeds"));
+        columns.push(TextColumn::number("p", ""));
+    }
+    let mut table = TextTable::new(columns);
+    for (point, cases) in cases.chunks(variants.len()).enumerate() {
+        let mut row = sweep.points()[point].clone();
+        row.extend(cases.iter().map(|case| scale.shown(case)));
+        let name = sweep.point_name(point);
+        if let Some(winner) = winners.iter().find(|of| of.point == name) {
+            row.push(winner.variant.clone());
+            row.push(format!("{:.3} x {}", winner.ratio, winner.runner_up));
+            row.push(format!("{} of {}", winner.wins, winner.pairs));
+            row.push(format!("{:.3}", winner.p_value));
+        }
+        table.push(row);
+    }
+    let against = match reading.against.as_str() {
+        "" => String::new(),
+        other => format!(", over that of {other} with the same seed"),
+    };
+    format!("{}{against}\n{table}", reading.name)
+}
+
+/// The rows of a reading: points by variants.
+fn of_reading<'a>(
+    sweep: &Sweep,
+    answer: &'a StudyAnswer,
+    reading: &ReadingKeys,
+) -> impl Iterator<Item = &'a CaseAnswer> {
+    let each = sweep.points().len() * sweep.variants().len();
+    let place = sweep.keys.readings.iter().position(|of| of == reading);
+    let cases = answer.cases.chunks(each.max(1));
+    cases.skip(place.unwrap_or(0)).take(1).flatten()
+}
+
+fn number(case: &CaseAnswer) -> Option<f64> {
+    case.measured.as_ref().and_then(Value::number)
+}
+
+/// The unit that values are shown in.
+struct Scale {
+    unit: String,
+    divisor: f64,
+}
+
+impl Scale {
+    /// Times are shown in the largest unit of which the greatest has one.
+    fn of(reading: &ReadingKeys, greatest: f64) -> Scale {
+        let unit = if reading.against.is_empty() {
+            reading.unit()
+        } else {
+            ""
+        };
+        let (unit, divisor) = match unit {
+            "ns" if greatest >= 1e9 => ("s", 1e9),
+            "ns" if greatest >= 1e6 => ("ms", 1e6),
+            "ns" if greatest >= 1e3 => ("us", 1e3),
+            unit => (unit, 1.0),
+        };
+        Scale {
+            unit: unit.to_owned(),
+            divisor,
+        }
+    }
+
+    /// The value, and how far seeds are apart.
+    fn shown(&self, case: &CaseAnswer) -> String {
+        let digits = |value: f64| {
+            let value = value / self.divisor;
+            match value.abs() {
+                size if size >= 1000.0 => format!("{value:.0}"),
+                size if size >= 100.0 => format!("{value:.1}"),
+                size if size >= 10.0 => format!("{value:.2}"),
+                _ => format!("{value:.3}"),
+            }
+        };
+        let Some(value) = number(case) else {
+            return "-".to_owned();
+        };
+        let range = case.spread.filter(|spread| spread.least < spread.greatest);
+        let range =
+            range.map(|spread| format!(" [{}-{}]", digits(spread.least), digits(spread.greatest)));
+        digits(value) + &range.unwrap_or_default()
+    }
+}
+
+/// A line is written so often where there is no terminal.
+const LINE_EVERY_S: f64 = 60.0;
+
+/// Shows how far the sweep is, and ends it on Ctrl-C.
+struct Terminal {
+    interrupted: Arc<AtomicBool>,
+    started: Instant,
+    next_line_s: f64,
+    line: Option<ProgressBar>,
+}
+
+impl Terminal {
+    fn new() -> Terminal {
+        Terminal {
+            interrupted: on_interrupt(),
+            started: Instant::now(),
+            next_line_s: LINE_EVERY_S,
+            line: None,
+        }
+    }
+
+    fn message(&self, at: &SweepProgress) -> String {
+        let elapsed = self.started.elapsed().as_secs_f64();
+        let left = at.expected_packet_hops - at.packet_hops;
+        let left = match at.packet_hops {
+            hops if hops > 0.0 && left > 0.0 => {
+                format!(", about {} left", duration_s(elapsed * left / hops))
+            }
+            _ => String::new(),
+        };
+        let failed = match at.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        format!("{} of {} trials{failed}{left}", at.done, at.trials)
+    }
+}
+
+impl SweepObserver for Terminal {
+    fn progress(&mut self, at: &SweepProgress) -> Control {
+        let message = self.message(at);
+        if std::io::stderr().is_terminal() {
+            let line = self.line.get_or_insert_with(|| {
+                let target = ProgressDrawTarget::stderr();
+                let line = ProgressBar::with_draw_target(Some(at.trials as u64), target);
+                let style = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}");
+                line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                line
+            });
+            line.set_position((at.done + at.failed) as u64);
+            line.set_message(message);
+        } else if self.started.elapsed().as_secs_f64() >= self.next_line_s {
+            self.next_line_s += LINE_EVERY_S;
+            say(&format!("{message}\n"));
+        }
+        if self.interrupted.load(Ordering::Relaxed) {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(line) = self.line.take() {
+            line.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A table whose columns are known only when it is made, such as that of a sweep, as Parquet.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::writer::SerializedFileWriter;
+use tenter_record::{Cell, Kind};
+
+use crate::TrialError;
+use crate::parquet_table::{properties, schema, write_cells};
+
+/// Rows of any columns, each of which may lack values.
+#[derive(Clone, Debug)]
+pub struct FreeTable {
+    name: String,
+    columns: Vec<FreeColumn>,
+    notes: Vec<(String, String)>,
+}
+
+/// A column of such a table.
+#[derive(Clone, Debug)]
+pub struct FreeColumn {
+    name: String,
+    kind: Kind,
+    unit: String,
+    cells: Vec<OwnCell>,
+}
+
+/// A value that the table keeps.
+#[derive(Clone, Debug)]
+enum OwnCell {
+    Number(Cell<'static>),
+    Text(Arc<str>),
+}
+
+impl FreeColumn {
+    /// A column without values; the unit is empty where it has none.
+    pub fn new(name: impl Into<String>, kind: Kind, unit: impl Into<String>) -> FreeColumn {
+        FreeColumn {
+            name: name.into(),
+            kind,
+            unit: unit.into(),
+            cells: Vec::new(),
+        }
+    }
+}
+
+impl OwnCell {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            OwnCell::Number(cell) => *cell,
+            OwnCell::Text(text) => Cell::Text(text),
+        }
+    }
+}
+
+impl FreeTable {
+    /// A table without rows. A column that has the name of an earlier one gets a number behind it.
+    pub fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
+        let mut table = FreeTable {
+            name: name.to_owned(),
+            columns: Vec::new(),
+            notes: Vec::new(),
+        };
+        for mut column in columns {
+            let first = column.name.clone();
+            let mut number = 2;
+            while table.columns.iter().any(|of| of.name == column.name) {
+                column.name = format!("{first}_{number}");
+                number += 1;
+            }
+            table.columns.push(column);
+        }
+        table
+    }
+
+    /// Appends a row: a cell for each column.
+    pub fn push(&mut self, cells: &[Cell<'_>]) {
+        debug_assert_eq!(cells.len(), self.columns.len(), "a row has all columns");
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            let own = match *cell {
+                Cell::Text(text) => {
+                    let same = |of: &&OwnCell| matches!(of, OwnCell::Text(last) if **last == *text);
+                    // Names repeat from row to row.
+                    let last = column.cells.last().filter(same);
+                    last.cloned().unwrap_or_else(|| OwnCell::Text(text.into()))
+                }
+                Cell::Integer(value) => OwnCell::Number(Cell::Integer(value)),
+                Cell::Unsigned(value) => OwnCell::Number(Cell::Unsigned(value)),
+                Cell::Float(value) => OwnCell::Number(Cell::Float(value)),
+                Cell::Flag(value) => OwnCell::Number(Cell::Flag(value)),
+                Cell::Missing => OwnCell::Number(Cell::Missing),
+            };
+            column.cells.push(own);
+        }
+    }
+
+    /// Adds a note that the file carries as metadata.
+    pub fn note(&mut self, key: &str, value: &str) {
+        self.notes.push((key.to_owned(), value.to_owned()));
+    }
+
+    /// Writes the table to a file; the units of its columns are in its metadata, as
+    /// `tenter.unit.COLUMN`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), TrialError> {
+        // A reader never sees half a table.
+        let partial = path.with_extension("partial");
+        self.write_to(&partial)
+            .map_err(TrialError::parquet("write", path))?;
+        std::fs::rename(&partial, path).map_err(TrialError::io("write", path))
+    }
+
+    fn write_to(&self, path: &Path) -> Result<(), ParquetError> {
+        let columns = || self.columns.iter();
+        let notes = self.notes.iter();
+        let notes = notes.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        let units = columns().filter(|column| !column.unit.is_empty());
+        let units = units.map(|column| {
+            KeyValue::new(format!("tenter.unit.{}", column.name), column.unit.clone())
+        });
+        let properties = properties(columns().map(|column| (column.name.as_str(), column.kind)))
+            .set_key_value_metadata(Some(notes.chain(units).collect()))
+            .build();
+        let schema = schema(
+            &self.name,
+            columns().map(|column| (column.name.as_str(), column.kind, true)),
+        )?;
+        let file = File::create(path)?;
+        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+        let mut group = writer.next_row_group()?;
+        for column in columns() {
+            let Some(mut target) = group.next_column()? else {
+                break;
+            };
+            let cells = column.cells.iter().map(OwnCell::cell);
+            write_cells(&mut target, (column.kind, true), cells)?;
+            target.close()?;
+        }
+        group.close()?;
+        writer.close().map(drop)
+    }
+}

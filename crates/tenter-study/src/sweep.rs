@@ -1,0 +1,309 @@
+//! Sweeps: one scenario, what is varied, and what is read of its trials.
+//!
+//! ```text
+//!   sweep.yaml ──▶ Sweep ──trials──▶ settings, seed … simulated by the caller … Tables
+//!                    └──answer──▶ StudyAnswer, winners ◀── readings, seed by seed ──┘
+//! ```
+
+mod answer;
+mod design;
+mod keys;
+mod reading;
+
+use std::collections::BTreeSet;
+
+use tenter_config::{Named, Written};
+use tenter_scenario::{Diagnostics, Format, read_document};
+
+pub use answer::{Measured, Winner};
+pub use design::PointValues;
+pub use keys::{Better, Design, Keep, ReadingKeys, Statistic, SweepKeys, Take};
+pub use reading::Tables;
+
+/// A sweep that holds: its description, its points and its seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// The description as it was written, with the readings that it has by default.
+    pub keys: SweepKeys,
+    /// Paths of the axes, and the values that they have together.
+    points: Vec<PointValues>,
+    variants: Vec<Variant>,
+    seeds: Seeds,
+}
+
+/// One of several things that are compared.
+#[derive(Clone, Debug, PartialEq)]
+struct Variant {
+    /// Its name; empty where there is one thing only.
+    name: String,
+    settings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Seeds {
+    /// So many, from that of the scenario on.
+    Count(u64),
+    /// These.
+    Listed(Vec<u64>),
+}
+
+/// One trial of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepTrial {
+    /// Index of its variant.
+    pub variant: usize,
+    /// Index of its point.
+    pub point: usize,
+    /// Its seed: that of the scenario and so many more, or this one.
+    pub seed: TrialSeed,
+    /// What it changes of the scenario, as `--set` has it.
+    pub settings: Vec<String>,
+}
+
+/// The seed of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialSeed {
+    /// So many more than that of the scenario.
+    After(u64),
+    /// This one.
+    Is(u64),
+}
+
+/// Why a sweep does not hold.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SweepError {
+    /// Its text does not: all problems at once, with their places.
+    #[error("{}", .0.render())]
+    Description(Diagnostics),
+    /// What it says does not go together.
+    #[error("{name}: {what}")]
+    Wrong {
+        /// The name of the file.
+        name: String,
+        /// What is wrong, and the remedy.
+        what: String,
+    },
+}
+
+/// More seeds than anyone runs.
+const SEEDS_MAX: u64 = 100_000;
+/// More trials than a ledger should hold.
+const TRIALS_MAX: usize = 10_000_000;
+
+impl Sweep {
+    /// Reads a sweep; `name` is what messages call the text.
+    ///
+    /// # Errors
+    /// When the text is no description of a sweep, or what it says does not go together.
+    pub fn read(text: &str, name: &str, format: Format) -> Result<Sweep, SweepError> {
+        let keys = read_document(text, name, format).map_err(SweepError::Description)?;
+        Sweep::new(keys).map_err(|what| SweepError::Wrong {
+            name: name.to_owned(),
+            what,
+        })
+    }
+
+    /// The sweep that a description describes.
+    ///
+    /// # Errors
+    /// What does not go together, and the remedy.
+    pub fn new(mut keys: SweepKeys) -> Result<Sweep, String> {
+        let seeds = seeds(&keys.seeds)?;
+        let points = design::points(&keys)?;
+        let variants = variants(&keys)?;
+        if keys.readings.is_empty() {
+            keys.readings.push(completion_time());
+        }
+        check_readings(&keys)?;
+        let sweep = Sweep {
+            keys,
+            points,
+            variants,
+            seeds,
+        };
+        if sweep.len() > TRIALS_MAX {
+            return Err(format!(
+                "it has {} trials, more than {TRIALS_MAX}; use fewer seeds, values or samples",
+                sweep.len()
+            ));
+        }
+        Ok(sweep)
+    }
+
+    /// How many trials it has.
+    pub fn len(&self) -> usize {
+        self.points.len() * self.variants.len() * self.seeds.len()
+    }
+
+    /// Whether it has no trial, which none does.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether its readings need the flows of a trial.
+    pub fn needs_flows(&self) -> bool {
+        self.keys.readings.iter().any(ReadingKeys::is_of_flows)
+    }
+
+    /// The paths of its axes.
+    pub fn axes(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.keys.axes.0.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// The names of its variants; one without a name where there are none.
+    pub fn variants(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.variants.iter().map(|variant| variant.name.as_str())
+    }
+
+    /// Its points: a value for each axis.
+    pub fn points(&self) -> &[PointValues] {
+        &self.points
+    }
+
+    /// All trials: seed by seed within a variant, variant by variant within a point.
+    pub fn trials(&self) -> impl Iterator<Item = SweepTrial> + '_ {
+        let cells = (0..self.points.len())
+            .flat_map(|point| (0..self.variants.len()).map(move |variant| (point, variant)));
+        cells.flat_map(move |(point, variant)| {
+            let settings = self.settings(point, variant);
+            self.seeds.each().map(move |seed| SweepTrial {
+                variant,
+                point,
+                seed,
+                settings: settings.clone(),
+            })
+        })
+    }
+
+    /// What a point changes for a variant: the settings of all, of the variant, of the axes.
+    fn settings(&self, point: usize, variant: usize) -> Vec<String> {
+        let values = self.axes().zip(&self.points[point]);
+        let axes = values.map(|(path, value)| format!("{path}={value}"));
+        let own = self.variants[variant].settings.iter().cloned();
+        settings(&self.keys.set).chain(own).chain(axes).collect()
+    }
+
+    /// What a point is called: `spines=4, size=1MiB`; empty where there are no axes.
+    pub fn point_name(&self, point: usize) -> String {
+        let values = self.axes().zip(&self.points[point]);
+        let values = values.map(|(path, value)| format!("{path}={value}"));
+        values.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Seeds {
+    fn len(&self) -> usize {
+        match self {
+            Seeds::Count(count) => *count as usize,
+            Seeds::Listed(seeds) => seeds.len(),
+        }
+    }
+
+    fn each(&self) -> Box<dyn Iterator<Item = TrialSeed> + '_> {
+        match self {
+            Seeds::Count(count) => Box::new((0..*count).map(TrialSeed::After)),
+            Seeds::Listed(seeds) => Box::new(seeds.iter().copied().map(TrialSeed::Is)),
+        }
+    }
+}
+
+/// The completion times of the jobs under test, of which the longest counts.
+fn completion_time() -> ReadingKeys {
+    let under_test = ("background".to_owned(), Written::word("false"));
+    ReadingKeys {
+        name: "completion time".to_owned(),
+        table: "jobs".to_owned(),
+        column: "jct_ns".to_owned(),
+        only: Named(vec![under_test]),
+        take: Take::Greatest,
+        statistic: Statistic::Median,
+        against: String::new(),
+        better: Better::Less,
+        band: None,
+    }
+}
+
+fn settings(keys: &Named<Written>) -> impl Iterator<Item = String> + '_ {
+    keys.0.iter().map(|(path, value)| format!("{path}={value}"))
+}
+
+fn variants(keys: &SweepKeys) -> Result<Vec<Variant>, String> {
+    let named = keys.variants.0.iter().map(|(name, set)| Variant {
+        name: name.clone(),
+        settings: settings(set).collect(),
+    });
+    let named: Vec<Variant> = named.collect();
+    // Names become folders and columns of tables.
+    let plain = |c: char| c.is_alphanumeric() || "-_. +".contains(c);
+    let odd = named
+        .iter()
+        .find(|variant| variant.name.is_empty() || !variant.name.chars().all(plain));
+    if let Some(odd) = odd {
+        return Err(format!(
+            "the variant `{}` has a name that cannot be that of a folder; use letters, digits and hyphens",
+            odd.name
+        ));
+    }
+    if named.is_empty() {
+        return Ok(vec![Variant {
+            name: String::new(),
+            settings: Vec::new(),
+        }]);
+    }
+    Ok(named)
+}
+
+fn seeds(written: &Written) -> Result<Seeds, String> {
+    let whole = |value: &Written| match value {
+        Written::Word(word) => word.parse::<u64>().ok(),
+        _ => None,
+    };
+    let wrong = || {
+        format!(
+            "`seeds: {written}` is neither a count nor a list; write `seeds: 10` or `seeds: [1, 2, 3]`"
+        )
+    };
+    match written {
+        Written::List(items) => {
+            let seeds: Option<Vec<u64>> = items.iter().map(whole).collect();
+            let seeds = seeds.filter(|seeds| !seeds.is_empty()).ok_or_else(wrong)?;
+            let distinct: BTreeSet<&u64> = seeds.iter().collect();
+            if distinct.len() < seeds.len() {
+                return Err("`seeds` lists one twice; keep one of them".to_owned());
+            }
+            Ok(Seeds::Listed(seeds))
+        }
+        _ => match whole(written) {
+            Some(count) if (1..=SEEDS_MAX).contains(&count) => Ok(Seeds::Count(count)),
+            Some(_) => Err(format!(
+                "`seeds` is a count from 1 to {SEEDS_MAX}, or a list"
+            )),
+            None => Err(wrong()),
+        },
+    }
+}
+
+fn check_readings(keys: &SweepKeys) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    for reading in &keys.readings {
+        reading.check()?;
+        if !names.insert(&reading.name) {
+            return Err(format!(
+                "two readings are called `{}`; rename one of them",
+                reading.name
+            ));
+        }
+        let known = || keys.variants.0.iter().map(|(name, _)| name.as_str());
+        if !reading.against.is_empty() && !known().any(|name| name == reading.against) {
+            let help = tenter_scenario::suggestion(&reading.against, known());
+            return Err(format!(
+                "the reading `{}` is against the variant `{}`, which there is not; {help}",
+                reading.name, reading.against
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! What a sweep answers: its readings by point and variant, and which variant is better.
+
+use serde::{Deserialize, Serialize};
+
+use super::Sweep;
+use super::keys::{Better, ReadingKeys};
+use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Value, Verdict};
+use crate::description::Chart;
+use crate::published::{Gate, Origin};
+
+/// What was read of one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Index of its variant.
+    pub variant: usize,
+    /// Index of its point.
+    pub point: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Digest of its results.
+    pub digest: String,
+    /// The value of each reading, in their order; missing where no row had one.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Which variant is best by a reading at a point, and how sure that is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Winner {
+    /// The reading.
+    pub reading: String,
+    /// The point; empty where there are no axes.
+    pub point: String,
+    /// The best variant.
+    pub variant: String,
+    /// The next best.
+    pub runner_up: String,
+    /// Its value over that of the next best, of the values that the statistic makes of all seeds.
+    pub ratio: f64,
+    /// Seeds in which it is better than the next best.
+    pub wins: usize,
+    /// Seeds that both have a value for.
+    pub pairs: usize,
+    /// How likely as many seeds or more favour one of the two if both are equally good (sign test,
+    /// two-sided): small where the difference is no luck of the seeds.
+    pub p_value: f64,
+}
+
+impl Sweep {
+    /// The answer, of what was read of the trials that have run: a row for each reading, point and
+    /// variant.
+    pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
+        let mut cases = Vec::new();
+        for (index, reading) in self.keys.readings.iter().enumerate() {
+            for point in 0..self.points.len() {
+                for variant in 0..self.variants.len() {
+                    let cell = Cell {
+                        sweep: self,
+                        trials,
+                        index,
+                        point,
+                    };
+                    cases.push(cell.case(reading, variant));
+                }
+            }
+        }
+        let variants = self.variants.iter().enumerate().map(|(index, variant)| {
+            let of = trials.iter().filter(|trial| trial.variant == index);
+            let mut seeds: Vec<u64> = of.clone().map(|trial| trial.seed).collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            AnswerVariant {
+                name: named(&variant.name),
+                about: variant.settings.join(" "),
+                trials: of.count(),
+                seeds,
+            }
+        });
+        let charts = self.keys.readings.iter().map(|reading| Chart {
+            title: reading.name.clone(),
+            metrics: vec![reading.metric()],
+            bars: Vec::new(),
+            axis: reading.axis(),
+        });
+        StudyAnswer {
+            study: self.keys.name.clone(),
+            title: self.keys.description.clone(),
+            variants: variants.collect(),
+            digest: digest(trials),
+            cases,
+            charts: charts.collect(),
+            ..StudyAnswer::default()
+        }
+    }
+
+    /// Of each reading and point which variant is best, where there are several.
+    pub fn winners(&self, trials: &[Measured]) -> Vec<Winner> {
+        let mut winners = Vec::new();
+        for (index, reading) in self.keys.readings.iter().enumerate() {
+            for point in 0..self.points.len() {
+                let cell = Cell {
+                    sweep: self,
+                    trials,
+                    index,
+                    point,
+                };
+                winners.extend(cell.winner(reading));
+            }
+        }
+        winners
+    }
+}
+
+/// A variant without a name has one where it is shown.
+fn named(name: &str) -> String {
+    match name {
+        "" => "all".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+impl ReadingKeys {
+    /// What the answer calls it: with its unit behind it, or as the ratio that it is.
+    fn metric(&self) -> String {
+        match (self.against.as_str(), self.unit()) {
+            ("", "") => self.name.clone(),
+            ("", unit) => format!("{} ({unit})", self.name),
+            (other, _) => format!("{} over that of {other}", self.name),
+        }
+    }
+
+    fn axis(&self) -> String {
+        match (self.against.as_str(), self.unit()) {
+            ("", unit) => unit.to_owned(),
+            (other, _) => format!("times that of {other}"),
+        }
+    }
+}
+
+/// One reading at one point.
+struct Cell<'a> {
+    sweep: &'a Sweep,
+    trials: &'a [Measured],
+    /// The reading.
+    index: usize,
+    point: usize,
+}
+
+impl Cell<'_> {
+    /// Seeds and values of a variant, in the order of the seeds.
+    fn values(&self, variant: usize) -> Vec<(u64, f64)> {
+        let trials = self.trials.iter();
+        let mine = trials.filter(|trial| trial.point == self.point && trial.variant == variant);
+        let values = mine.filter_map(|trial| Some((trial.seed, trial.values[self.index]?)));
+        let mut values: Vec<(u64, f64)> = values.collect();
+        values.sort_unstable_by_key(|(seed, _)| *seed);
+        values
+    }
+
+    /// The same over the values of another variant with the same seeds.
+    fn over(&self, values: Vec<(u64, f64)>, other: &str) -> Vec<(u64, f64)> {
+        let other = self.sweep.variants().position(|name| name == other);
+        let others = other.map(|other| self.values(other)).unwrap_or_default();
+        let ratio = |(seed, value): (u64, f64)| {
+            let same = others.iter().find(|(of, _)| *of == seed)?;
+            Some((seed, value / same.1))
+        };
+        values.into_iter().filter_map(ratio).collect()
+    }
+
+    fn case(&self, reading: &ReadingKeys, variant: usize) -> CaseAnswer {
+        let mut values = self.values(variant);
+        if !reading.against.is_empty() {
+            values = self.over(values, &reading.against);
+        }
+        let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
+        let count = values.len();
+        let numbers: Vec<Value> = values.iter().map(|value| Value::Number(*value)).collect();
+        let measured = reading.statistic.of(values);
+        let band = reading.band();
+        let gate = if band.is_some() {
+            Gate::Required
+        } else {
+            Gate::Info
+        };
+        CaseAnswer {
+            case: self.sweep.point_name(self.point),
+            bar: Some(named(&self.sweep.variants[variant].name)),
+            metric: reading.metric(),
+            variant: named(&self.sweep.variants[variant].name),
+            published: None,
+            origin: Origin::default(),
+            measured: measured.map(Value::Number),
+            statistic: (count > 1)
+                .then(|| format!("{} of {count} seeds", reading.statistic.word())),
+            spread: Spread::of(&numbers).filter(|_| count > 1),
+            band,
+            gate,
+            verdict: Verdict::of(gate, band, measured),
+        }
+    }
+
+    fn winner(&self, reading: &ReadingKeys) -> Option<Winner> {
+        let better = |a: f64, b: f64| match reading.better {
+            Better::Less => a < b,
+            Better::More => a > b,
+        };
+        let values: Vec<_> = (0..self.sweep.variants.len())
+            .map(|variant| self.values(variant))
+            .collect();
+        let mut ranked: Vec<(usize, f64)> = values
+            .iter()
+            .enumerate()
+            .filter_map(|(variant, values)| {
+                let values = values.iter().map(|(_, value)| *value);
+                Some((variant, reading.statistic.of(values.collect())?))
+            })
+            .collect();
+        ranked.sort_by(|(_, a), (_, b)| match reading.better {
+            Better::Less => a.total_cmp(b),
+            Better::More => b.total_cmp(a),
+        });
+        let [(first, best), (second, next), ..] = ranked.as_slice() else {
+            return None;
+        };
+        let pairs: Vec<(f64, f64)> = values[*first]
+            .iter()
+            .filter_map(|(seed, value)| {
+                let other = values[*second].iter().find(|(of, _)| of == seed)?;
+                Some((*value, other.1))
+            })
+            .collect();
+        let wins = pairs.iter().filter(|(a, b)| better(*a, *b)).count();
+        let losses = pairs.iter().filter(|(a, b)| better(*b, *a)).count();
+        Some(Winner {
+            reading: reading.name.clone(),
+            point: self.sweep.point_name(self.point),
+            variant: named(&self.sweep.variants[*first].name),
+            runner_up: named(&self.sweep.variants[*second].name),
+            ratio: best / next,
+            wins,
+            pairs: pairs.len(),
+            p_value: sign_test(wins, losses),
+        })
+    }
+}
+
+/// The two-sided sign test: how likely heads and tails of a fair coin are as far apart, or farther.
+/// Ties count for neither.
+fn sign_test(wins: usize, losses: usize) -> f64 {
+    let tosses = wins + losses;
+    let fewer = wins.min(losses);
+    // Each term is the one before it times (n - k) / (k + 1); the first is 2^-n.
+    let mut term = 0.5_f64.powi(i32::try_from(tosses).unwrap_or(i32::MAX));
+    let mut sum = 0.0;
+    for heads in 0..=fewer {
+        sum += term;
+        term *= (tosses - heads) as f64 / (heads + 1) as f64;
+    }
+    (2.0 * sum).min(1.0)
+}
+
+/// One digest for all trials, which of them is which included; trials may come in any order.
+fn digest(trials: &[Measured]) -> String {
+    let mut trials: Vec<&Measured> = trials.iter().collect();
+    trials.sort_unstable_by_key(|trial| (trial.point, trial.variant, trial.seed));
+    let mut digest = tenter_record::Digest::new();
+    for trial in trials {
+        let mut record = vec![trial.point as u64, trial.variant as u64, trial.seed];
+        record.extend(trial.digest.bytes().map(u64::from));
+        digest.add(&record);
+    }
+    digest.to_hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sign_test;
+
+    #[test]
+    fn a_sign_test_counts_heads_and_tails() {
+        // Ten of ten: 2 / 1024. Nine of ten: 2 (1 + 10) / 1024. Half and half: certain.
+        assert!((sign_test(10, 0) - 2.0 / 1024.0).abs() < 1e-12);
+        assert!((sign_test(1, 9) - 22.0 / 1024.0).abs() < 1e-12);
+        assert!((sign_test(5, 5) - 1.0).abs() < 1e-12);
+        assert!((sign_test(0, 0) - 1.0).abs() < 1e-12);
+    }
+}

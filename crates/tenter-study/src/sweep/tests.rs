@@ -1,0 +1,172 @@
+use super::*;
+use crate::{Value, Verdict};
+
+const SWEEP: &str = "
+name: fabrics
+scenario: s.yaml
+set:
+  jobs[0].iterations: 2
+variants:
+  ecmp: {}
+  spray: {fabric.load_balancing: {kind: random-spray}, endpoint.nic.window: default}
+axes:
+  fabric.spines: [2, 4]
+seeds: 3
+readings:
+  - {name: time, column: jct_ns}
+  - {name: gain, column: jct_ns, against: ecmp, band: [0.1, 0.9]}
+";
+
+fn sweep(text: &str) -> Sweep {
+    Sweep::read(text, "sweep.yaml", Format::Yaml).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str) -> String {
+    let error = Sweep::read(text, "sweep.yaml", Format::Yaml);
+    error.expect_err("it does not hold").to_string()
+}
+
+#[test]
+fn trials_are_points_by_variants_by_seeds() {
+    let sweep = sweep(SWEEP);
+    let trials: Vec<SweepTrial> = sweep.trials().collect();
+    assert_eq!((trials.len(), sweep.len()), (12, 12));
+    let last = &trials[11];
+    assert_eq!(
+        (last.point, last.variant, last.seed),
+        (1, 1, TrialSeed::After(2))
+    );
+    let expected = [
+        "jobs[0].iterations=2",
+        "fabric.load_balancing={kind: random-spray}",
+        "endpoint.nic.window=default",
+        "fabric.spines=4",
+    ];
+    assert_eq!(last.settings, expected);
+    assert_eq!(sweep.point_name(1), "fabric.spines=4");
+}
+
+/// Times of a trial: spray takes 80, 70 or 60 % of ECMP's time, by the seed.
+fn measured(sweep: &Sweep) -> Vec<Measured> {
+    let trials = sweep.trials().map(|trial| {
+        let TrialSeed::After(seed) = trial.seed else {
+            unreachable!("seeds are counted")
+        };
+        let ecmp = 100.0 + 10.0 * seed as f64;
+        let share = [1.0, 0.8 - 0.1 * seed as f64][trial.variant];
+        Measured {
+            variant: trial.variant,
+            point: trial.point,
+            seed,
+            digest: format!("{seed}"),
+            values: vec![Some(ecmp * share); 2],
+        }
+    });
+    trials.collect()
+}
+
+#[test]
+fn values_are_compared_seed_by_seed() {
+    let sweep = sweep(SWEEP);
+    let trials = measured(&sweep);
+    let answer = sweep.answer(&trials);
+    assert_eq!(answer.cases.len(), 2 * 2 * 2);
+    let value = |at: usize| answer.cases[at].measured.as_ref().and_then(Value::number);
+    // 110 is the middle of ECMP's times; 77 that of 80, 77 and 72.
+    assert_eq!(value(0), Some(110.0));
+    assert!(value(1).is_some_and(|value| (value - 77.0).abs() < 1e-9));
+    let gain = &answer.cases[5];
+    assert_eq!(gain.variant, "spray");
+    let ratio: f64 = value(5).expect("a ratio");
+    assert!((ratio - 0.7).abs() < 1e-12);
+    assert_eq!(gain.verdict, Verdict::Match);
+    // ECMP over itself is 1, outside the band.
+    assert_eq!(answer.cases[4].verdict, Verdict::Miss);
+    assert!(!answer.holds());
+    let winners = sweep.winners(&trials);
+    assert_eq!((winners.len(), winners[0].variant.as_str()), (4, "spray"));
+    assert_eq!((winners[0].wins, winners[0].pairs), (3, 3));
+    // Three of three by luck: 2 / 8.
+    assert!((winners[0].p_value - 0.25).abs() < 1e-12);
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_order_of_trials() {
+    let sweep = sweep(SWEEP);
+    let mut trials = measured(&sweep);
+    let answer = sweep.answer(&trials);
+    trials.reverse();
+    assert_eq!(sweep.answer(&trials), answer);
+}
+
+#[test]
+fn a_reading_is_of_any_column_of_any_table() {
+    use tenter_record::{Counts, Names, PortRow, Summary};
+    let text = "scenario: s.yaml\nreadings:\n  - {name: xoff, table: ports, column: rx_xoff_frames, where: {node_name: leaf0, port: 1}, take: sum}\n";
+    let sweep = sweep(text);
+    let port = |node_name: &str, port: u16, rx_xoff_frames: u64| PortRow {
+        node_name: node_name.to_owned(),
+        port,
+        rx_xoff_frames,
+        ..PortRow::default()
+    };
+    let counts = Counts {
+        ports: vec![
+            port("leaf0", 1, 3),
+            port("leaf0", 2, 5),
+            port("leaf1", 1, 7),
+        ],
+        ..Counts::default()
+    };
+    let tables = Tables {
+        summary: &Summary::default(),
+        counts: &counts,
+        flows: &[],
+        names: &Names::default(),
+    };
+    assert_eq!(sweep.keys.readings[0].read(tables), Some(3.0));
+}
+
+#[test]
+fn what_does_not_hold_is_refused_with_a_remedy() {
+    for (text, expected) in [
+        ("name: x", "lacks `scenario`"),
+        ("scenario: s\nvariant: {}", "did you mean `variants`?"),
+        ("scenario: s\nseeds: many", "write `seeds: 10`"),
+        ("scenario: s\nseeds: 0", "from 1 to"),
+        ("scenario: s\nseeds: [1, 1]", "twice"),
+        ("scenario: s\nvariants: {a/b: {}}", "folder"),
+        ("scenario: s\nvariants: [a]", "must be a mapping"),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_n}]",
+            "did you mean `jct_ns`?",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, table: job, column: b}]",
+            "did you mean `jobs`?",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: job_name}]",
+            "holds texts",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, where: {jb: 1}}]",
+            "did you mean `job`?",
+        ),
+        (
+            "scenario: s\nvariants: {a: {}}\nreadings: [{name: a, column: jct_ns, against: b}]",
+            "there is not",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, band: [2, 1]}]",
+            "is no band",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns}, {name: a, column: jct_ns}]",
+            "two readings",
+        ),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

@@ -1,0 +1,354 @@
+//! The ledger of trials: which have run, which run now, and what came of them.
+//!
+//! A trial is known by the digest of its whole configuration and of the program that runs it, so
+//! that one that has finished is never run again, whichever sweep asks for it. Each change is a
+//! transaction of SQLite: a process that is killed loses the trials that it was running, and no
+//! other. Processes that share a ledger hold a lock file each, by which the others see whether one
+//! is alive.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+use tenter_record::Summary;
+
+use crate::Error;
+
+/// The file of a ledger.
+const FILE: &str = "ledger.sqlite";
+/// The folder of lock files.
+const WORKERS: &str = "workers";
+/// How long a process waits for another one that is writing.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The layout of the tables.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE trials (
+    key TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    worker TEXT NOT NULL,
+    name TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    seed TEXT NOT NULL,
+    started REAL NOT NULL,
+    ended REAL,
+    digest TEXT,
+    outcome TEXT,
+    error TEXT
+) WITHOUT ROWID;
+";
+
+/// A ledger that is open, and the lock by which other processes see that this one is alive.
+pub(crate) struct Ledger {
+    connection: Connection,
+    folder: PathBuf,
+    worker: String,
+    /// Held until the process ends, however it ends.
+    _alive: File,
+}
+
+/// What a ledger knows of a trial when someone wants to run it.
+pub(crate) enum Claim {
+    /// It is this process's to run.
+    Granted,
+    /// It has run.
+    Done(Box<Outcome>),
+    /// It has failed before, for this reason.
+    Failed(String),
+    /// Another process is running it.
+    Elsewhere,
+}
+
+/// What is kept of a trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// Everything about it at a glance.
+    pub(crate) summary: Summary,
+    /// Readings by what they read.
+    pub(crate) values: Vec<(String, Option<f64>)>,
+}
+
+/// What a trial is called in a ledger.
+pub(crate) struct Title<'t> {
+    /// Of the scenario.
+    pub(crate) name: &'t str,
+    /// What is changed of it.
+    pub(crate) settings: &'t str,
+    pub(crate) seed: u64,
+}
+
+impl Ledger {
+    /// Opens the ledger of a folder, which is made if it is missing.
+    pub(crate) fn open(folder: &Path) -> Result<Ledger, Error> {
+        let failed = |what: &str, error: &dyn std::fmt::Display| {
+            let folder = folder.display();
+            Error::Asked(format!(
+                "cannot {what} the ledger in {folder}: {error}; name another folder"
+            ))
+        };
+        let workers = folder.join(WORKERS);
+        std::fs::create_dir_all(&workers).map_err(|error| failed("make", &error))?;
+        let (worker, alive) = be_alive(&workers).map_err(|error| failed("join", &error))?;
+        let connection = Connection::open(folder.join(FILE));
+        let connection = connection.map_err(|error| failed("open", &error))?;
+        prepare(&connection).map_err(|error| failed("open", &error))?;
+        let version = layout(&connection).map_err(|error| failed("read", &error))?;
+        if version != VERSION {
+            let what = format!("it has layout {version}, and this program writes {VERSION}");
+            return Err(failed("use", &what));
+        }
+        Ok(Ledger {
+            connection,
+            folder: folder.to_owned(),
+            worker,
+            _alive: alive,
+        })
+    }
+
+    /// Claims a trial for this process. One that failed is granted only where `retry` says so.
+    pub(crate) fn claim(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<Claim, Error> {
+        loop {
+            if self.insert(key, title, retry)? {
+                return Ok(Claim::Granted);
+            }
+            let query = "SELECT state, worker, outcome, error FROM trials WHERE key = ?1";
+            let row = |row: &rusqlite::Row<'_>| {
+                let texts: (String, String, Option<String>, Option<String>) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(texts)
+            };
+            let found = self.connection.query_row(query, [key], row).optional();
+            // A trial that is gone again can be claimed in the next round.
+            let Some((state, worker, outcome, error)) = found.map_err(broken)? else {
+                continue;
+            };
+            match state.as_str() {
+                "done" => {
+                    let outcome = serde_json::from_str(&outcome.unwrap_or_default());
+                    return Ok(Claim::Done(outcome.map_err(|error| broken_text(&error))?));
+                }
+                "failed" => return Ok(Claim::Failed(error.unwrap_or_default())),
+                "running" if worker == self.worker || self.lives(&worker) => {
+                    return Ok(Claim::Elsewhere);
+                }
+                _ => self.interrupt(key, &worker)?,
+            }
+        }
+    }
+
+    /// Takes a trial that nobody runs; whether it was there to be taken.
+    fn insert(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<bool, Error> {
+        let text = "
+            INSERT INTO trials (key, state, worker, name, settings, seed, started)
+            VALUES (?1, 'running', ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (key) DO UPDATE
+            SET state = 'running', worker = ?2, started = ?6, ended = NULL, error = NULL
+            WHERE state = 'interrupted' OR (state = 'failed' AND ?7)";
+        let (name, settings, seed) = (title.name, title.settings, title.seed.to_string());
+        let values = params![key, self.worker, name, settings, seed, now(), retry];
+        let taken = self.connection.execute(text, values);
+        Ok(taken.map_err(broken)? > 0)
+    }
+
+    /// Notes that the process that was running a trial is gone.
+    fn interrupt(&self, key: &str, worker: &str) -> Result<(), Error> {
+        let text = "UPDATE trials SET state = 'interrupted', ended = ?3
+            WHERE key = ?1 AND worker = ?2 AND state = 'running'";
+        let done = self.connection.execute(text, params![key, worker, now()]);
+        done.map(drop).map_err(broken)
+    }
+
+    /// Whether a process that has joined the ledger is alive: whether its lock is held.
+    fn lives(&self, worker: &str) -> bool {
+        let path = self.folder.join(WORKERS).join(worker);
+        let Ok(file) = File::open(&path) else {
+            return false;
+        };
+        let is_held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        if !is_held {
+            let _ = std::fs::remove_file(path);
+        }
+        is_held
+    }
+
+    /// Keeps what came of a trial.
+    pub(crate) fn finish(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
+        let text = serde_json::to_string(outcome).map_err(|error| broken_text(&error))?;
+        let digest = &outcome.summary.engine.digest;
+        self.end(key, "done", (Some(digest), Some(&text), None))
+    }
+
+    /// Notes that a trial has failed.
+    pub(crate) fn fail(&self, key: &str, error: &str) -> Result<(), Error> {
+        self.end(key, "failed", (None, None, Some(error)))
+    }
+
+    /// Notes that a trial was stopped before its end.
+    pub(crate) fn stop(&self, key: &str) -> Result<(), Error> {
+        self.end(key, "interrupted", (None, None, None))
+    }
+
+    fn end(
+        &self,
+        key: &str,
+        state: &str,
+        (digest, outcome, error): (Option<&str>, Option<&str>, Option<&str>),
+    ) -> Result<(), Error> {
+        let text = "UPDATE trials
+            SET state = ?2, ended = ?3, digest = ?4, outcome = ?5, error = ?6 WHERE key = ?1";
+        let values = params![key, state, now(), digest, outcome, error];
+        let done = self.connection.execute(text, values);
+        done.map(drop).map_err(broken)
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.folder.join(WORKERS).join(&self.worker));
+    }
+}
+
+/// Takes a lock file that no other process has.
+fn be_alive(workers: &Path) -> std::io::Result<(String, File)> {
+    let began = now().to_bits();
+    let process = std::process::id();
+    for attempt in 0_u32.. {
+        let name = format!("{process}-{began:x}-{attempt}");
+        let file = File::options()
+            .create_new(true)
+            .write(true)
+            .open(workers.join(&name));
+        match file {
+            Ok(file) => {
+                file.lock()?;
+                return Ok((name, file));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("a name is free before numbers end")
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A process that is killed loses nothing by this; a machine without power loses what the
+    // system had not written.
+    connection.pragma_update(None, "synchronous", "NORMAL")
+}
+
+/// The layout of the tables, which are made where there are none.
+fn layout(connection: &Connection) -> rusqlite::Result<i64> {
+    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    if version()? == 0 {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        // Another process may have been faster.
+        if version()? == 0 {
+            connection.execute_batch(TABLES)?;
+            connection.pragma_update(None, "user_version", VERSION)?;
+        }
+        connection.execute_batch("COMMIT")?;
+    }
+    version()
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[allow(clippy::needless_pass_by_value)] // for `map_err`
+fn broken(error: rusqlite::Error) -> Error {
+    Error::Asked(format!(
+        "the ledger: {error}; check that its folder can be written, and is not on a network file system"
+    ))
+}
+
+fn broken_text(error: &serde_json::Error) -> Error {
+    Error::Asked(format!(
+        "the ledger holds a trial of another version: {error}; use another folder"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TITLE: Title<'static> = Title {
+        name: "a",
+        settings: "b=1",
+        seed: 7,
+    };
+
+    fn folder(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("tenter-ledger-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn outcome() -> Outcome {
+        Outcome {
+            summary: Summary::default(),
+            values: vec![("x".to_owned(), Some(1.5)), ("y".to_owned(), None)],
+        }
+    }
+
+    #[test]
+    fn a_trial_is_run_once() {
+        let folder = folder("once");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        assert!(matches!(
+            ledger.claim("k", &TITLE, false),
+            Ok(Claim::Granted)
+        ));
+        let other = Ledger::open(&folder).expect("the same ledger");
+        assert!(matches!(
+            other.claim("k", &TITLE, false),
+            Ok(Claim::Elsewhere)
+        ));
+        ledger.finish("k", &outcome()).expect("it is kept");
+        let Ok(Claim::Done(kept)) = other.claim("k", &TITLE, false) else {
+            panic!("it has run");
+        };
+        assert_eq!(kept.values, outcome().values);
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_trial_of_a_process_that_is_gone_is_run_again() {
+        let folder = folder("gone");
+        let gone = Ledger::open(&folder).expect("a new ledger");
+        assert!(matches!(gone.claim("k", &TITLE, false), Ok(Claim::Granted)));
+        drop(gone);
+        let ledger = Ledger::open(&folder).expect("the same ledger");
+        assert!(matches!(
+            ledger.claim("k", &TITLE, false),
+            Ok(Claim::Granted)
+        ));
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_failed_trial_is_run_again_when_asked() {
+        let folder = folder("failed");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        assert!(matches!(
+            ledger.claim("k", &TITLE, false),
+            Ok(Claim::Granted)
+        ));
+        ledger.fail("k", "too large").expect("it is noted");
+        let claim = ledger.claim("k", &TITLE, false);
+        assert!(matches!(claim, Ok(Claim::Failed(why)) if why == "too large"));
+        assert!(matches!(
+            ledger.claim("k", &TITLE, true),
+            Ok(Claim::Granted)
+        ));
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+}

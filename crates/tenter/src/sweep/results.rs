@@ -1,0 +1,122 @@
+//! The tables of a sweep: one row for each collective of each trial, and the answer.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
+use tenter_report::{FreeColumn, FreeTable, write_whole};
+use tenter_study::{Answers, Measured, Sweep, SweepTrial};
+
+use super::{SweepProgress, SweepResults};
+use crate::Error;
+
+/// One row for each collective of each trial.
+pub const RESULTS_FILE: &str = "results.parquet";
+/// The answer, as studies have it, and the winners.
+const ANSWER_FILE: &str = "sweep.json";
+
+/// A sweep that has come to its end, or was stopped.
+pub(super) struct Finished {
+    pub(super) sweep: Sweep,
+    pub(super) variants: Vec<String>,
+    /// What has run, in the order of the trials.
+    pub(super) rows: Vec<(Measured, Summary)>,
+    pub(super) failures: Vec<(SweepTrial, String)>,
+    pub(super) progress: SweepProgress,
+    pub(super) was_cancelled: bool,
+    pub(super) folder: PathBuf,
+}
+
+impl Finished {
+    /// Without the summaries.
+    pub(super) fn told(self) -> SweepResults {
+        let measured: Vec<Measured> = self.rows.into_iter().map(|(of, _)| of).collect();
+        SweepResults {
+            answer: self.sweep.answer(&measured),
+            winners: self.sweep.winners(&measured),
+            sweep: self.sweep,
+            measured,
+            failures: self.failures,
+            progress: self.progress,
+            was_cancelled: self.was_cancelled,
+            folder: self.folder,
+        }
+    }
+}
+
+/// Columns of jobs beside those of collectives; other names stand for the same in both.
+const OF_JOBS: [&str; 6] = [
+    "job_name",
+    "background",
+    "jct_ns",
+    "compute_ns",
+    "exposed_communication_ns",
+    "complete",
+];
+
+/// Writes the tables into the folder of the sweep.
+pub(super) fn write(finished: &Finished) -> Result<(), Error> {
+    table(finished).write(&finished.folder.join(RESULTS_FILE))?;
+    let measured: Vec<Measured> = finished.rows.iter().map(|(of, _)| of.clone()).collect();
+    let answers = Answers {
+        studies: vec![finished.sweep.answer(&measured)],
+    };
+    let mut document = json!(answers);
+    document["winners"] = json!(finished.sweep.winners(&measured));
+    write_whole(
+        &finished.folder.join(ANSWER_FILE),
+        &format!("{document:#}\n"),
+    )?;
+    Ok(())
+}
+
+/// Settings first, then what was read, then the columns of jobs and collectives.
+fn table(finished: &Finished) -> FreeTable {
+    let axes: Vec<&str> = finished.sweep.axes().collect();
+    let mut columns = vec![
+        FreeColumn::new("variant", Kind::Text, ""),
+        FreeColumn::new("seed", Kind::Unsigned, ""),
+        FreeColumn::new("digest", Kind::Text, ""),
+    ];
+    columns.extend(
+        axes.iter()
+            .map(|path| FreeColumn::new(*path, Kind::Text, "")),
+    );
+    for reading in &finished.sweep.keys.readings {
+        columns.push(FreeColumn::new(&reading.name, Kind::Float, reading.unit()));
+    }
+    let of_jobs: Vec<_> = JobRow::COLUMNS
+        .iter()
+        .filter(|column| OF_JOBS.contains(&column.name))
+        .collect();
+    for column in &of_jobs {
+        columns.push(FreeColumn::new(column.name, column.kind, column.unit));
+    }
+    for column in CollectiveRow::COLUMNS {
+        columns.push(FreeColumn::new(column.name, column.kind, column.unit));
+    }
+    let names = Names::default();
+    let mut table = FreeTable::new("results", columns);
+    for (measured, summary) in &finished.rows {
+        let point = &finished.sweep.points()[measured.point];
+        for job in &summary.jobs {
+            for row in &job.collectives {
+                let mut cells = vec![
+                    Cell::Text(&finished.variants[measured.variant]),
+                    Cell::Unsigned(measured.seed),
+                    Cell::Text(&measured.digest),
+                ];
+                cells.extend(point.iter().map(|value| Cell::Text(value)));
+                let values = measured.values.iter();
+                cells.extend(values.map(|value| value.map_or(Cell::Missing, Cell::Float)));
+                cells.extend(of_jobs.iter().map(|column| (column.cell)(&job.job, &names)));
+                let own = CollectiveRow::COLUMNS.iter();
+                cells.extend(own.map(|column| (column.cell)(row, &names)));
+                table.push(&cells);
+            }
+        }
+    }
+    table.note("tenter.version", env!("CARGO_PKG_VERSION"));
+    table.note("tenter.sweep", &finished.sweep.keys.name);
+    table
+}
