@@ -483,7 +483,8 @@ pub(crate) enum StudyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct StudyRun {
-    /// Names of studies, of groups of them such as `methodology`, or `all`
+    /// Names of studies, of groups of them such as `methodology`, or `all`; or folders with a
+    /// `study.toml`
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Only the smaller cases of each study

@@ -1,5 +1,6 @@
 //! `tenter study`: list, show and run published studies.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use serde_json::json;
 use tenter::{StudyEstimate, StudyRun, Summary};
 use tenter_report::{ANSWERS_FILE, duration_s, si, take_folder, write_whole};
-use tenter_study::{Answers, Extent, STUDIES, Study, StudyError, StudyTexts, select};
+use tenter_study::{Answers, Extent, STUDIES, Study, StudyError, select};
 
 use crate::arguments::{
     OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request, TextFormat,
@@ -154,11 +155,22 @@ fn asked(arguments: &Request) -> Result<Vec<Study>, Failure> {
     Ok(studies)
 }
 
-/// The studies of these names or groups.
+/// The studies of these names or groups, and those in folders of the user's.
 fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
-    let texts = select(names).map_err(|error| Failure::input(error.to_string()))?;
-    let read = |texts: &StudyTexts<'_>| Study::embedded(texts).map_err(|error| broken(&error));
-    texts.into_iter().map(read).collect()
+    let mut studies = Vec::new();
+    for name in names {
+        if StudyRun::is_folder(name) {
+            studies.push(StudyRun::of_folder(name)?.study().clone());
+            continue;
+        }
+        let texts = select([name]).map_err(|error| Failure::input(error.to_string()))?;
+        for texts in texts {
+            studies.push(Study::embedded(texts).map_err(|error| broken(&error))?);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    studies.retain(|study: &Study| seen.insert(study.name.clone()));
+    Ok(studies)
 }
 
 /// A study that is part of the program does not hold: the program is at fault, not its user.

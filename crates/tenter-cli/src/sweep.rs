@@ -123,7 +123,11 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     let values = cases.iter().filter_map(|case| number(case));
     let scale = Scale::of(reading, values.fold(0.0, f64::max));
     let variants: Vec<&str> = sweep.variants().collect();
-    let mut columns: Vec<TextColumn> = sweep.axes().map(TextColumn::name).collect();
+    let mut columns: Vec<TextColumn> = sweep
+        .axis_names()
+        .into_iter()
+        .map(TextColumn::name)
+        .collect();
     for variant in &variants {
         columns.push(TextColumn::number(variant, &scale.unit));
     }
@@ -131,9 +135,7 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     let winners: Vec<&Winner> = winners.filter(|of| of.reading == reading.name).collect();
     if !winners.is_empty() {
         columns.push(TextColumn::name("best"));
-        columns.push(TextColumn::name("over the next"));
-        columns.push(TextColumn::name("seeds"));
-        columns.push(TextColumn::number("p", ""));
+        columns.push(TextColumn::name("wins (p)"));
     }
     let mut table = TextTable::new(columns);
     for (point, cases) in cases.chunks(variants.len()).enumerate() {
@@ -142,9 +144,8 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
         let name = sweep.point_name(point);
         if let Some(winner) = winners.iter().find(|of| of.point == name) {
             row.push(winner.variant.clone());
-            row.push(format!("{:.3} x {}", winner.ratio, winner.runner_up));
-            row.push(format!("{} of {}", winner.wins, winner.pairs));
-            row.push(format!("{:.3}", winner.p_value));
+            let Winner { wins, pairs, .. } = winner;
+            row.push(format!("{wins} of {pairs} ({:.3})", winner.p_value));
         }
         table.push(row);
     }

@@ -10,15 +10,18 @@ use crate::TrialError;
 /// The file that the output folder of studies has beside the trial folders.
 pub const ANSWERS_FILE: &str = "studies.json";
 
-/// The answers in the output folder of studies; `None` where the folder has none.
+/// The file of the same kind that the folder of a sweep has.
+pub const SWEEP_FILE: &str = "sweep.json";
+
+/// The answers in the output folder of studies or of a sweep; `None` where the folder has none.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged or of another version.
 pub fn read_answers(folder: &Path) -> Result<Option<Answers>, TrialError> {
-    let path = folder.join(ANSWERS_FILE);
-    if !path.is_file() {
+    let files = [ANSWERS_FILE, SWEEP_FILE].map(|file| folder.join(file));
+    let Some(path) = files.into_iter().find(|path| path.is_file()) else {
         return Ok(None);
-    }
+    };
     let text = fs::read_to_string(&path).map_err(TrialError::io("read", &path))?;
     let answers = serde_json::from_str(&text);
     answers

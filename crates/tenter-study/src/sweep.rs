@@ -183,9 +183,28 @@ impl Sweep {
         settings(&self.keys.set).chain(own).chain(axes).collect()
     }
 
+    /// What its axes are called where there is little room: the last part of each path, `size` of
+    /// `jobs[0].collectives[0].size`, unless two of them end alike.
+    pub fn axis_names(&self) -> Vec<&str> {
+        let short = |path: &'_ str| path.rsplit_once('.').map_or(0, |(head, _)| head.len() + 1);
+        let name = |path| {
+            let last = |of: &str| of[short(of)..].to_owned();
+            let alike = self
+                .axes()
+                .filter(|other| last(other) == last(path))
+                .count();
+            if alike > 1 {
+                path
+            } else {
+                &path[short(path)..]
+            }
+        };
+        self.axes().map(name).collect()
+    }
+
     /// What a point is called: `spines=4, size=1MiB`; empty where there are no axes.
     pub fn point_name(&self, point: usize) -> String {
-        let values = self.axes().zip(&self.points[point]);
+        let values = self.axis_names().into_iter().zip(&self.points[point]);
         let values = values.map(|(path, value)| format!("{path}={value}"));
         values.collect::<Vec<_>>().join(", ")
     }

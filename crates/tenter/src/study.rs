@@ -1,14 +1,14 @@
 //! A published study, run trial by trial.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
-use tenter_study::{Extent, Study, StudyAnswer, Variant, select};
+use tenter_study::{Extent, Study, StudyAnswer, StudyTexts, Variant, select};
 
 use crate::observer::Observer;
-use crate::{Error, Plan, Run, usual_threads};
+use crate::{Error, Plan, Run, read_text, usual_threads};
 
 /// A study and how it is run.
 #[derive(Clone, Debug)]
@@ -31,6 +31,26 @@ pub struct StudyEstimate {
     pub wall_s: f64,
 }
 
+/// The file that describes a study.
+const DESCRIPTION: &str = "study.toml";
+
+/// The tables of a folder, by their names.
+fn tables(folder: &Path) -> Result<Vec<(String, String)>, Error> {
+    let unreadable = |error: std::io::Error| Error::Unreadable {
+        path: folder.to_owned(),
+        remedy: format!("{error}; check the path and its permissions"),
+    };
+    let mut tables = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|ending| ending == "csv") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            tables.push((name.into_owned(), read_text(&path)?));
+        }
+    }
+    Ok(tables)
+}
+
 impl StudyRun {
     /// A run of the published study of that name, for instance `methodology/jct-2`.
     ///
@@ -44,6 +64,37 @@ impl StudyRun {
                 "`{name}` is a group of studies; name one of them"
             ))),
         }
+    }
+
+    /// A run of the study in a folder of your own: `study.toml`, `scenario.yaml`, the tables of
+    /// published values as `NAME.csv`, and a `README.md` if you like.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be read, or the study does not hold.
+    pub fn of_folder(folder: impl AsRef<Path>) -> Result<StudyRun, Error> {
+        let folder = folder.as_ref();
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
+        let name = name.to_string_lossy();
+        let text = |file: &str| read_text(&folder.join(file));
+        let (description, scenario) = (text(DESCRIPTION)?, text("scenario.yaml")?);
+        let readme = text("README.md").unwrap_or_default();
+        let texts = StudyTexts {
+            name: &name,
+            readme: &readme,
+            description: &description,
+            scenario: &scenario,
+        };
+        let tables = tables(folder)?;
+        let table = |name: &str| {
+            let own = tables.iter().find(|(of, _)| of == name);
+            own.map(|(_, text)| text.as_str())
+        };
+        Ok(StudyRun::new(Study::read(&texts, table)?))
+    }
+
+    /// Whether a folder has the description of a study.
+    pub fn is_folder(folder: impl AsRef<Path>) -> bool {
+        folder.as_ref().join(DESCRIPTION).is_file()
     }
 
     /// A run of all that a study has.

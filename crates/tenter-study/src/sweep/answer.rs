@@ -188,7 +188,7 @@ impl Cell<'_> {
             metric: reading.metric(),
             variant: named(&self.sweep.variants[variant].name),
             published: None,
-            origin: Origin::default(),
+            origin: Origin::Own,
             measured: measured.map(Value::Number),
             statistic: (count > 1)
                 .then(|| format!("{} of {count} seeds", reading.statistic.word())),

@@ -43,7 +43,7 @@ fn trials_are_points_by_variants_by_seeds() {
         "fabric.spines=4",
     ];
     assert_eq!(last.settings, expected);
-    assert_eq!(sweep.point_name(1), "fabric.spines=4");
+    assert_eq!(sweep.point_name(1), "spines=4");
 }
 
 /// Times of a trial: spray takes 80, 70 or 60 % of ECMP's time, by the seed.

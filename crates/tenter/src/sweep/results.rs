@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
-use tenter_report::{FreeColumn, FreeTable, write_whole};
+use tenter_report::{FreeColumn, FreeTable, SWEEP_FILE, write_whole};
 use tenter_study::{Answers, Measured, Sweep, SweepTrial};
 
 use super::{SweepProgress, SweepResults};
@@ -12,8 +12,6 @@ use crate::Error;
 
 /// One row for each collective of each trial.
 pub const RESULTS_FILE: &str = "results.parquet";
-/// The answer, as studies have it, and the winners.
-const ANSWER_FILE: &str = "sweep.json";
 
 /// A sweep that has come to its end, or was stopped.
 pub(super) struct Finished {
@@ -64,7 +62,7 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     let mut document = json!(answers);
     document["winners"] = json!(finished.sweep.winners(&measured));
     write_whole(
-        &finished.folder.join(ANSWER_FILE),
+        &finished.folder.join(SWEEP_FILE),
         &format!("{document:#}\n"),
     )?;
     Ok(())

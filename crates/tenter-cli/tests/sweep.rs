@@ -1,0 +1,259 @@
+//! `tenter sweep` as a user types it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+const SCENARIO: &str = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 4, flow_control: pfc}
+jobs:
+  - {name: train, collectives: [{collective: all-to-all, size: 1MiB}]}
+observe: {samples: false}
+";
+
+const SWEEP: &str = "
+name: fabrics
+scenario: scenario.yaml
+variants:
+  ecmp: {}
+  spray:
+    fabric.load_balancing: {kind: random-spray}
+    endpoint.nic.loss_recovery: {kind: selective-repeat, reorder: 64}
+axes:
+  jobs[0].collectives[0].size: [256KiB, 1MiB]
+seeds: 3
+readings:
+  - {name: time, column: jct_ns}
+  - {name: gain, column: jct_ns, against: ecmp}
+  - {name: pauses, table: ports, column: rx_xoff_frames, take: sum}
+";
+
+/// A folder with a scenario and a sweep, removed when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, sweep: &str) -> Folder {
+        let folder = format!("tenter-sweep-{name}-{}", std::process::id());
+        let folder = Folder(std::env::temp_dir().join(folder));
+        fs::create_dir_all(&folder.0).expect("a folder");
+        folder.write("scenario.yaml", SCENARIO);
+        folder.write("sweep.yaml", sweep);
+        folder
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.0.join(file), text).expect("a file");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tenter"));
+        command.arg("sweep").args(arguments).current_dir(&self.0);
+        command
+    }
+
+    fn sweep(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output();
+        output.expect("the binary runs")
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.sweep(&[arguments, &["--format", "json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
+}
+
+fn results(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join("results.parquet")).expect("the results")
+}
+
+#[test]
+fn a_sweep_compares_variants_and_runs_no_trial_twice() {
+    let folder = Folder::new("twice", SWEEP);
+    let output = folder.sweep(&["sweep.yaml"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let first = text(&output.stdout);
+    for expected in [
+        "time\n",
+        "256KiB",
+        "spray",
+        "12 trials in",
+        "sweeps/fabrics/results",
+    ] {
+        assert!(first.contains(expected), "{expected}: {first}");
+    }
+    let table = results(&folder.0.join("sweeps/fabrics"));
+    let again = text(&folder.sweep(&["sweep.yaml"]).stdout);
+    assert!(
+        again.contains("12 trials, 12 of them from before"),
+        "{again}"
+    );
+    assert_eq!(results(&folder.0.join("sweeps/fabrics")), table);
+}
+
+#[test]
+fn workers_do_not_change_the_results() {
+    let folder = Folder::new("workers", SWEEP);
+    let one = folder.json(&["sweep.yaml", "-o", "one", "--workers", "1"]);
+    let three = folder.json(&["sweep.yaml", "-o", "three", "--workers", "3"]);
+    assert_eq!(one["studies"], three["studies"]);
+    assert_eq!(one["winners"], three["winners"]);
+    assert_eq!(
+        results(&folder.0.join("one")),
+        results(&folder.0.join("three"))
+    );
+    let cases = one["studies"][0]["cases"].as_array().expect("rows");
+    // Three readings of two variants at two points.
+    assert_eq!(cases.len(), 12);
+    // ECMP over itself.
+    assert_eq!(cases[4]["metric"], "gain over that of ecmp");
+    assert_eq!(cases[4]["measured"], 1.0);
+}
+
+#[test]
+fn a_trial_of_a_sweep_has_the_digest_that_it_has_alone() {
+    let folder = Folder::new("alone", "scenario: scenario.yaml\nseeds: [7]\n");
+    folder.json(&["sweep.yaml", "-o", "of-sweep"]);
+    let alone = Command::new(env!("CARGO_BIN_EXE_tenter"))
+        .args([
+            "run",
+            "scenario.yaml",
+            "--seed",
+            "7",
+            "--format",
+            "json",
+            "-o",
+            "alone",
+        ])
+        .current_dir(&folder.0)
+        .output()
+        .expect("the binary runs");
+    let alone: Value = serde_json::from_slice(&alone.stdout).expect("a summary");
+    let digest = alone["engine"]["digest"].as_str().expect("a digest");
+    let table = results(&folder.0.join("of-sweep"));
+    let is_there = table
+        .windows(digest.len())
+        .any(|part| part == digest.as_bytes());
+    assert!(is_there, "the table of results has the digest {digest}");
+}
+
+/// Enough trials that a process can be killed among them.
+fn long() -> String {
+    SWEEP.replace("seeds: 3", "seeds: 40")
+}
+
+#[test]
+fn a_sweep_that_is_killed_goes_on_where_it_was() {
+    let folder = Folder::new("killed", &long());
+    for pause in [30, 60, 90, 120, 200] {
+        let mut killed = folder
+            .command(&["sweep.yaml", "-o", "killed"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        std::thread::sleep(Duration::from_millis(pause));
+        // It may have ended before.
+        let _ = killed.kill();
+        killed.wait().expect("it has ended");
+    }
+    let resumed = folder.json(&["sweep.yaml", "-o", "killed"]);
+    let whole = folder.json(&["sweep.yaml", "-o", "whole"]);
+    assert_eq!(resumed["studies"], whole["studies"]);
+    assert_eq!(
+        results(&folder.0.join("killed")),
+        results(&folder.0.join("whole"))
+    );
+}
+
+#[test]
+fn two_processes_share_a_ledger() {
+    let folder = Folder::new("shared", &long());
+    let other = folder
+        .command(&["sweep.yaml", "-o", "shared", "--format", "json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mine = folder.json(&["sweep.yaml", "-o", "shared"]);
+    let other = other.wait_with_output().expect("it has ended");
+    let other: Value = serde_json::from_slice(&other.stdout).expect("JSON");
+    assert_eq!(mine["studies"], other["studies"]);
+}
+
+#[test]
+fn a_reading_that_is_new_is_taken_and_a_band_decides_the_exit_code() {
+    let folder = Folder::new("band", SWEEP);
+    folder.json(&["sweep.yaml"]);
+    let more = "  - {name: low, table: collectives, column: busbw_gbytes_per_s, take: least, band: [1e6, 2e6]}\n";
+    folder.write("sweep.yaml", &format!("{SWEEP}{more}"));
+    let output = folder.sweep(&["sweep.yaml"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stdout).contains("\nlow\n"), "{output:?}");
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_remedy() {
+    let swept = |change: &str| {
+        let folder = Folder::new("mistakes", &format!("scenario: scenario.yaml\n{change}\n"));
+        let output = folder.sweep(&["sweep.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{change}: {output:?}");
+        assert!(!folder.0.join("sweeps").exists(), "{change}");
+        text(&output.stderr)
+    };
+    for (change, expected) in [
+        ("axis: {}", "did you mean `axes`?"),
+        ("axes: {fabric.spine: [1, 2]}", "did you mean `spines`?"),
+        (
+            "variants: {a: {fabric.load_balancing: {kind: ecpm}}}",
+            "did you mean `ecmp`?",
+        ),
+        (
+            "readings: [{name: a, column: jct_n}]",
+            "did you mean `jct_ns`?",
+        ),
+    ] {
+        let error = swept(change);
+        assert!(error.contains(expected), "{change}: {error}");
+    }
+    let folder = Folder::new("missing", "scenario: other.yaml\n");
+    let output = folder.sweep(&["sweep.yaml"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("other.yaml"), "{output:?}");
+    let output = Folder::new("only", SWEEP).sweep(&["sweep.yaml", "--only", "spary"]);
+    assert!(
+        text(&output.stderr).contains("did you mean `spray`?"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_study_is_run_from_any_folder() {
+    let folder = Folder::new("study", SWEEP);
+    let study = folder.0.join("mine");
+    fs::create_dir_all(&study).expect("a folder");
+    fs::write(study.join("scenario.yaml"), SCENARIO).expect("a file");
+    let table = "case,metric,published,band_low,band_high,gate,reason\na,completion_time_ms,0.05,0.001,10,required,wide\n";
+    fs::write(study.join("measured.csv"), table).expect("a file");
+    let description = "title = \"mine\"\nsource = \"none\"\n[published]\ntable = \"measured\"\nrows = {}\n\n[[variants]]\nname = \"pure\"\nabout = \"as it is\"\n\n[[readings]]\ncase = \"a\"\nrow = {case = \"a\"}\nreading = \"completion_time_ms\"\nvariant = \"pure\"\n";
+    fs::write(study.join("study.toml"), description).expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_tenter"))
+        .args(["study", "run", "./mine"])
+        .current_dir(&folder.0)
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("match"), "{output:?}");
+}
