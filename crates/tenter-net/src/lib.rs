@@ -23,7 +23,6 @@ mod ecn;
 pub mod headroom;
 pub mod impairment;
 pub mod input_queued;
-mod journal;
 pub mod load_balancing;
 mod medium;
 mod notices;

@@ -9,7 +9,7 @@ mod wire;
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
 
-use crate::buffer::{Admission, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
+use crate::buffer::{Admission, PausesBy, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::departures::Departures;
 use crate::input_queued::Crossbar;
 use crate::load_balancing::Balancer;
@@ -354,20 +354,15 @@ impl Switch {
         medium: &mut M,
     ) {
         let now = packet.at;
-        let frame = u64::from(packet.frame_bytes);
-        let place = Place {
-            input,
-            output: number,
-            queue,
-        };
-        let before = self.ports[usize::from(number)].bytes_in(queue);
-        let mut admission = self.buffer.admission(place, before, frame);
+        let port = &self.ports[usize::from(number)];
+        let frame = port.queued_frame(input, queue, packet);
+        let mut admission = self.buffer.admission(&frame);
         // What has not been carried out yet can only have made room.
         if !self.buffer.is_armed()
-            && (admission != Admission::Stored || self.buffer.needs_exact(place, before, frame))
+            && (admission != Admission::Stored || self.buffer.needs_exact(&frame))
         {
             self.bring_to(now, medium);
-            admission = self.buffer.admission(place, before, frame);
+            admission = self.buffer.admission(&frame);
         }
         let port = &mut self.ports[usize::from(number)];
         if admission == Admission::Refused {
@@ -376,13 +371,13 @@ impl Switch {
         }
         port.store((packet, input, queue), &self.rules, medium);
         if self.crossbar.is_some() {
-            // Before words go out, each behind what its port sends: this is nothing it may send.
+            // Before control frames go out, each behind what its port sends: this is nothing it may send.
             port.leave_to_crossbar(queue);
         }
         self.active[usize::from(number) / 64] |= 1 << (number % 64);
-        self.buffer.charge(admission, place, (before, frame), now);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        self.buffer.charge(admission, frame, now);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
     }
 
@@ -400,24 +395,24 @@ impl Switch {
         }
     }
 
-    /// Tells senders what has become due. Each word goes out behind what its own port starts at or
-    /// before `now`, which may make room and so make others due.
-    fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    /// Sends pending control frames. Each goes out behind what its own port starts at or before
+    /// `now`, which may make room and so more control frames pending.
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
         // Where senders go by credit, all departures are there at all times.
         let fresh = self.departures.is_empty() && !self.buffer.grants_credit();
-        while let Some(mut due) = self.buffer.take_due() {
-            let port = &mut self.ports[usize::from(due.port)];
+        while let Some(mut control) = self.buffer.take_pending() {
+            let port = &mut self.ports[usize::from(control.port)];
             let mut around = PortEnv {
                 rules: &self.rules,
                 buffer: &mut self.buffer,
             };
             port.advance(now, &mut around, medium);
-            let class = self.class_of[usize::from(due.queue)];
+            let class = self.class_of[usize::from(control.queue)];
             if let Some(signals) = &mut self.signals {
-                signals.extend(&mut due, class, now);
+                signals.extend(&mut control, class, now);
             }
-            port.tell(class, due, now, medium);
-            self.departures.enter(due.port, port);
+            port.send_pending(class, control, now, medium);
+            self.departures.enter(control.port, port);
         }
         if !self.buffer.is_armed() {
             self.departures.clear();
@@ -522,7 +517,7 @@ impl Switch {
     /// Repeats the pauses that are due at `now`.
     fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.buffer.refresh(now);
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
     }
 
     /// The link of a port goes down at `now`, up to which everything has been done; what was under
@@ -594,7 +589,7 @@ impl Switch {
     /// Ends a change from outside: sends what has become due, and looks anew when ports send.
     fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.wake_crossbar(now);
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
         if self.buffer.is_armed() {
             for number in 0..self.ports.len() as u16 {
                 self.enter_departure(number);
@@ -681,8 +676,8 @@ impl Switch {
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(port)].advance(now, &mut around, medium);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
     }
 }

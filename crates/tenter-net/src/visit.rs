@@ -148,13 +148,13 @@ impl Switch {
         let certain = self.buffer.all_fit(arriving, &self.buffer.bounds(queues))
             || self.all_fit_exactly(arrivals, turns, arriving);
         if certain {
-            self.buffer.foresee(arriving, queues, end);
+            self.buffer.open_journal_if_peak(arriving, queues, end);
         }
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the accounts
-    /// of these very arrivals are.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the
+    /// queues and priority groups of these very arrivals are.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -174,12 +174,12 @@ impl Switch {
             }
             let queue = self.rules.queue(packet);
             let waiting = self.ports[usize::from(turns.port(place))].bytes_in(queue);
-            let account = self.buffer.account((input, queue), waiting);
+            let fill = self.buffer.fill(input, queue, waiting);
             debug_assert!(
-                Some(account) <= self.buffer.bounds(1 << queue)[queue],
-                "an account is fuller than its bound"
+                Some(fill) <= self.buffer.bounds(1 << queue)[queue],
+                "a queue or priority group is fuller than its bound"
             );
-            fullest[queue] = fullest[queue].max(Some(account));
+            fullest[queue] = fullest[queue].max(Some(fill));
         }
         self.buffer.all_fit(arriving, &fullest)
     }
@@ -216,7 +216,7 @@ impl Switch {
         }
         busy.clear();
         turns.keep(busy);
-        self.buffer.settle();
+        self.buffer.close_journal();
         (next != NEVER).then_some(next)
     }
 

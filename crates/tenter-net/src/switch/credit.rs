@@ -47,8 +47,8 @@ impl Switch {
             port.look(queue, now);
             self.active[usize::from(number) / 64] |= 1 << (number % 64);
         }
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
         self.enter_departure(number);
     }
@@ -61,7 +61,7 @@ impl Switch {
         let queue = self.rules.queue(packet);
         if packet.kind == PacketKind::LostCredit {
             self.buffer.adjust_credit((number, queue), packet.sequence);
-            self.send_due(now, medium);
+            self.flush_control(now, medium);
         } else {
             self.ports[usize::from(number)].hear(queue, packet.sequence, now);
         }

@@ -100,8 +100,8 @@ impl Switch {
             }
         }
         self.crossbar = Some(crossbar);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
         let ports = &self.ports;
         if let Some(crossbar) = &mut self.crossbar {
