@@ -33,7 +33,7 @@ pub use pauses::{PausesBy, PriorityGroupRecord};
 
 use crate::class::{CLASSES, ClassSpec, Limit};
 use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
-use crate::spec::{BufferSharing, UNLIMITED_POOL};
+use crate::memory::{BufferSharing, UNLIMITED_POOL};
 
 const NEVER: u64 = u64::MAX;
 
@@ -326,17 +326,17 @@ impl SharedBuffer {
     #[inline(always)]
     pub(crate) fn charge(&mut self, admission: Admission, frame: QueuedFrame, now: u64) {
         if self.journal.is_open() {
-            self.journal.charge(&frame, now);
+            self.journal.charge(frame, now);
             return;
         }
         if admission == Admission::Headroom {
-            self.charge_headroom(frame.place, frame.bytes, frame.others, now);
+            self.charge_headroom(frame.place(), frame.bytes, frame.others, now);
             return;
         }
-        let queue = frame.place.queue;
-        let index = self.memory.group(frame.place.input, queue);
+        let queue = frame.queue;
+        let index = self.memory.group(frame.input, queue);
         let rules = &self.memory.classes[queue];
-        let number = self.memory.pool_of(rules, frame.place);
+        let number = self.memory.pool_of(rules, frame.place());
         let pool = &mut self.memory.pools[number];
         if rules.lossless.is_none() {
             self.certificate.raise(queue, frame.queue_bytes());
@@ -352,17 +352,40 @@ impl SharedBuffer {
             Watch::Pool(limit, _) => {
                 self.certificate.raise(queue, group.used);
                 if pool.used > limit {
-                    self.pauses.pause_all(&self.memory, frame.place, now);
+                    self.pause_all(frame.place(), now);
                 }
             }
             Watch::Queue => {
                 let queue_bytes = frame.queue_bytes();
                 self.certificate.raise(queue, queue_bytes);
                 let is_over = !within(&rules.limit, &before, queue_bytes);
-                self.pauses
-                    .on_queued(&self.memory, frame.place, queue_bytes, is_over, now);
+                self.on_queued(frame.place(), queue_bytes, is_over, now);
             }
         }
+    }
+
+    // The hot path hands these one pointer: two of them would cost it registers.
+
+    #[inline(never)]
+    fn pause_all(&mut self, place: Place, now: u64) {
+        self.pauses.pause_all(&self.memory, place, now);
+    }
+
+    #[inline(never)]
+    fn on_queued(&mut self, place: Place, queue_bytes: u64, is_over: bool, now: u64) {
+        self.pauses
+            .on_queued(&self.memory, place, queue_bytes, is_over, now);
+    }
+
+    #[inline(never)]
+    fn on_released(&mut self, place: Place, queue_bytes: u64, now: u64) {
+        self.pauses
+            .on_released(&self.memory, place, queue_bytes, now);
+    }
+
+    #[inline(never)]
+    fn free_shared_headroom(&mut self, port: u16, bytes: u64) {
+        self.memory.free_shared_headroom(port, bytes);
     }
 
     /// Stores a frame in headroom, and pauses its sender.
@@ -371,13 +394,12 @@ impl SharedBuffer {
         self.memory.store_in_headroom(place, bytes);
         match self.memory.classes[place.queue].watch {
             Watch::Group => {}
-            Watch::Pool(..) => self.pauses.pause_all(&self.memory, place, now),
+            Watch::Pool(..) => self.pause_all(place, now),
             Watch::Queue => {
                 let queue_bytes = others + bytes;
                 self.certificate.raise(place.queue, queue_bytes);
                 let is_over = self.memory.is_over(place, queue_bytes);
-                self.pauses
-                    .on_queued(&self.memory, place, queue_bytes, is_over, now);
+                self.on_queued(place, queue_bytes, is_over, now);
             }
         }
         let group = self.memory.group(place.input, place.queue) as u32;
@@ -391,22 +413,23 @@ impl SharedBuffer {
     )]
     #[inline(always)]
     pub(crate) fn release(&mut self, frame: QueuedFrame, now: u64) {
-        let queue = frame.place.queue;
+        let queue = frame.queue;
         if self.private_limits[queue] != NEVER {
             if self.inputs.is_some() {
-                self.give_back((frame.place.input, queue), frame.bytes as u16);
+                self.give_back((frame.input, queue), frame.bytes as u16);
             }
             return;
         }
         if self.journal.is_open() {
-            self.journal.release(&frame, now);
+            self.journal.release(frame, now);
             return;
         }
-        self.memory.remove(&frame);
+        let from_headroom = self.memory.remove(frame);
+        if from_headroom > 0 {
+            self.free_shared_headroom(frame.input, from_headroom);
+        }
         if self.pauses.any() {
-            let others = frame.others;
-            self.pauses
-                .on_released(&self.memory, frame.place, others, now);
+            self.on_released(frame.place(), frame.others, now);
         }
     }
 

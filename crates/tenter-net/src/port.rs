@@ -7,15 +7,14 @@ mod input_queued;
 use tenter_engine::{EventList, prefetch, prefetch_at};
 
 use crate::arrivals_by_port::ArrivalsByPort;
-use crate::buffer::{Admission, ControlMessage, PendingControl, Place, QueuedFrame, SharedBuffer};
-use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt};
+use crate::buffer::{Admission, ControlMessage, PendingControl, QueuedFrame, SharedBuffer};
+use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
-use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
 
 /// What went through the sending side of a port.
@@ -68,18 +67,18 @@ pub(crate) struct PortRules {
 }
 
 impl PortRules {
-    pub(crate) fn new(spec: &SwitchSpec, seed: u32) -> PortRules {
+    pub(crate) fn new(classes: &[ClassSpec], seed: u32) -> PortRules {
         let marking = |at: MarkAt| -> u8 {
-            let queues = spec.classes.iter().enumerate();
+            let queues = classes.iter().enumerate();
             let marks = |(_, of): &(usize, &ClassSpec)| of.ecn.is_some_and(|ecn| ecn.mark_at == at);
             queues.filter(marks).map(|(queue, _)| 1 << queue).sum()
         };
         PortRules {
-            discipline: Discipline::new(&spec.classes),
-            queue_of: spec.queue_of_class(),
+            discipline: Discipline::new(classes),
+            queue_of: queue_of_class(classes),
             marking: marking(MarkAt::Enqueue),
             marking_late: marking(MarkAt::Dequeue),
-            ecn: spec.classes.iter().map(|class| class.ecn).collect(),
+            ecn: classes.iter().map(|class| class.ecn).collect(),
             seed,
         }
     }
@@ -279,7 +278,9 @@ impl Port {
             let others = self.bytes_in(queue);
             self.store((packet, input, queue), around.rules, medium);
             let frame = QueuedFrame {
-                place: self.place(input, queue),
+                input,
+                output: self.transmitter.port(),
+                queue,
                 bytes: u64::from(packet.frame_bytes),
                 others,
             };
@@ -291,19 +292,11 @@ impl Port {
     #[inline]
     pub(crate) fn queued_frame(&self, input: u16, queue: usize, packet: &Packet) -> QueuedFrame {
         QueuedFrame {
-            place: self.place(input, queue),
-            bytes: u64::from(packet.frame_bytes),
-            others: self.queues[queue].bytes,
-        }
-    }
-
-    /// Where a frame of a queue waits that came through another port.
-    #[inline]
-    fn place(&self, input: u16, queue: usize) -> Place {
-        Place {
             input,
             output: self.transmitter.port(),
             queue,
+            bytes: u64::from(packet.frame_bytes),
+            others: self.queues[queue].bytes,
         }
     }
 
@@ -572,7 +565,9 @@ impl Port {
         self.bytes -= frame;
         if around.buffer.is_booked(number) {
             let left = QueuedFrame {
-                place: self.place(input, number),
+                input,
+                output: self.transmitter.port(),
+                queue: number,
                 bytes: frame,
                 others: before - frame,
             };

@@ -20,7 +20,7 @@ use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spra
 use crate::signals::Signals;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
-use crate::visit::VisitCounts;
+use crate::visit_counts::VisitCounts;
 use crate::watchdog::WatchdogSpec;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
@@ -67,7 +67,7 @@ impl Switch {
         let quantum_ps = transmitters.iter().map(|wire| wire.pause_time(1));
         let quantum_ps = quantum_ps.collect();
         let queues = spec.classes.len();
-        let rules = PortRules::new(spec, seed);
+        let rules = PortRules::new(&spec.classes, seed);
         let ports = transmitters.into_iter();
         let ports = ports.map(|wire| Port::new(wire, queues, rules.marking_late));
         let ports: Vec<Port> = ports.collect();

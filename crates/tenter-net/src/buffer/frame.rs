@@ -20,9 +20,15 @@ impl Place {
 }
 
 /// A frame that joins an output queue or leaves it.
+///
+/// It has no [`Place`] in it: a struct in a struct would be kept in memory on the hot path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedFrame {
-    pub(crate) place: Place,
+    /// The port it came through.
+    pub(crate) input: u16,
+    /// The port it leaves by.
+    pub(crate) output: u16,
+    pub(crate) queue: usize,
     /// Its frame bytes.
     pub(crate) bytes: u64,
     /// Frame bytes of all others in the queue.
@@ -30,6 +36,16 @@ pub(crate) struct QueuedFrame {
 }
 
 impl QueuedFrame {
+    /// Where it waits.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            input: self.input,
+            output: self.output,
+            queue: self.queue,
+        }
+    }
+
     /// Frame bytes of the queue with this frame in it.
     #[inline]
     pub(crate) fn queue_bytes(&self) -> u64 {

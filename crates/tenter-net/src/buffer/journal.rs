@@ -133,15 +133,15 @@ impl Journal {
 
     /// A frame is stored.
     #[inline]
-    pub(crate) fn charge(&mut self, frame: &QueuedFrame, now: u64) {
+    pub(crate) fn charge(&mut self, frame: QueuedFrame, now: u64) {
         self.charged_bytes += frame.bytes;
-        self.charged_queues |= 1 << frame.place.queue;
+        self.charged_queues |= 1 << frame.queue;
         self.enter(frame, now, CHARGE);
     }
 
     /// A frame leaves.
     #[inline]
-    pub(crate) fn release(&mut self, frame: &QueuedFrame, now: u64) {
+    pub(crate) fn release(&mut self, frame: QueuedFrame, now: u64) {
         let is_late = self.paused_at == now;
         self.counts.late_releases += u64::from(is_late);
         let kind = if is_late { LATE_RELEASE } else { RELEASE };
@@ -149,7 +149,7 @@ impl Journal {
     }
 
     #[inline]
-    fn enter(&mut self, frame: &QueuedFrame, now: u64, kind: u64) {
+    fn enter(&mut self, frame: QueuedFrame, now: u64, kind: u64) {
         debug_assert!(
             now >= self.origin && now - self.origin < REACH,
             "a visit goes back further than a journal can"
@@ -160,14 +160,13 @@ impl Journal {
         } else {
             (frame.queue_bytes(), -bytes)
         };
-        let place = frame.place;
         self.entries.push(Entry {
             queue_bytes,
             instant: ((now - self.origin) << KIND_BITS | kind) as u32,
             change,
-            port: place.input,
-            output: place.output,
-            queue: place.queue as u8,
+            port: frame.input,
+            output: frame.output,
+            queue: frame.queue as u8,
         });
     }
 
@@ -259,11 +258,13 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::Journal;
-    use crate::buffer::{Place, QueuedFrame};
+    use crate::buffer::QueuedFrame;
 
     fn frame(port: u16, bytes: u64) -> QueuedFrame {
         QueuedFrame {
-            place: Place::of_input(port, 0),
+            input: port,
+            output: port,
+            queue: 0,
             bytes,
             others: 0,
         }
@@ -284,12 +285,12 @@ mod tests {
         let mut journal = Journal::default();
         journal.open(5_000);
         journal.begin_port();
-        journal.charge(&frame(0, 100), 2_000);
-        journal.charge(&frame(1, 100), 1_000);
+        journal.charge(frame(0, 100), 2_000);
+        journal.charge(frame(1, 100), 1_000);
         journal.note_pause(2_000);
-        journal.release(&frame(2, 100), 2_000);
+        journal.release(frame(2, 100), 2_000);
         journal.begin_port();
-        journal.release(&frame(3, 100), 2_000);
+        journal.release(frame(3, 100), 2_000);
         assert_eq!(journal.charged_bytes(), 200);
         journal.close();
         assert_eq!(journal.entries().len(), 4);
@@ -305,7 +306,7 @@ mod tests {
         for port in 0..7 {
             journal.begin_port();
             for step in 0..100 {
-                journal.charge(&frame(port, 1), 500_000 + u64::from(port) + step * 1_009);
+                journal.charge(frame(port, 1), 500_000 + u64::from(port) + step * 1_009);
             }
         }
         journal.close();

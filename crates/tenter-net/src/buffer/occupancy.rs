@@ -3,7 +3,7 @@
 use super::frame::{Place, QueuedFrame};
 use super::limits::{ClassRules, Pool, Watch, fits, shared_more, within};
 use crate::class::ClassSpec;
-use crate::spec::{BufferSharing, UNLIMITED_POOL};
+use crate::memory::{BufferSharing, UNLIMITED_POOL};
 
 const NEVER: u64 = u64::MAX;
 
@@ -169,7 +169,7 @@ impl Occupancy {
     /// What would become of a frame that is to wait.
     #[inline]
     pub(super) fn admission(&self, frame: &QueuedFrame) -> Admission {
-        let place = frame.place;
+        let place = frame.place();
         let rules = &self.classes[place.queue];
         let pool = &self.pools[self.pool_of(rules, place)];
         if rules.lossless.is_none() {
@@ -202,10 +202,10 @@ impl Occupancy {
     /// senders: only the exact state can decide that.
     #[inline]
     pub(super) fn needs_exact(&self, frame: &QueuedFrame) -> bool {
-        let rules = &self.classes[frame.place.queue];
-        let pool = &self.pools[self.pool_of(rules, frame.place)];
+        let rules = &self.classes[frame.queue];
+        let pool = &self.pools[self.pool_of(rules, frame.place())];
         let before = if rules.lossless.is_some() {
-            self.group_of(frame.place).used
+            self.group_of(frame.place()).used
         } else {
             frame.others
         };
@@ -238,37 +238,38 @@ impl Occupancy {
         }
     }
 
-    /// Takes a frame out: of headroom first, where its priority group has any.
+    /// Takes a frame out: of headroom first, where its priority group has any. Returns the bytes
+    /// that were there, which ports may share.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a third of it"
     )]
     #[inline(always)]
-    pub(super) fn remove(&mut self, frame: &QueuedFrame) {
-        let place = frame.place;
+    pub(super) fn remove(&mut self, frame: QueuedFrame) -> u64 {
+        let place = frame.place();
         let index = self.group(place.input, place.queue);
         let rules = &self.classes[place.queue];
         let number = self.pool_of(rules, place);
         let pool = &mut self.pools[number];
         if rules.lossless.is_none() {
             pool.used -= shared_more(rules, frame.others, frame.bytes);
-            return;
-        }
-        let group = &mut self.groups[index];
-        let from_headroom = group.headroom.min(frame.bytes);
-        group.headroom -= from_headroom;
-        let rest = frame.bytes - from_headroom;
-        group.used -= rest;
-        pool.used -= shared_more(rules, group.used, rest);
-        if from_headroom > 0 {
-            self.free_shared_headroom(place.input, from_headroom);
+            0
+        } else {
+            let group = &mut self.groups[index];
+            let from_headroom = group.headroom.min(frame.bytes);
+            group.headroom -= from_headroom;
+            let rest = frame.bytes - from_headroom;
+            group.used -= rest;
+            pool.used -= shared_more(rules, group.used, rest);
+            from_headroom
         }
     }
 
     /// As [`Occupancy::remove`], for where that is seldom.
     #[inline(never)]
-    pub(super) fn remove_seldom(&mut self, frame: &QueuedFrame) {
-        self.remove(frame);
+    pub(super) fn remove_seldom(&mut self, frame: QueuedFrame) {
+        let from_headroom = self.remove(frame);
+        self.free_shared_headroom(frame.input, from_headroom);
     }
 
     /// Whether a pool may become fuller than ever when `stored` bytes join these queues, one bit
@@ -282,8 +283,8 @@ impl Occupancy {
         })
     }
 
-    #[inline(never)]
-    fn free_shared_headroom(&mut self, port: u16, bytes: u64) {
+    /// Bytes of headroom that ports share are free again.
+    pub(super) fn free_shared_headroom(&mut self, port: u16, bytes: u64) {
         let own = self.headroom_pool_of(port);
         if let Some(pool) = self.headroom_pools.get_mut(own) {
             pool.used -= bytes;

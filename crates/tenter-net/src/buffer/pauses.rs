@@ -146,7 +146,6 @@ impl Pauses {
 
     /// A frame has joined its queue, which holds `queue_bytes` with it and whose class pauses by
     /// the length of output queues: by `is_over` its sender, too.
-    #[inline(never)]
     pub(super) fn on_queued(
         &mut self,
         memory: &Occupancy,
@@ -164,7 +163,6 @@ impl Pauses {
     }
 
     /// A frame has left its queue, which holds `queue_bytes` without it, while a sender is paused.
-    #[inline(never)]
     pub(super) fn on_released(
         &mut self,
         memory: &Occupancy,
@@ -256,7 +254,6 @@ impl Pauses {
     }
 
     /// Pauses all senders of a frame's class whose frames come into the same pool.
-    #[inline(never)]
     pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: u64) {
         let (queue, rules) = (place.queue, &memory.classes[place.queue]);
         let Watch::Pool(_, scope) = rules.watch else {

@@ -53,8 +53,10 @@ fn replay_entries<'a>(
                 // Left of a pause that has been forgotten.
                 let bytes = u64::from(entry.change.unsigned_abs());
                 memory.pools[number] = pool;
-                memory.remove_seldom(&QueuedFrame {
-                    place,
+                memory.remove_seldom(QueuedFrame {
+                    input: place.input,
+                    output: place.output,
+                    queue,
                     bytes,
                     others: entry.queue_bytes - bytes,
                 });

@@ -1,4 +1,4 @@
-use super::{Admission, Place, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer};
+use super::{Admission, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer};
 use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
 
 const LOSSLESS: usize = 0;
@@ -36,7 +36,9 @@ type Step = (u64, bool, (u16, usize), u64);
 
 fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
     QueuedFrame {
-        place: Place::of_input(port, queue),
+        input: port,
+        output: port,
+        queue,
         bytes: FRAME,
         others,
     }

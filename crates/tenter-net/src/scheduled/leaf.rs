@@ -5,13 +5,13 @@ mod prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use self::prefetch::BLOCK;
 use tenter_engine::{EventList, Output};
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, Place, QueuedFrame, SharedBuffer};
+use crate::buffer::{Admission, QueuedFrame, SharedBuffer};
 use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
+use crate::memory::UNLIMITED_POOL;
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
 use crate::port::{Port, PortEnv, PortRules};
 use crate::scheduled::ahead::Ahead;
@@ -19,9 +19,9 @@ use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
 use crate::scheduled::reassembly::Assembly;
 use crate::scheduled::slots::Slots;
+use crate::scheduled::spec::{HostPlace, ScheduledSpec};
+use crate::scheduled::spray::Spray;
 use crate::scheduled::voq::Voq;
-use crate::scheduled::{HostPlace, ScheduledSpec, Spray};
-use crate::spec::UNLIMITED_POOL;
 
 /// The control link from a leaf to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,10 @@ impl Leaf {
     }
 }
 
+/// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
+/// ahead, that memory one block, and where packets go from there at the start of their own block.
+const BLOCK: usize = 16;
+
 /// At a port that leads to another switch.
 const NO_HOST: u32 = u32::MAX;
 
@@ -305,7 +309,9 @@ impl AtWork<'_> {
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
         let waiting = QueuedFrame {
-            place: Place::of_input(input, class),
+            input,
+            output: input,
+            queue: class,
             bytes: frame,
             others: before,
         };
@@ -405,7 +411,9 @@ impl AtWork<'_> {
         let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
         let (mut packet, number) = voq.pop(&mut leaf.slots)?;
         let left = QueuedFrame {
-            place: Place::of_input(packet.stored_from(), class),
+            input: packet.stored_from(),
+            output: packet.stored_from(),
+            queue: class,
             bytes: u64::from(packet.frame_bytes),
             others: voq.bytes(),
         };
