@@ -371,7 +371,7 @@ impl Switch {
         }
         port.store((packet, input, queue), &self.rules, medium);
         if self.crossbar.is_some() {
-            // Before control frames go out, each behind what its port sends: this is nothing it may send.
+            // Before control frames go out, each behind what its port sends: not behind this frame.
             port.leave_to_crossbar(queue);
         }
         self.active[usize::from(number) / 64] |= 1 << (number % 64);

@@ -8,8 +8,8 @@ const NEVER: u64 = u64::MAX;
 /// What happens at one instant, in order.
 const RELEASE: u64 = 0;
 const CHARGE: u64 = 1;
-/// A frame that a pause frame has let go at this very instant: pause frames take effect after frames
-/// have arrived.
+/// A frame that a pause frame has resumed at this very instant: pause frames take effect after
+/// frames have arrived.
 const LATE_RELEASE: u64 = 2;
 
 /// No visit goes back further than this before its end, in ps: about 1 ms.

@@ -31,7 +31,8 @@ fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
     (buffer.pools().collect(), groups.collect())
 }
 
-/// A frame is stored, or leaves, at an instant: its priority group, and what others its queue holds.
+/// A frame is stored, or leaves, at an instant: its priority group, and the bytes of the others in
+/// its queue.
 type Step = (u64, bool, (u16, usize), u64);
 
 fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
