@@ -3,9 +3,12 @@
 mod circuit;
 mod credit;
 mod input_queued;
+mod model;
 mod signals;
 mod wire;
 
+use model::Model;
+pub use model::SwitchModel;
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
 
@@ -16,7 +19,8 @@ use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortEnv, PortRules};
-use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spray};
+use crate::scheduled::spray::Spray;
+use crate::scheduled::{AtWork, Leaf, LeafRecord};
 use crate::signals::Signals;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
@@ -47,22 +51,21 @@ pub struct Switch {
     /// Filled only while senders are paused.
     departures: Departures,
     pub(crate) visits: VisitCounts,
-    /// What it has more as a leaf of a scheduled fabric.
-    pub(crate) leaf: Option<Box<Leaf>>,
+    /// What it has of its model alone.
+    pub(crate) model: Model,
     /// What it has to do with signals to senders, if anything.
     pub(crate) signals: Option<Box<Signals>>,
-    /// What its frames pass that wait at its inputs, if they do.
-    pub(crate) crossbar: Option<Box<Crossbar>>,
 }
 
 impl Switch {
     /// The switch at `node` of the topology, number `index` among the switches, with the
-    /// transmitters of its ports in order.
+    /// transmitters of its ports in order, after one of the models.
     pub fn new(
         (node, index, seed): (u32, u32, u32),
         spec: &SwitchSpec,
         transmitters: Vec<Transmitter>,
         headrooms: &Headrooms,
+        model: SwitchModel<'_>,
     ) -> Switch {
         let quantum_ps = transmitters.iter().map(|wire| wire.pause_time(1));
         let quantum_ps = quantum_ps.collect();
@@ -70,13 +73,26 @@ impl Switch {
         let rules = PortRules::new(&spec.classes, seed);
         let ports = transmitters.into_iter();
         let ports = ports.map(|wire| Port::new(wire, queues, rules.marking_late));
-        let ports: Vec<Port> = ports.collect();
+        let mut ports: Vec<Port> = ports.collect();
         let mut buffer = SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps);
         buffer.share(&spec.sharing, ports.len());
+        if let SwitchModel::Credit(credit) = model {
+            buffer.divide(credit, ports.len());
+            ports
+                .iter_mut()
+                .for_each(|port| port.send_by_credit(credit));
+        }
+        let balancer = if let SwitchModel::Spine { spec, seed, name } = model {
+            let spray = Spray::new(spec.spray, ports.len(), (seed, name));
+            Balancer::of_spine(spray, ports.len())
+        } else {
+            Balancer::new(&spec.load_balancing, ports.len())
+        };
         Switch {
             node,
             index,
-            balancer: Balancer::new(&spec.load_balancing, ports.len()),
+            balancer,
+            model: Model::new(model, &ports, queues),
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
             departures: Departures::new(ports.len()),
@@ -85,23 +101,8 @@ impl Switch {
             buffer,
             rules,
             class_of: spec.classes.iter().map(|class| class.class).collect(),
-            leaf: None,
             signals: None,
-            crossbar: None,
         }
-    }
-
-    /// Makes it a leaf of a scheduled fabric, before anything has happened.
-    pub fn become_leaf(&mut self, spec: &ScheduledSpec, wiring: LeafWiring) {
-        let leaf = Leaf::new(spec, wiring, &self.ports, self.class_of.len());
-        self.leaf = Some(Box::new(leaf));
-    }
-
-    /// Makes it a spine of a scheduled fabric, which spreads what goes to a leaf over all links
-    /// that lead there. `seed` is that of the trial, `name` its own.
-    pub fn become_spine(&mut self, spec: &ScheduledSpec, (seed, name): (u64, &str)) {
-        let spray = Spray::new(spec.spray, self.ports.len(), (seed, name));
-        self.balancer = Balancer::of_spine(spray, self.ports.len());
     }
 
     /// Packets that would wait for more than so long at every circuit straight to their leaf take
@@ -118,7 +119,7 @@ impl Switch {
 
     /// What it has counted as a leaf of a scheduled fabric, if it is one.
     pub fn leaf_record(&self) -> Option<LeafRecord> {
-        self.leaf.as_ref().map(|leaf| leaf.record())
+        self.model.leaf().map(Leaf::record)
     }
 
     /// Frame bytes that wait in a class, at output ports or, in a leaf of a scheduled fabric, in
@@ -128,7 +129,7 @@ impl Switch {
         let mut note = |frame: &Packet| {
             bytes[usize::from(frame.stored_from())] += u64::from(frame.frame_bytes);
         };
-        match &self.leaf {
+        match self.model.leaf() {
             Some(leaf) => leaf.waiting_in(queue).for_each(&mut note),
             None => self
                 .ports
@@ -141,7 +142,7 @@ impl Switch {
     /// The parts a leaf of a scheduled fabric works with; `None` for any other switch.
     #[inline]
     pub(crate) fn at_work(&mut self) -> Option<AtWork<'_>> {
-        let leaf = self.leaf.as_deref_mut()?;
+        let leaf = self.model.leaf_mut()?;
         Some(AtWork {
             leaf,
             ports: &mut self.ports,
@@ -315,14 +316,24 @@ impl Switch {
     /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
     #[inline]
     pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
-        if self.buffer.grants_credit() {
-            self.offer_by_credit(packet, (input, number), medium);
-            return;
+        match self.model {
+            Model::OutputQueued | Model::Leaf(_) => {
+                self.offer_to_output(packet, input, number, medium);
+            }
+            Model::Credit => self.offer_by_credit(packet, (input, number), medium),
+            Model::InputQueued(_) => self.offer_to_crossbar(packet, (input, number), medium),
         }
-        if self.crossbar.is_some() {
-            self.offer_to_crossbar(packet, (input, number), medium);
-            return;
-        }
+    }
+
+    #[expect(clippy::inline_always, reason = "once a packet; a part of `offer`")]
+    #[inline(always)]
+    fn offer_to_output<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        number: u16,
+        medium: &mut M,
+    ) {
         let now = packet.at;
         let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
@@ -370,7 +381,7 @@ impl Switch {
             return;
         }
         port.store((packet, input, queue), &self.rules, medium);
-        if self.crossbar.is_some() {
+        if self.model.crossbar().is_some() {
             // Before control frames go out, each behind what its port sends: not behind this frame.
             port.leave_to_crossbar(queue);
         }
@@ -509,7 +520,8 @@ impl Switch {
         if self.buffer.next_refresh() == now {
             self.refresh(now, medium);
         }
-        if self.crossbar.as_ref().is_some_and(|of| of.next() == now) {
+        let crossbar = self.model.crossbar();
+        if crossbar.is_some_and(|of| of.next() == now) {
             self.match_inputs(now, medium);
         }
     }
@@ -548,7 +560,7 @@ impl Switch {
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(number)].link_down(now, under_way, &mut around, medium);
-        if let Some(crossbar) = &mut self.crossbar {
+        if let Some(crossbar) = self.model.crossbar_mut() {
             crossbar.clear(number);
         }
         self.settle(now, medium);
@@ -624,11 +636,8 @@ impl Switch {
     pub fn next_timer(&self) -> Option<u64> {
         let pause = self.buffer.next_refresh();
         let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
-        let of_leaf = self
-            .leaf
-            .as_ref()
-            .map_or(u64::MAX, |leaf| leaf.next_timer());
-        let of_crossbar = self.crossbar.as_ref().map_or(u64::MAX, |of| of.next());
+        let of_leaf = self.model.leaf().map_or(u64::MAX, Leaf::next_timer);
+        let of_crossbar = self.model.crossbar().map_or(u64::MAX, Crossbar::next);
         let next = pause.min(quality).min(of_leaf).min(of_crossbar);
         (next != u64::MAX).then_some(next)
     }
@@ -636,7 +645,7 @@ impl Switch {
     /// Does everything that happens before `end`; returns when something next happens of its own.
     #[inline]
     pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
-        if self.crossbar.is_some() {
+        if self.model.crossbar().is_some() {
             self.fire_before(end, medium);
             return self.next_timer();
         }

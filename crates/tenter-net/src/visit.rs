@@ -49,7 +49,7 @@ impl Switch {
         if let Some(mut leaf) = self.at_work() {
             return leaf.visit(arrivals, (end, routing), medium);
         }
-        if self.crossbar.is_some() {
+        if self.model.crossbar().is_some() {
             return self.visit_inputs(arrivals, (end, routing), medium);
         }
         if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {

@@ -31,5 +31,4 @@ pub use cell::CellSpec;
 pub(crate) use leaf::{AtWork, Leaf};
 pub use leaf::{LeafRecord, LeafWiring, Peer};
 pub use spec::{HostPlace, IndicationSpec, ScheduledSpec};
-pub(crate) use spray::Spray;
 pub use spray::SprayKind;

@@ -37,7 +37,7 @@ impl Switch {
                     break;
                 };
                 let input = packet.stored_from();
-                if let Some(crossbar) = &mut self.crossbar {
+                if let Some(crossbar) = self.model.crossbar_mut() {
                     crossbar.take_away((input, number, queue));
                 }
                 packet.at = now;

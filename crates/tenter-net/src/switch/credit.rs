@@ -4,20 +4,12 @@
 //! wherever it waits meanwhile; what has become free goes back to the sender. As every departure
 //! may do that, the switch carries them out in the order of time.
 
-use crate::credit::{CreditSpec, LaneBuffer};
+use crate::credit::LaneBuffer;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::switch::Switch;
 
 impl Switch {
-    /// Sends by credit and grants it, before anything has happened.
-    pub fn work_by_credit(&mut self, spec: &CreditSpec) {
-        self.buffer.divide(spec, self.ports.len());
-        for port in &mut self.ports {
-            port.send_by_credit(spec);
-        }
-    }
-
     /// The input buffer of a port and a queue, where senders go by credit.
     pub fn input_buffer(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
         self.buffer.input(port, queue)
