@@ -78,9 +78,9 @@ impl Switch {
         buffer.share(&spec.sharing, ports.len());
         if let SwitchModel::Credit(credit) = model {
             buffer.divide(credit, ports.len());
-            ports
-                .iter_mut()
-                .for_each(|port| port.send_by_credit(credit));
+            for port in &mut ports {
+                port.send_by_credit(credit);
+            }
         }
         let balancer = if let SwitchModel::Spine { spec, seed, name } = model {
             let spray = Spray::new(spec.spray, ports.len(), (seed, name));
