@@ -1,8 +1,6 @@
-//! What one part has to report: both halves of each flow, and the digest.
+//! What one part has to report: both halves of each flow.
 
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
-use tenter_net::SENT_UNIT_PS;
-use tenter_record::Digest;
 
 use super::jobs::JobPlan;
 
@@ -28,7 +26,7 @@ impl FlowKey {
     }
 }
 
-/// The receiver's half of a flow. Latencies are in units of [`SENT_UNIT_PS`].
+/// The receiver's half of a flow. Latencies are in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
@@ -81,16 +79,11 @@ pub(crate) struct PartitionRecords {
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
     /// Marks of delivered flows and their turns, where there are any.
     pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
-    pub(crate) digest: Digest,
     /// Scratch space of [`Host`](crate::Host).
     pub(crate) released: Vec<u32>,
     /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
     pub(crate) done: Vec<Acknowledged>,
 }
-
-/// First words of the digest's records.
-const DELIVERED: u64 = 1;
-const ACKNOWLEDGED: u64 = 2;
 
 impl PartitionRecords {
     /// The records of a part of a network with these jobs.
@@ -105,16 +98,6 @@ impl PartitionRecords {
     }
 
     pub(crate) fn delivered(&mut self, key: FlowKey, turn: u32, delivery: &Delivery) {
-        self.digest.add(&[
-            DELIVERED,
-            key.pack(),
-            u64::from(turn),
-            delivery.at,
-            u64::from(delivery.accepted_frames),
-            delivery.accepted_bytes,
-            delivery.latency_sum * SENT_UNIT_PS,
-            u64::from(delivery.latency_max) * SENT_UNIT_PS,
-        ]);
         if let Some(bytes) = &mut self.endless[usize::from(key.job)] {
             *bytes += delivery.accepted_bytes;
             return;
@@ -149,16 +132,6 @@ impl PartitionRecords {
     pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
         let key = FlowKey::unpack(done.request.tag);
         let turn = done.request.group;
-        self.digest.add(&[
-            ACKNOWLEDGED,
-            key.pack(),
-            u64::from(turn),
-            done.request.posted,
-            done.first_sent,
-            done.at,
-            done.sent_frames,
-            done.sent_bytes,
-        ]);
         if self.endless[usize::from(key.job)].is_some() {
             return;
         }

@@ -4,12 +4,8 @@
 use tenter_net::{
     CLASSES, LaneBuffer, LaneCredit, Packet, PacketKind, Switch, Transmitter, credit_blocks,
 };
-use tenter_record::Digest;
 
 use crate::network::{Driver, NodeModel};
-
-/// Marks its records in the digest.
-const LANES: u64 = 12;
 
 /// The lanes of a port: of each the class, the credit of its sending end and the buffer of its
 /// receiving end; none where nothing is sent by credit.
@@ -52,19 +48,6 @@ pub(crate) fn sent(driver: &impl Driver) -> u64 {
         ports.map(|port| updates(model, port).0).sum()
     };
     driver.nodes().map(of_node).sum()
-}
-
-/// Adds what the lanes of a port have counted to the digest; nothing where there are none.
-pub(crate) fn add(node: &NodeModel, (number, port): (u64, u16), digest: &mut Digest) {
-    for (class, credit, buffer) in lanes(node, port) {
-        if credit.updates() + buffer.updates() + buffer.high_water_bytes() > 0 {
-            let (sent, limit) = credit.counted();
-            let place = [LANES, number, u64::from(port), u64::from(class)];
-            let sums = [u64::from(sent), u64::from(limit), credit.updates()];
-            let held = [buffer.high_water_bytes(), buffer.updates()];
-            digest.add(&[&place[..], &sums, &held].concat());
-        }
-    }
 }
 
 /// Compares what the sending end of a link has counted in blocks with what its receiving end has,

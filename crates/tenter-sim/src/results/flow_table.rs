@@ -78,6 +78,7 @@ pub(crate) struct FlowTable {
     /// Scratch space: those flows in the order in which they are booked, and rows made of them.
     order: Vec<Complete>,
     rows: Vec<FlowRow>,
+    /// That of all rows.
     pub(crate) digest: Digest,
     flows_booked: u64,
     /// Flows of jobs under test that have arrived, and all that there will be.
@@ -198,8 +199,6 @@ impl FlowTable {
         context: &Context,
         partition_records: &mut PartitionRecords,
     ) {
-        self.digest
-            .merge(std::mem::take(&mut partition_records.digest));
         for (sum, bytes) in self
             .received_bytes
             .iter_mut()
@@ -259,6 +258,7 @@ impl FlowTable {
             self.touch(flows);
             rows.clear();
             rows.extend(flows.iter().map(|flow| self.book_one(context, flow)));
+            self.digest.add_rows(&rows);
             take(&rows)?;
         }
         self.order = order;

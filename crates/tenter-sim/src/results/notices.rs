@@ -1,13 +1,8 @@
-//! What load balancers' notices add to counters and digest: nothing where none are sent.
+//! Notices of load balancers that switches have sent to each other.
 
-use tenter_endpoint::Nic;
 use tenter_net::Switch;
-use tenter_record::Digest;
 
 use crate::network::{Driver, NodeModel};
-
-/// Marks its records in the digest.
-const NOTICES: u64 = 11;
 
 /// Notices that a switch has sent and received, over all its ports.
 pub(crate) fn of_switch(switch: &Switch) -> (u64, u64) {
@@ -25,23 +20,4 @@ pub(crate) fn sent(driver: &impl Driver) -> u64 {
         NodeModel::Switch(switch) => Some(of_switch(switch).0),
     });
     switches.sum()
-}
-
-/// Adds a switch's to the digest.
-pub(crate) fn add(switch: &Switch, node: u64, digest: &mut Digest) {
-    let ((sent, received), moves) = (of_switch(switch), switch.moves());
-    if sent + received > 0 {
-        digest.add(&[NOTICES, node, sent, received, moves]);
-    }
-    if switch.host_notices() > 0 {
-        digest.add(&[NOTICES, node, switch.host_notices()]);
-    }
-}
-
-/// Adds a NIC's to the digest.
-pub(crate) fn add_nic(nic: &Nic, node: u64, digest: &mut Digest) {
-    let (received, moves) = nic.reroutes();
-    if received > 0 {
-        digest.add(&[NOTICES, node, received, moves]);
-    }
 }

@@ -1,14 +1,11 @@
-//! Signals to senders: who is behind a packet, and what came of them.
+//! Signals to senders: what came of them.
 
 use tenter_endpoint::{Nic, Reaction};
-use tenter_net::{Cause, Switch};
-use tenter_record::{Digest, ReactionRow, SignalRow};
+use tenter_net::Cause;
+use tenter_record::{ReactionRow, SignalRow};
 use tenter_units::Time;
 
 use crate::network::{Driver, NodeModel};
-
-/// Marks its records in the digest.
-const SIGNALS: u64 = 14;
 
 /// What switches have told senders, switch after switch.
 pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
@@ -76,29 +73,4 @@ pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
         reactions.map(move |of| row((node, nic), of))
     });
     rows.collect()
-}
-
-/// Adds what a switch has counted to the digest; nothing where it has to do with no signals.
-pub(crate) fn add_switch(switch: &Switch, node: u64, digest: &mut Digest) {
-    let Some(record) = switch.signal_record() else {
-        return;
-    };
-    digest.add(&[SIGNALS, node, record.sent, record.suppressed]);
-    digest.add(&[record.converted, record.own_senders, record.covered]);
-    digest.add(&[record.cache_hits, record.cache_refused]);
-}
-
-/// Adds how fast a NIC was told to the digest.
-pub(crate) fn add_nic(nic: &Nic, node: u64, ended: u64, digest: &mut Digest) {
-    for (receiver, cause, of) in nic.reactions().iter() {
-        let [least, mean, most] = of.extremes();
-        digest.add(&[SIGNALS, node, u64::from(receiver), cause as u64, of.count()]);
-        digest.add(&[
-            least,
-            mean,
-            most,
-            of.per_mille(500),
-            nic.held(receiver, ended),
-        ]);
-    }
 }

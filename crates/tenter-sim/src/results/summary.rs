@@ -2,8 +2,8 @@
 
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::impairment::TesterAction;
-use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
 use tenter_plan::{CENTRAL_BELOW, PowerProfile};
 use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
@@ -23,7 +23,6 @@ use super::notices;
 use super::outcome::Outcome;
 use super::power;
 use super::queue_changes;
-use super::signals;
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -36,17 +35,6 @@ pub(crate) struct Trial<'a> {
     /// For each job why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
-
-/// Records of the digest that are not a flow's.
-const SWITCH_PORT: u64 = 3;
-const NIC: u64 = 4;
-const COLLECTIVE: u64 = 5;
-const SWITCH_QUEUE: u64 = 6;
-const SWITCH_POOL: u64 = 7;
-const NIC_PAUSES: u64 = 8;
-const NIC_CONTROL: u64 = 9;
-const LINK_FAULTS: u64 = 10;
-const LEAF: u64 = 11;
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
@@ -103,22 +91,11 @@ pub(crate) fn outcome<D: Driver>(
 ) -> Outcome {
     let context = driver.context();
     counters::count(driver, trial.ended, &mut counts);
-    let mut digest = flow_table.digest;
-    add_counters(driver, trial.ended, &mut digest);
-    for port in &counts.ports {
-        let lost = [port.lost_frames, port.lost_bytes, port.lost_pause_frames];
-        let unsent = [port.unsent_frames, port.unsent_bytes, port.watchdog_storms];
-        let dropped = [port.watchdog_dropped_frames, port.watchdog_dropped_bytes];
-        if [lost, unsent].concat() != [0; 6] || dropped != [0; 2] {
-            digest.add(&[LINK_FAULTS, u64::from(port.node), u64::from(port.port)]);
-            digest.add(&[&lost[..], &unsent, &dropped].concat());
-        }
-    }
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
     for index in 0..context.jobs.len() {
         let tallies = &flow_table.tallies[index];
-        let rows = collective_rows((context, trial.ideals), index, tallies, &mut digest);
+        let rows = collective_rows((context, trial.ideals), index, tallies);
         let job = job_row(driver, flow_table, (index, &rows), &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
@@ -126,6 +103,8 @@ pub(crate) fn outcome<D: Driver>(
             collectives: rows,
         });
     }
+    let flow_sizes = flow_sizes(context, flow_table);
+    let digest = digest(flow_table, &jobs, &flow_sizes, &counts);
     let totals = totals(driver, flow_table.flows_booked(), &counts);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
     // Counters go on behind the last job, until the network is empty.
@@ -142,7 +121,7 @@ pub(crate) fn outcome<D: Driver>(
         notes: Vec::new(),
         // It takes further runs.
         interference: Vec::new(),
-        flow_sizes: flow_sizes(context, flow_table),
+        flow_sizes,
         totals,
         power: None,
         engine: engine(driver, trial.threads, trial.ended, digest),
@@ -163,133 +142,34 @@ pub(crate) fn outcome<D: Driver>(
     outcome
 }
 
-/// Every counter of every node is part of the digest.
-fn add_counters<D: Driver>(driver: &D, ended: u64, digest: &mut Digest) {
-    let topology = driver.context().topology();
-    for (node, model) in driver.nodes() {
-        for port in 0..topology.nodes[node as usize].ports.len() as u16 {
-            credit::add(model, (u64::from(node), port), digest);
-        }
-        let node = u64::from(node);
-        match model {
-            NodeModel::Host(host) => {
-                let (frames, bytes) = host.nic().transmitter().sent();
-                let c = host.nic().counters();
-                digest.add(&[
-                    NIC,
-                    node,
-                    frames,
-                    bytes,
-                    c.received_frames,
-                    c.received_bytes,
-                ]);
-                digest.add(&[
-                    NIC,
-                    node,
-                    c.data_packets,
-                    c.out_of_sequence,
-                    c.duplicate_request,
-                ]);
-                digest.add(&[
-                    NIC,
-                    node,
-                    c.nak_sent,
-                    c.packet_seq_err,
-                    c.local_ack_timeout_err,
-                ]);
-                let pauses = nic_pauses(host.nic(), ended);
-                let dropped = nic_dropped(host.nic());
-                if pauses.0 + pauses.1 + pauses.2 + c.marked_packets + dropped > 0 {
-                    digest.add(&[NIC_PAUSES, node, pauses.0, pauses.1, pauses.2]);
-                    digest.add(&[NIC_PAUSES, node, c.marked_packets, dropped]);
-                }
-                signals::add_nic(host.nic(), node, ended, digest);
-                notices::add_nic(host.nic(), node, digest);
-                let told = [c.np_cnp_sent, c.rp_cnp_handled, c.given_up, c.out_of_order];
-                if told != [0; 4] {
-                    digest.add(&[NIC_CONTROL, node]);
-                    digest.add(&told);
-                }
-            }
-            NodeModel::Switch(switch) => {
-                for (number, port) in (0..).zip(switch.ports()) {
-                    let c = port.counters();
-                    let place = [SWITCH_PORT, node, u64::from(number)];
-                    let sent = [c.sent_frames, c.sent_bytes, switch.received(number).0];
-                    let dropped = [c.dropped_frames, c.dropped_bytes, c.queue_high_water_bytes];
-                    digest.add(&[place, sent, dropped].concat());
-                }
-                add_pauses(switch, node, ended, digest);
-                add_leaf(switch, node, digest);
-                notices::add(switch, node, digest);
-                signals::add_switch(switch, node, digest);
-            }
-        }
+/// The digest of the rows of all tables that every trial has; those of flows are in it as they were
+/// booked.
+fn digest(
+    flow_table: &FlowTable,
+    jobs: &[JobSummary],
+    flow_sizes: &[FlowSizeRow],
+    counts: &Counts,
+) -> Digest {
+    let mut digest = flow_table.digest;
+    for JobSummary { job, collectives } in jobs {
+        digest.add_row(job);
+        digest.add_rows(collectives);
     }
+    digest.add_rows(flow_sizes);
+    counts.add_to(&mut digest);
+    digest
 }
 
-/// What a leaf of a scheduled fabric adds to the digest; nothing elsewhere.
-fn add_leaf(switch: &Switch, node: u64, digest: &mut Digest) {
-    let Some(record) = switch.leaf_record() else {
-        return;
-    };
-    let bytes = [record.accepted.1, record.sent.1, record.given_up.1];
-    let told = [record.control_messages, record.credits];
-    let most = [record.voq_high_water_bytes, record.voqs_high_water_bytes];
-    digest.add(&[&[LEAF, node], &bytes[..], &told, &most].concat());
-    digest.add(&[record.reorder_high_water]);
-}
-
-/// What classes, marks and pauses add to the digest: nothing where there are none, so that a fabric
-/// without them keeps its digest.
-fn add_pauses(switch: &Switch, node: u64, ended: u64, digest: &mut Digest) {
-    for (number, port) in (0..).zip(switch.ports()) {
-        for queue in 0..switch.classes().len() {
-            let (record, paused) = port.paused(queue, ended);
-            let ingress = switch.ingress(number, queue, ended);
-            let marked = port.queue_counters(queue).marked_frames;
-            let counters = [
-                record.xoff_frames,
-                record.xon_frames,
-                paused,
-                ingress.paused,
-                ingress.headroom_high_water_bytes,
-                marked,
-            ];
-            if counters != [0; 6] {
-                let place = [SWITCH_QUEUE, node, u64::from(number), queue as u64];
-                digest.add(&place);
-                digest.add(&counters);
-            }
-        }
-    }
-    for (number, pool) in switch.pools().enumerate() {
-        if let Some(high_water) = pool.high_water_bytes {
-            digest.add(&[SWITCH_POOL, node, number as u64, high_water]);
-        }
-    }
-}
-
-fn collective_rows(
-    of: (&Context, &Ideals),
-    job: usize,
-    tallies: &[Tally],
-    digest: &mut Digest,
-) -> Vec<CollectiveRow> {
+fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Vec<CollectiveRow> {
     let (context, ideals) = of;
     let begun = (0..tallies.len() as u32).map(|number| {
         let plan = &context.jobs[job];
         (plan.turn(number).index, plan.size_bytes(number))
     });
     let times = ideals.of(context, job, begun);
-    let rows = (0..).zip(tallies).map(|(number, tally)| {
-        let row = collective_row((context, &times), (job, number), tally);
-        let end = row.end.map_or(u64::MAX, Time::ps);
-        let turn = [job as u64, u64::from(row.index), u64::from(row.iteration)];
-        digest.add(&[COLLECTIVE, turn[0], turn[1], turn[2], row.start.ps(), end]);
-        row
-    });
-    rows.collect()
+    let rows = (0..).zip(tallies);
+    rows.map(|(number, tally)| collective_row((context, &times), (job, number), tally))
+        .collect()
 }
 
 fn collective_row(
@@ -434,19 +314,6 @@ fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
         .iter()
         .map(|&host| context.topology.cable(host, 0).rate);
     rates.min().unwrap_or_default()
-}
-
-/// Pause frames a NIC has received that stopped a class and that let one go on, and how long its
-/// classes were stopped, in ps.
-fn nic_pauses(nic: &Nic, ended: u64) -> (u64, u64, u64) {
-    (0..CLASSES as u8).fold((0, 0, 0), |sum, class| {
-        let (record, paused) = nic.paused(class, ended);
-        (
-            sum.0 + record.xoff_frames,
-            sum.1 + record.xon_frames,
-            sum.2 + paused,
-        )
-    })
 }
 
 fn nic_dropped(nic: &Nic) -> u64 {
