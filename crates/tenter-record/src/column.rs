@@ -137,8 +137,8 @@ pub trait Row: Sized + 'static {
     /// The columns, in the order of the file.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Hands over the values of the columns that the row holds itself, in their order: neither those
-    /// that follow from others of the row nor names that are looked up.
+    /// Hands over the values of the columns that the row holds itself, in their order: neither
+    /// those that follow from others of the row nor names that are looked up.
     fn cells(&self, take: impl FnMut(Cell<'_>));
 }
 

@@ -26,7 +26,8 @@ impl FlowKey {
     }
 }
 
-/// The receiver's half of a flow. Latencies are in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+/// The receiver's half of a flow. Latencies are in units of
+/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,

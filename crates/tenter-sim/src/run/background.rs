@@ -19,8 +19,8 @@ impl<D: Driver> EdgeActor<D> for Background {
         self.stop_at.unwrap_or(NEVER)
     }
 
-    fn next_if_empty(&self, _: &World<'_, D>) -> u64 {
-        self.stop_at.unwrap_or(NEVER)
+    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+        self.stop_at.map_or(NEVER, |at| at.min(world.limit))
     }
 
     /// Says when background jobs are cut off, once the last of the others has ended or is known to

@@ -8,7 +8,7 @@ use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};
 
 use super::actor::{EdgeActor, NEVER};
-use super::world::World;
+use super::world::{JobState, World};
 
 /// Starts collectives, and books those that have ended.
 #[derive(Debug)]
@@ -21,9 +21,13 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     }
 
     fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
-        let is_overdue = world.jobs.iter().any(|job| job.overdue);
-        let overdue = if is_overdue { world.limit } else { NEVER };
-        overdue.min(self.next(world))
+        let is_left = |job: &JobState| job.overdue || job.next_start.is_some();
+        if world.jobs.iter().any(is_left) {
+            // However late a start is, the trial is not over before its limit.
+            self.next(world).min(world.limit)
+        } else {
+            NEVER
+        }
     }
 
     /// Books every collective that has ended and says when the job's next one starts. One whose
