@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn cells_of_a_row_matter() {
         let row = FlowRow::default();
-        let base = of_rows(&[row.clone()]);
+        let base = of_rows(std::slice::from_ref(&row));
         let others = [
             FlowRow {
                 cnp_frames: 1,
@@ -224,7 +224,10 @@ mod tests {
                 ..row.clone()
             },
         ];
-        let mut digests: Vec<Digest> = others.iter().map(|row| of_rows(&[row.clone()])).collect();
+        let mut digests: Vec<Digest> = others
+            .iter()
+            .map(|row| of_rows(std::slice::from_ref(row)))
+            .collect();
         digests.extend([base, of_rows(&[row.clone(), row]), Digest::new()]);
         for (index, digest) in digests.iter().enumerate() {
             assert!(!digests[..index].contains(digest), "case {index}");

@@ -179,7 +179,7 @@ impl Circuits {
                 self.decide(now.saturating_add(reconfiguration), Step::Light(of));
             }
             Step::Forget(of) => {
-                leave_out(&mut world.routes, world.driver.fabric(0).topology(), &of)
+                leave_out(&mut world.routes, world.driver.fabric(0).topology(), &of);
             }
             Step::Light(of) => {
                 self.come_up(world, &of);
