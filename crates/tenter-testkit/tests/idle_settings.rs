@@ -151,10 +151,10 @@ fn written_case(text: &str) -> Case {
     }
 }
 
-/// What a run leaves, or how it fails: a digest of all tables but of columns that only name what was
-/// set. These are the ports that a seed draws for queue pairs, and how many queue pairs a hash sends
-/// where. Tables have the numbers of queues in them, which change when a class is left out; then
-/// those without them stand for all.
+/// What a run leaves, or how it fails: a digest of all tables but of columns that only name what
+/// was set. These are the ports that a seed draws for queue pairs, and how many queue pairs a hash
+/// sends where. Tables have the numbers of queues in them, which change when a class is left out;
+/// then those without them stand for all.
 fn result(plan: &Plan, renumbered: bool) -> String {
     let engine = Engine::Windowed {
         threads: 1,
