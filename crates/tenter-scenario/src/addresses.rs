@@ -6,11 +6,11 @@ use std::net::Ipv4Addr;
 use tenter_endpoint::NicAddress;
 use tenter_topology::Topology;
 
-use crate::decode::{Field, Section};
 use crate::hosts::{HostNames, HostRef};
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Section};
+use tenter_notation::tree::Node;
 
 const ADDRESSES: KeyTable = KeyTable {
     title: "`endpoint.addresses`",
@@ -85,7 +85,7 @@ pub(crate) struct AddressPlan {
 }
 
 /// Where the pool is spoken of.
-type Place = Option<crate::diagnostics::Location>;
+type Place = Option<tenter_notation::diagnostics::Location>;
 
 struct Override {
     host: HostRef,

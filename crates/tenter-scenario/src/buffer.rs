@@ -14,11 +14,11 @@ use tenter_units::Bytes;
 use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
-use crate::diagnostics::{Problems, quote};
 use crate::endpoint::Endpoint;
 use crate::switch::{BufferDraft, SwitchDraft};
 use crate::switch_tiers::{TierDraft, section_of};
-use crate::tree::{Node, Value};
+use tenter_notation::diagnostics::{Problems, quote};
+use tenter_notation::tree::{Node, Value};
 
 /// What a switch model is completed with.
 pub(crate) struct Around<'a> {

@@ -8,12 +8,12 @@ use tenter_topology::{
 };
 use tenter_units::Time;
 
-use crate::decode::{Field, Read, Section, split_remedy};
-use crate::diagnostics::Problems;
 use crate::switching::Switching;
 use crate::topologies::DELAYS;
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section, split_remedy};
+use tenter_notation::diagnostics::Problems;
 use tenter_plan::{
     CircuitChange, CircuitPlan, OnChange, SIMULATED_MAX, SteeringController, SteeringDemand,
     SteeringPlan,

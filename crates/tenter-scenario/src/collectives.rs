@@ -5,13 +5,13 @@ use tenter_workload::collective::{CollectiveKind, Distances, ScaleUp};
 use tenter_workload::sizes::SizeList;
 use tenter_workload::{CollectiveRun, Compute};
 
-use crate::decode::{Field, Section, split_remedy};
-use crate::diagnostics::Location;
 use crate::groups;
 use crate::topologies::{DELAYS, read_rate};
-use crate::tree::{Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Section, split_remedy};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Node, Value};
 
 const COLLECTIVE: KeyTable = KeyTable {
     title: "`jobs[].collectives[]`",

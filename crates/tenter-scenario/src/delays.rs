@@ -8,7 +8,7 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
 use crate::endpoint::first_acknowledgement;
-use crate::tree::{Node, Value};
+use tenter_notation::tree::{Node, Value};
 
 /// The line that the delays of TIMELY's paper are measured on.
 const TIMELY_LINE: Rate = Rate::from_gbps(10);

@@ -8,15 +8,15 @@ use tenter_workload::collective::ScaleUp;
 
 use crate::addresses::{self, AddressPlan};
 use crate::congestion;
-use crate::decode::{Field, Read, Section};
 use crate::delays;
-use crate::diagnostics::Location;
 use crate::entropy::{self, EntropyDraft};
 use crate::pcie;
 use crate::scale_up;
-use crate::tree::{Entry, Node};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Entry, Node};
 
 const ENDPOINT: KeyTable = KeyTable {
     title: "`endpoint`",

@@ -4,12 +4,12 @@ use tenter_endpoint::{Entropy, NicSpec, RerouteSpec};
 use tenter_net::load_balancing::LoadBalancing;
 
 use crate::buffer::Around;
-use crate::decode::{Read, Section};
-use crate::diagnostics::Location;
 use crate::endpoint::Endpoint;
 use crate::load_balancing::Reordering;
 use tenter_config::Presence::Default;
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Location;
 use tenter_plan::LinkImpairment;
 
 const ENTROPY: KeyTable = KeyTable {

@@ -4,10 +4,10 @@ use tenter_topology::{
     Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, NodeKind, TopologySpec,
 };
 
-use crate::decode::Section;
 use crate::topologies::{COUNTS, DELAYS, Places, RATE_ORIGIN, read_list, read_rate};
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::Section;
 
 /// The keys of this kind.
 pub(crate) const EXPLICIT: KeyTable = KeyTable {

@@ -4,8 +4,6 @@ use tenter_plan::PowerProfile;
 use tenter_topology::TopologySpec;
 
 use crate::circuits::{self, CircuitDraft};
-use crate::decode::{Read, Section};
-use crate::diagnostics::Location;
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::power;
 use crate::profiles;
@@ -16,6 +14,8 @@ use crate::switching::{self, SwitchingDraft};
 use crate::topologies::{self, Places};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Location;
 
 const FABRIC: KeyTable = KeyTable {
     title: "`fabric`",

@@ -4,10 +4,10 @@ use tenter_engine::Stream;
 use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
-use crate::decode::{Field, Read, Section};
 use crate::links::{LinkName, find_host, find_switch};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section};
 use tenter_plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
 
 const FAULTS: KeyTable = KeyTable {

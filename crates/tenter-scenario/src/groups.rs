@@ -2,9 +2,9 @@
 
 use tenter_workload::collective::{CollectiveKind, Groups};
 
-use crate::decode::{Read, Section};
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section};
 
 const GROUPS: KeyTable = KeyTable {
     title: "`jobs[].collectives[].groups`",

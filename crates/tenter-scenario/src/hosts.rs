@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tenter_topology::Topology;
 use tenter_units::Rate;
 
-use crate::decode::{Field, suggestion};
-use crate::diagnostics::{Location, Problems, quote};
 use crate::endpoint::Endpoint;
+use tenter_notation::decode::{Field, suggestion};
+use tenter_notation::diagnostics::{Location, Problems, quote};
 
 /// A host as written.
 #[derive(Clone, Debug, PartialEq)]

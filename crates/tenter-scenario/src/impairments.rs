@@ -4,10 +4,10 @@ use tenter_net::PacketKind;
 use tenter_net::impairment::{HOLD_MAX, Probability, Strikes, TesterAction};
 use tenter_topology::{CableEnd, Topology};
 
-use crate::decode::{Field, Read, Section, suggestion};
 use crate::links::{LinkName, find_host};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section, suggestion};
 use tenter_plan::{LinkImpairment, RulePlan};
 
 const IMPAIRMENT: KeyTable = KeyTable {

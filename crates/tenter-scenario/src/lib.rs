@@ -39,10 +39,7 @@ mod classes;
 mod collectives;
 mod congestion;
 mod copies;
-mod decode;
 mod delays;
-mod diagnostics;
-mod emit;
 mod endpoint;
 mod entropy;
 mod explicit_fabric;
@@ -54,12 +51,10 @@ mod groups;
 mod host_notices;
 mod hosts;
 mod impairments;
-mod import;
 mod jobs;
 mod links;
 mod load;
 mod load_balancing;
-mod overrides;
 mod pcie;
 mod power;
 mod presets;
@@ -75,15 +70,9 @@ mod source_flow_control;
 mod switch;
 mod switch_tiers;
 mod switching;
-mod toml;
 mod topologies;
-mod tree;
-mod yaml;
 
-pub use decode::suggestion;
-pub use diagnostics::{Diagnostics, Position, Problem};
 pub use files::Files;
-pub use import::{Fragment, import_sonic};
 pub use load::{
     Format, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_without,
     text_of,
@@ -91,3 +80,5 @@ pub use load::{
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;
+pub use tenter_notation::decode::suggestion;
+pub use tenter_notation::diagnostics::{Diagnostics, Position, Problem};

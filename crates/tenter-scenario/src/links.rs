@@ -2,7 +2,7 @@
 
 use tenter_topology::{CableEnd, Topology};
 
-use crate::decode::{Field, suggestion};
+use tenter_notation::decode::{Field, suggestion};
 
 /// A link as written.
 pub(crate) struct LinkName<'p> {

@@ -4,13 +4,13 @@ use tenter_endpoint::{DmaRates, PcieSpec};
 use tenter_units::Rate;
 use tenter_workload::Job;
 
-use crate::decode::{Field, Read, Section, suggestion};
-use crate::diagnostics::{Location, quote};
 use crate::endpoint::Endpoint;
 use crate::hosts::{HostNames, HostRef};
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section, suggestion};
+use tenter_notation::diagnostics::{Location, quote};
+use tenter_notation::tree::Node;
 
 const PCIE: KeyTable = KeyTable {
     title: "`endpoint.nic.pcie`",

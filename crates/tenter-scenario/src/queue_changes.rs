@@ -3,11 +3,11 @@
 use tenter_topology::Topology;
 use tenter_units::Time;
 
-use crate::decode::{Field, Read, Section, suggestion};
-use crate::diagnostics::quote;
 use crate::switching::Switching;
 use tenter_config::Presence::Default;
 use tenter_config::{Key, key};
+use tenter_notation::decode::{Field, Read, Section, suggestion};
+use tenter_notation::diagnostics::quote;
 use tenter_plan::{QueueChanges, SIMULATED_MAX};
 
 /// How `observe` names the ports, and how many changes of each it records.

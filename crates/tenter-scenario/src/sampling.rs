@@ -8,8 +8,8 @@ use tenter_workload::Job;
 use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::collective::CollectiveKind;
 
-use crate::decode::{Read, Section};
-use crate::tree::Node;
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::tree::Node;
 
 /// Samples of a run in which nothing ever waits; others last longer and have more.
 const SAMPLES: u64 = 500;

@@ -3,9 +3,9 @@
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use crate::buffer::Around;
-use crate::decode::Section;
 use tenter_config::Presence::Default;
 use tenter_config::{Component, Form, Key, KeyTable, Value, key};
+use tenter_notation::decode::Section;
 
 /// The key in the section of the host.
 pub(crate) const KEY: Key = Key {

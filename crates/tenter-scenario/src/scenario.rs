@@ -8,9 +8,7 @@ use tenter_workload::Job;
 
 use crate::circuits::CircuitDraft;
 use crate::congestion;
-use crate::decode::{Read, Section};
 use crate::delays;
-use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
 use crate::faults::FaultDraft;
@@ -25,7 +23,6 @@ use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
 use crate::topologies::Places;
-use crate::tree::Node;
 use crate::{
     addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
     host_notices, impairments, load_balancing, power, reach, scale_up, source_flow_control, switch,
@@ -33,6 +30,9 @@ use crate::{
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::Node;
 use tenter_plan::{
     CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
 };

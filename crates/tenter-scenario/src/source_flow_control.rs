@@ -5,11 +5,11 @@ use tenter_net::{
 };
 use tenter_units::Bytes;
 
-use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::Node;
 
 const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
     title: "`fabric.source_flow_control`",

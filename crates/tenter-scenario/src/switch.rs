@@ -9,14 +9,14 @@ use tenter_net::{
 use tenter_units::{Bytes, Time};
 
 use crate::classes::{self, Around, CAPACITY_MAX, ClassDraft, Turn};
-use crate::decode::{Field, Read, Section};
-use crate::diagnostics::{Location, Problems, quote};
 use crate::profiles::{self, Profile};
 use crate::switch_tiers::{self, TierDraft};
 use crate::switching::credit;
-use crate::tree::{Entry, Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::{Location, Problems, quote};
+use tenter_notation::tree::{Entry, Node, Value};
 use tenter_plan::Device;
 
 const SWITCH: KeyTable = KeyTable {

@@ -2,12 +2,12 @@
 
 use tenter_topology::Topology;
 
-use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
 use crate::switch::{self, SwitchDraft};
-use crate::tree::{Entry, Node};
 use tenter_config::Presence::{self, Default, Depends, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::{Entry, Node};
 
 const AS_USUAL: Presence = Depends("as in `fabric.switch`");
 

@@ -11,11 +11,11 @@ use tenter_net::{ClassSpec, CreditSpec, PfcTrigger, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
 
-use crate::decode::{Field, Read, Section};
-use crate::diagnostics::{Location, Problems, quote};
-use crate::tree::{Entry, Node, Value};
 use tenter_config::Presence::Default;
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::{Location, Problems, quote};
+use tenter_notation::tree::{Entry, Node, Value};
 
 const SWITCHING: KeyTable = KeyTable {
     title: "`fabric.switching`",

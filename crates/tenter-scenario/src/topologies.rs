@@ -6,12 +6,12 @@ use tenter_topology::{
 };
 use tenter_units::{Rate, Time};
 
-use crate::decode::{Field, Read, Section, split_remedy};
-use crate::diagnostics::{Location, Problems};
 use crate::explicit_fabric;
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section, split_remedy};
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::Node;
 
 pub(crate) const RATE_ORIGIN: &str =
     "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";

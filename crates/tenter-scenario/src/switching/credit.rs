@@ -7,12 +7,12 @@ use tenter_net::{
 };
 use tenter_units::Time;
 
-use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
 use crate::switching::Around;
-use crate::tree::{Entry, Node};
 use tenter_config::Presence::Default;
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::{Entry, Node};
 
 pub(crate) const CREDIT: KeyTable = KeyTable {
     title: "`fabric.switching` with `kind: credit-based`",

@@ -3,11 +3,11 @@
 use tenter_net::Scheduling;
 use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 
-use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
 use crate::switching::Around;
 use tenter_config::Presence::Default;
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::{Location, Problems};
 
 pub(crate) const INPUT_QUEUED: KeyTable = KeyTable {
     title: "`fabric.switching` with `kind: input-queued`",

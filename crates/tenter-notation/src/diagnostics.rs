@@ -16,17 +16,22 @@ const LABEL_WIDTH: usize = 64;
 
 /// A stretch of one source: the scenario file (source 0) or the text of an override (1, 2, …).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Location {
-    pub(crate) source: usize,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub struct Location {
+    /// Which text.
+    pub source: usize,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
 }
 
 /// One text that was read, and what to call it in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
-    pub(crate) name: String,
-    pub(crate) text: String,
+pub struct Source {
+    /// What messages call it.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
 }
 
 /// One thing that is wrong (or, in a warning, odd) and what to do about it.
@@ -67,7 +72,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// One problem that stands for the whole input, before there is any text to point into.
-    pub(crate) fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
+    pub fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
         let sources = vec![Source {
             name: source_name.to_owned(),
             text: String::new(),
@@ -216,7 +221,7 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
 }
 
 /// Text without anything a terminal would obey.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -229,7 +234,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// A user's word in backticks: without control characters, and cut when long.
-pub(crate) fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     const LONGEST: usize = 48;
     let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());
     if word.chars().nth(LONGEST).is_some() {
@@ -240,7 +245,7 @@ pub(crate) fn quote(word: &str) -> String {
 
 /// Where problems are gathered while a scenario is read.
 #[derive(Debug, Default)]
-pub(crate) struct Problems {
+pub struct Problems {
     found: RefCell<Vec<Found>>,
     incomplete: Cell<bool>,
 }
@@ -255,7 +260,7 @@ struct Found {
 
 impl Problems {
     /// Notes one problem.
-    pub(crate) fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
+    pub fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
         let mut found = self.found.borrow_mut();
         if found.len() < PROBLEMS_MAX {
             found.push(Found { at, message, help });
@@ -265,17 +270,17 @@ impl Problems {
     }
 
     /// Whether no more are kept; what reads long lists then stops.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.found.borrow().len() >= PROBLEMS_MAX
     }
 
     /// Whether none was noted.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()
     }
 
     /// The problems in the order of the text, with their places; those of no place come first.
-    pub(crate) fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
+    pub fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
         let mut found = self.found.into_inner();
         found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
         let problems = found
