@@ -38,9 +38,15 @@ pub fn default_of<T: Component>() -> T {
 ///     /// A key that must be given.
 ///     required: Type, in BOUNDS;
 ///     /// A key whose default depends on those before it.
-///     other: Type = by FUNCTION(name) "half of `name`", in BOUNDS;
+///     other: Type = by FUNCTION | name | "half of `name`", in BOUNDS;
+///     /// A key whose default is filled in before the component is read.
+///     filled: Type = filled "that of the profile", in BOUNDS;
 /// }
 /// ```
+///
+/// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
+/// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to say
+/// one thing: of both an override wins.
 ///
 /// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
 /// Without that it is `Copy`, and `Default` follows from the defaults.
@@ -81,11 +87,14 @@ macro_rules! component {
     };
     (
         @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
+        $(either $one:literal, $other:literal;)?
         $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty
                 $(= $default:literal)?
                 $(= by $by:path | $($of:ident),+ | $words:literal)?
+                $(= filled $filled:literal)?
+                $(= absent $absent:literal)?
                 $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
         )*
         $(check $rule:path;)?
@@ -104,9 +113,13 @@ macro_rules! component {
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
                     form: $crate::Form::Typed(|| {
-                        <$type as $crate::Value>::shape($crate::component!(@bounds $($bounds)?))
+                        <$crate::component!(@type $type $(, $absent)?) as $crate::Value>::shape(
+                            $crate::component!(@bounds $($bounds)?),
+                        )
                     }),
-                    presence: $crate::component!(@presence [$($default)?] [$($words)?]),
+                    presence: $crate::component!(
+                        @presence [$($default)?] [$($words)? $($filled)? $($absent)?]
+                    ),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
                 },
@@ -124,12 +137,13 @@ macro_rules! component {
             };
 
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                $(reader.either($one, $other);)?
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
                     $crate::component!(@read reader key bounds $field $type
-                        [$($by | $($of)+)?]);
+                        [$($by | $($of)+)?] [$($absent)?]);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
                         Some((value, None)) => Some(value),
                         Some((_, Some((what, remedy)))) => {
@@ -151,10 +165,10 @@ macro_rules! component {
             }
 
             fn written(&self) -> Vec<(&'static str, $crate::Written)> {
-                let own = vec![$((
-                    $crate::component!(@key $field $($key)?),
-                    $crate::Value::written(&self.$field),
+                let own: Vec<Option<(&'static str, $crate::Written)>> = vec![$($crate::component!(
+                    @written $crate::component!(@key $field $($key)?), self.$field, $($absent)?
                 ),)*];
+                let own: Vec<_> = own.into_iter().flatten().collect();
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
                 own
             }
@@ -181,6 +195,12 @@ macro_rules! component {
             }
         }
     };
+    (@type $type:ty) => { $type };
+    (@type $type:ty, $absent:literal) => { <$type as $crate::Absent>::Inner };
+    (@written $key:expr, $value:expr,) => { Some(($key, $crate::Value::written(&$value))) };
+    (@written $key:expr, $value:expr, $absent:literal) => {
+        $value.as_ref().map(|value| ($key, $crate::Value::written(value)))
+    };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
@@ -188,10 +208,18 @@ macro_rules! component {
     (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
     (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
     (@presence [] []) => { $crate::Presence::Required };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty []) => {
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [$absent:literal]) => {
+        let $field: Option<$type> = if $reader.is_there($key) {
+            type Inner = <$type as $crate::Absent>::Inner;
+            <Inner as $crate::Value>::read($reader, $key, $bounds).map(Some)
+        } else {
+            Some(None)
+        };
+    };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$by:path | $($of:ident)+]) => {
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$by:path | $($of:ident)+] []) => {
         let $field = if $reader.is_there($key) {
             <$type as $crate::Value>::read($reader, $key, $bounds)
         } else {
@@ -305,10 +333,18 @@ mod tests {
             None
         }
 
-        fn is_none(&mut self, key: &str) -> bool {
-            self.asked.push(format!("{key} none?"));
+        fn is_word(&mut self, key: &str, word: &str) -> bool {
+            self.asked.push(format!("{key} {word}?"));
             self.number > 6
         }
+
+        fn word(&mut self, _: &str, _: [&str; 2], _: &mut dyn FnMut(&str) -> bool) {}
+
+        fn extend(&mut self, _: &'static KeyTable) {}
+
+        fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
+
+        fn either(&mut self, _: &str, _: &str) {}
 
         fn flag(&mut self, key: &str) -> Option<bool> {
             self.asked.push(key.to_owned());
@@ -375,7 +411,7 @@ mod tests {
         assert_eq!(
             forms,
             [
-                "time",
+                "time, at most 9us",
                 "0 to 8",
                 "percent, 0 to 100",
                 "rate or `none`",

@@ -34,8 +34,12 @@ pub trait Reader {
     /// is the remedy where the list is empty.
     fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
 
-    /// Whether the value is the word `none`; it is taken if so, and left for another call if not.
-    fn is_none(&mut self, key: &str) -> bool;
+    /// Whether the value is this word; it is taken if so, and left for another call if not.
+    fn is_word(&mut self, key: &str, word: &str) -> bool;
+
+    /// A word that `read` can read; else it is wrong, and the words before it in the message and
+    /// the remedy are these.
+    fn word(&mut self, key: &str, wrong: [&str; 2], read: &mut dyn FnMut(&str) -> bool);
 
     /// A text of at most so many characters.
     fn text(&mut self, key: &str, longest: usize) -> Option<String>;
@@ -51,6 +55,16 @@ pub trait Reader {
     /// A list: `read` is called for each item with a reader that has it under the key `""`.
     /// Whether it is a list.
     fn list(&mut self, key: &str, read: &mut dyn FnMut(&mut dyn Reader)) -> bool;
+
+    /// Forgets one of two keys that say the same thing in two ways, where both are given.
+    fn either(&mut self, one: &str, other: &str);
+
+    /// Adds the keys of a table, once it is known which of several variants this is.
+    fn extend(&mut self, table: &'static KeyTable);
+
+    /// Reads what is given as if this were the likeliest of several variants, and passes over the
+    /// keys of all: the word that chooses is wrong. `read` is called with the number of that one.
+    fn guess(&mut self, tables: &[&'static KeyTable], read: &mut dyn FnMut(usize, &mut dyn Reader));
 
     /// Whether there is a value for a key: one that was written, or its default.
     fn is_there(&self, key: &str) -> bool;
@@ -126,8 +140,14 @@ impl Reader for Defaults {
         list.split(',').map(place).collect()
     }
 
-    fn is_none(&mut self, key: &str) -> bool {
-        self.default(key) == Some("none")
+    fn is_word(&mut self, key: &str, word: &str) -> bool {
+        self.default(key) == Some(word)
+    }
+
+    fn word(&mut self, key: &str, _: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
+        if let Some(text) = self.default(key) {
+            read(text);
+        }
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
@@ -150,6 +170,14 @@ impl Reader for Defaults {
     fn list(&mut self, key: &str, _: &mut dyn FnMut(&mut dyn Reader)) -> bool {
         self.default(key) == Some("[]")
     }
+
+    fn either(&mut self, _: &str, _: &str) {}
+
+    fn extend(&mut self, table: &'static KeyTable) {
+        self.0 = table.keys;
+    }
+
+    fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
 
     fn is_there(&self, key: &str) -> bool {
         self.default(key).is_some()

@@ -321,7 +321,18 @@ impl Reader for Section<'_> {
     }
 
     fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
-        self.take(key)?.quantity("a rate", &range)
+        let field = self.take(key)?;
+        let zero = Rate::from_bits_per_second(0);
+        let is_zero = field.word().and_then(|word| word.parse().ok()) == Some(zero);
+        if is_zero && !range.contains(&zero) {
+            let help = "give it a rate, for example `400Gbps`";
+            field.problem(
+                "is zero: a link without a rate carries nothing",
+                help.to_owned(),
+            );
+            return None;
+        }
+        field.quantity("a rate", &range)
     }
 
     fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes> {
@@ -334,9 +345,9 @@ impl Reader for Section<'_> {
         Some(share)
     }
 
-    fn is_none(&mut self, key: &str) -> bool {
+    fn is_word(&mut self, key: &str, word: &str) -> bool {
         let given = self.given.iter().find(|entry| entry.key == key);
-        let word = match (given, self.key(key).presence) {
+        let text = match (given, self.key(key).presence) {
             (Some(entry), _) => match &entry.node.value {
                 Value::Scalar { text, .. } => text.as_str(),
                 Value::List(_) | Value::Map(_) => "",
@@ -344,7 +355,7 @@ impl Reader for Section<'_> {
             (None, Presence::Default(text)) => text,
             (None, Presence::Required | Presence::Depends(_)) => "",
         };
-        word == "none" && self.take(key).is_some()
+        text == word && self.take(key).is_some()
     }
 
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
@@ -362,6 +373,16 @@ impl Reader for Section<'_> {
 
     fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>> {
         self.take(key)?.words(words, why)
+    }
+
+    fn word(&mut self, key: &str, [wrong, remedy]: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
+        let Some(field) = self.take(key) else {
+            return;
+        };
+        if !field.word().is_some_and(read) {
+            let what = format!("{wrong} {}", field.node.describe());
+            field.problem(&what, remedy.to_owned());
+        }
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
@@ -398,6 +419,31 @@ impl Reader for Section<'_> {
         items.is_some()
     }
 
+    fn either(&mut self, one: &str, other: &str) {
+        self.keep_either(one, other);
+    }
+
+    fn extend(&mut self, table: &'static KeyTable) {
+        Section::extend(self, table);
+    }
+
+    fn guess(
+        &mut self,
+        tables: &[&'static KeyTable],
+        read: &mut dyn FnMut(usize, &mut dyn Reader),
+    ) {
+        let given = |table: &KeyTable| table.keys.iter().filter(|key| self.has(key.name)).count();
+        let places = (0..tables.len()).rev();
+        if let Some(likeliest) = places.max_by_key(|place| given(tables[*place])) {
+            self.lenient = true;
+            read(likeliest, self);
+            self.lenient = false;
+        }
+        for table in tables {
+            self.skip(table);
+        }
+    }
+
     fn is_there(&self, key: &str) -> bool {
         self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
     }
@@ -417,13 +463,16 @@ impl Reader for Section<'_> {
 
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
-        self.problem_of(key, taken.and_then(|(_, at, _)| *at), what, remedy);
+        let at = taken.and_then(|(_, at, _)| *at);
+        // Within what has been taken the place is known by its path.
+        let at = at.or_else(|| self.problems.place(&self.path_of(key)));
+        self.problem_of(key, at, what, remedy);
     }
 }
 
 /// Where to point when a value is wrong: one over several lines, or nothing after the colon, is
 /// blamed on its key.
-fn place_of(entry: &Entry) -> Option<Location> {
+pub(crate) fn place_of(entry: &Entry) -> Option<Location> {
     let word = matches!(entry.node.value, Value::Scalar { .. });
     let visible = entry.node.at.is_some_and(|at| at.start < at.end);
     if word && visible {

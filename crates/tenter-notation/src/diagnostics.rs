@@ -4,8 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::rc::Rc;
 
 use tenter_units::turns_text;
+
+use crate::decode::place_of;
+use crate::tree::{Node, Value};
 
 /// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
 const PROBLEMS_MAX: usize = 100;
@@ -248,6 +252,52 @@ pub fn quote(word: &str) -> String {
 pub struct Problems {
     found: RefCell<Vec<Found>>,
     incomplete: Cell<bool>,
+    /// The scenario as it was written, where it is known.
+    root: RefCell<Option<Rc<Node>>>,
+}
+
+/// A value of a scenario by its path, to which problems can be noted.
+#[derive(Clone, Debug)]
+pub struct Path<'p> {
+    problems: &'p Problems,
+    text: String,
+}
+
+impl<'p> Path<'p> {
+    /// The value at this path.
+    pub fn new(problems: &'p Problems, text: impl Into<String>) -> Path<'p> {
+        Path {
+            problems,
+            text: text.into(),
+        }
+    }
+
+    /// A key of the mapping at this path.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Path<'p> {
+        Path::new(self.problems, format!("{}.{name}", self.text))
+    }
+
+    /// An item of the list at this path.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Path<'p> {
+        Path::new(self.problems, format!("{}[{index}]", self.text))
+    }
+
+    /// Notes that something is wrong with the value.
+    pub fn problem(&self, what: &str, help: impl Into<String>) {
+        self.problems.push_at(&self.text, what, help);
+    }
+
+    /// Where it stands.
+    pub fn at(&self) -> Option<Location> {
+        self.problems.place(&self.text)
+    }
+
+    /// Where its problems go.
+    pub fn problems(&self) -> &'p Problems {
+        self.problems
+    }
 }
 
 /// A problem as it was noted.
@@ -267,6 +317,44 @@ impl Problems {
         } else {
             self.incomplete.set(true);
         }
+    }
+
+    /// Lets problems be noted by the paths of this scenario.
+    pub fn know(&self, root: &Rc<Node>) {
+        *self.root.borrow_mut() = Some(Rc::clone(root));
+    }
+
+    /// Notes that something is wrong with the value at a path, written or not.
+    pub fn push_at(&self, path: &str, what: &str, help: impl Into<String>) {
+        let message = format!("{} {what}", quote(path));
+        self.push(self.place(path), message, Some(help.into()));
+    }
+
+    /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
+    /// written.
+    pub fn place(&self, path: &str) -> Option<Location> {
+        let root = self.root.borrow();
+        let mut node = root.as_deref()?;
+        let mut at = node.at;
+        for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+            match (&node.value, step.strip_suffix(']')) {
+                (Value::List(items), Some(index)) => {
+                    let Some(item) = index.parse().ok().and_then(|index: usize| items.get(index))
+                    else {
+                        return at;
+                    };
+                    (node, at) = (item, item.at.or(at));
+                }
+                (Value::Map(entries), None) => {
+                    let Some(entry) = entries.iter().find(|entry| entry.key == step) else {
+                        return at;
+                    };
+                    (node, at) = (&entry.node, place_of(entry));
+                }
+                _ => return at,
+            }
+        }
+        at
     }
 
     /// Whether no more are kept; what reads long lists then stops.

@@ -9,7 +9,6 @@ use tenter_topology::{
 use tenter_units::Time;
 
 use crate::switching::Switching;
-use crate::topologies::DELAYS;
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Key, KeyTable, key};
 use tenter_notation::decode::{Field, Read, Section, split_remedy};
@@ -204,7 +203,7 @@ pub(crate) fn read<'p>(fabric: &mut Section<'p>) -> Read<Option<CircuitDraft<'p>
     }
     let mut own = field.clone().section(&CIRCUITS);
     let radix = own.integer("radix", 2..=4096);
-    let delay = own.time("delay", DELAYS);
+    let delay = own.time("delay", Time::ZERO..=Time::from_us(1_000_000));
     let reconfiguration = own.time("reconfiguration", Time::from_ns(1)..=SIMULATED_MAX);
     let ways = [("drain", OnChange::Drain), ("lose", OnChange::Lose)];
     let on_change = own.choice("on_change", &ways);

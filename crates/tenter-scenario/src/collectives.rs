@@ -1,17 +1,22 @@
 //! The `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_units::{Bytes, Time};
+use std::ops::RangeInclusive;
+
+use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::{CollectiveKind, Distances, ScaleUp};
 use tenter_workload::sizes::SizeList;
 use tenter_workload::{CollectiveRun, Compute};
 
 use crate::groups;
-use crate::topologies::{DELAYS, read_rate};
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Reader, key};
 use tenter_notation::decode::{Field, Section, split_remedy};
 use tenter_notation::diagnostics::Location;
 use tenter_notation::tree::{Node, Value};
+
+/// Rates of a scale-up domain.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 const COLLECTIVE: KeyTable = KeyTable {
     title: "`jobs[].collectives[]`",
@@ -376,8 +381,8 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
     });
     if let Some(scale_up) = kind.scale_up_mut() {
         section.extend(&HIERARCHICAL);
-        let rate = read_rate(section, "scale_up_rate");
-        let latency = section.time("scale_up_latency", DELAYS);
+        let rate = Reader::rate(section, "scale_up_rate", RATES);
+        let latency = section.time("scale_up_latency", Time::ZERO..=Time::from_us(1_000_000));
         *scale_up = ScaleUp {
             rate: rate?,
             latency: latency?,

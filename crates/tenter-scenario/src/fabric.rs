@@ -11,8 +11,7 @@ use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
 use crate::switch_tiers::TierDraft;
 use crate::switching::{self, SwitchingDraft};
-use crate::topologies::{self, Places};
-use tenter_config::Presence::{Default, Depends, Required};
+use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, key};
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Location;
@@ -20,12 +19,7 @@ use tenter_notation::diagnostics::Location;
 const FABRIC: KeyTable = KeyTable {
     title: "`fabric`",
     keys: &[
-        key(
-            "kind",
-            "`single-switch`, `leaf-spine`, `fat-tree`, `rail` or `explicit`",
-            Required,
-            "The topology; the further keys depend on it",
-        ),
+        TopologySpec::VARIANTS.own.keys[0],
         key(
             "flow_control",
             "`none`, `pfc`, `ecn` or `pfc+ecn`",
@@ -61,8 +55,7 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 
 /// The `fabric` section, read.
 pub(crate) struct Fabric<'p> {
-    /// The topology and where its parts were described.
-    pub(crate) topology: Option<(TopologySpec, Places)>,
+    pub(crate) topology: Option<TopologySpec>,
     /// The switches, and those of tiers that are not like the others.
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
@@ -75,7 +68,7 @@ pub(crate) struct Fabric<'p> {
 /// Reads `fabric` out of the scenario.
 pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     let mut section = scenario.section("fabric", &FABRIC)?;
-    let topology = topologies::read(&mut section);
+    let topology = TopologySpec::read_keys(&mut section);
     let profile = switching::word_at(section.peek("switch"), "profile");
     let profile = profile.and_then(profiles::find).unwrap_or_default();
     let switching = switching::read(&mut section, &profile.switching);

@@ -42,7 +42,6 @@ mod copies;
 mod delays;
 mod endpoint;
 mod entropy;
-mod explicit_fabric;
 mod fabric;
 mod faults;
 mod files;

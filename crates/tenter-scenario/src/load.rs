@@ -2,6 +2,7 @@
 
 use crate::files::{self, Files};
 use crate::{copies, given, scenario};
+use std::rc::Rc;
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
@@ -185,6 +186,9 @@ fn load_changed(
     change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
+    let written = Rc::new(root.clone());
+    problems.know(&written);
+    warnings.know(&written);
     let (plan, mut effective) = scenario::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {

@@ -22,11 +22,10 @@ use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::SwitchingDraft;
-use crate::topologies::Places;
 use crate::{
-    addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
-    host_notices, impairments, load_balancing, power, reach, scale_up, source_flow_control, switch,
-    switch_tiers, switching, topologies,
+    addresses, buffer, circuits, classes, collectives, entropy, faults, groups, host_notices,
+    impairments, load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers,
+    switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
@@ -171,6 +170,8 @@ pub fn key_reference() -> String {
 
 /// Every table, in the order of the reference.
 pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
+    let topologies = TopologySpec::VARIANTS.members.iter();
+    let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
@@ -182,8 +183,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)
         .chain(classes::TABLES)
-        .chain(topologies::TABLES)
-        .chain(explicit_fabric::TABLES);
+        .chain(of_topologies);
     let rest = endpoint::TABLES
         .into_iter()
         .chain(entropy::TABLES)
@@ -335,7 +335,7 @@ impl Draft<'_> {
         let ((usual, tiers), balancing) = (fabric.switches?, fabric.load_balancing?.spec);
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let switches = around.complete(usual, tiers, &balancing, effective);
-        let others = (&described.0, watchdog.is_some(), faults.as_ref());
+        let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
@@ -348,7 +348,7 @@ impl Draft<'_> {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
-            topology_spec: described.0,
+            topology_spec: described,
             switches,
             signals,
             queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
@@ -379,7 +379,7 @@ impl Draft<'_> {
 
 /// The fabric as a graph, and when its circuits change, if it has any.
 fn build(
-    (spec, places): &(TopologySpec, Places),
+    spec: &TopologySpec,
     circuits: Option<&CircuitDraft<'_>>,
     problems: &Problems,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
@@ -387,9 +387,7 @@ fn build(
         let (topology, circuits) = circuits.bind(spec, problems)?;
         return Some((topology, Some(circuits)));
     }
-    let built = spec.build();
-    let built = built.map_err(|error| places.report(&error, problems)).ok();
-    Some((built?, None))
+    Some((topologies::build(spec, problems)?, None))
 }
 
 /// What is done to frames on their way, by the numbers of a fabric.

@@ -16,17 +16,15 @@ mod object;
 use serde_json::{Value, json};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_net::load_balancing::LoadBalancing;
+use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
-use crate::{
-    addresses, circuits, classes, collectives, congestion, endpoint, entropy, explicit_fabric,
-    fabric,
-};
+use crate::{addresses, circuits, classes, collectives, congestion, endpoint, entropy, fabric};
 use crate::{
     faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
-    switch_tiers, switching, topologies,
+    switch_tiers, switching,
 };
 use object::{Object, list, one_of};
 use tenter_config::KeyTable;
@@ -78,8 +76,6 @@ fn root() -> Value {
 
 fn fabric() -> Value {
     let [base] = fabric::TABLES;
-    let [single_switch, leaf_spine, of_pair, fat_tree, core, rail] = topologies::TABLES;
-    let [explicit, node, link, route] = explicit_fabric::TABLES;
     let kind = |word: &'static str, table: &'static KeyTable| {
         Object::of(&[base, table])
             .fixed("kind", word)
@@ -92,22 +88,10 @@ fn fabric() -> Value {
             )
             .with("circuits", json!({"$ref": "#/$defs/circuits"}))
             .with("power", json!({"$ref": "#/$defs/power"}))
+            .schema()
     };
-    one_of([
-        kind("single-switch", single_switch).schema(),
-        kind("leaf-spine", leaf_spine)
-            .with("overrides", Object::of(&[of_pair]).schema())
-            .schema(),
-        kind("fat-tree", fat_tree)
-            .with("core", Object::of(&[core]).schema())
-            .schema(),
-        kind("rail", rail).schema(),
-        kind("explicit", explicit)
-            .with("nodes", Object::of(&[node]).schema())
-            .with("links", Object::of(&[link]).schema())
-            .with("routes", Object::of(&[route]).schema())
-            .schema(),
-    ])
+    let kinds = TopologySpec::VARIANTS.members.iter();
+    one_of(kinds.map(|(word, table)| kind(word, table)))
 }
 
 fn optical() -> Value {

@@ -376,7 +376,7 @@ impl SwitchingDraft {
             problems.push(self.at, what, Some(help.to_owned()));
         };
         if !matches!(around.topology_spec, TopologySpec::LeafSpine(_)) {
-            let kind = around.topology_spec.name();
+            let kind = around.topology_spec.word();
             refuse(
                 format!(
                     "`fabric.switching` cannot be `scheduled` with `kind: {kind}`: credits and cells are modelled between the leaves of two tiers"

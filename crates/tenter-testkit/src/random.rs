@@ -636,7 +636,7 @@ mod tests {
             let plan = random_scenario(seed).plan;
             assert!((2..=24).contains(&plan.topology.hosts), "seed {seed}");
             let mut count = |what: String| *counts.entry(what).or_default() += 1;
-            count(plan.topology_spec.name().to_owned());
+            count(plan.topology_spec.word().to_owned());
             count(format!("{} jobs", plan.jobs.len()));
             count(format!("{} queue pairs", plan.jobs[0].queue_pairs));
             count(format!("{:?}", plan.jobs[0].queue_pair_scope));
