@@ -67,6 +67,15 @@ pub const fn key(
 }
 
 impl Key {
+    /// The same key with a type.
+    #[must_use]
+    pub const fn typed(self, shape: fn() -> Shape) -> Key {
+        Key {
+            form: Form::Typed(shape),
+            ..self
+        }
+    }
+
     /// The same key with the origin of its default.
     #[must_use]
     pub const fn from(self, origin: &'static str) -> Key {

@@ -236,6 +236,11 @@ impl<'p> Section<'p> {
         &self.complete
     }
 
+    /// Where its problems go.
+    pub fn problems(&self) -> &'p Problems {
+        self.problems
+    }
+
     /// Its path as a user would write it in an override.
     pub fn path(&self) -> &str {
         &self.path
@@ -249,6 +254,11 @@ impl<'p> Section<'p> {
     /// A subsection; where it is left out all its keys have their defaults.
     pub fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
         Some(self.take(name)?.section(table))
+    }
+
+    /// The value of a key that has no bounds but those of its type.
+    pub fn value<T: tenter_config::Value<Bounds = ()>>(&mut self, name: &str) -> Option<T> {
+        T::read(self, name, ())
     }
 
     /// A key that may be left out.

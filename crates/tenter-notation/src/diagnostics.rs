@@ -289,6 +289,12 @@ impl<'p> Path<'p> {
         self.problems.push_at(&self.text, what, help);
     }
 
+    /// Notes what shows at the value, as `path: message`.
+    pub fn say(&self, message: &str, help: Option<String>) {
+        let message = format!("{}: {message}", self.text);
+        self.problems.push(self.at(), message, help);
+    }
+
     /// Where it stands.
     pub fn at(&self) -> Option<Location> {
         self.problems.place(&self.text)

@@ -1,9 +1,9 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
-use tenter_plan::PowerProfile;
+use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
 
-use crate::circuits::{self, CircuitDraft};
+use crate::circuits;
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::power;
 use crate::profiles;
@@ -54,19 +54,19 @@ const FABRIC: KeyTable = KeyTable {
 pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 
 /// The `fabric` section, read.
-pub(crate) struct Fabric<'p> {
+pub(crate) struct Fabric {
     pub(crate) topology: Option<TopologySpec>,
     /// The switches, and those of tiers that are not like the others.
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
     pub(crate) switching: Option<SwitchingDraft>,
     pub(crate) signals: Read<Option<SignalDraft>>,
-    pub(crate) circuits: Read<Option<CircuitDraft<'p>>>,
+    pub(crate) circuits: Read<Option<CircuitPlan>>,
     pub(crate) power: Read<Option<PowerProfile>>,
 }
 
 /// Reads `fabric` out of the scenario.
-pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
+pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = TopologySpec::read_keys(&mut section);
     let profile = switching::word_at(section.peek("switch"), "profile");
@@ -83,8 +83,8 @@ pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     let switches = switch::read(&mut section, (scheduled, by_credit));
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
-    if let (Some(Some(circuits)), Some(switching)) = (&circuits, &switching) {
-        circuits.check(&switching.spec);
+    if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {
+        circuits::check(&switching.spec, section.problems());
     }
     let power = power::read(&mut section);
     scenario.put("fabric", section.finish());

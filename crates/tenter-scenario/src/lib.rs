@@ -54,6 +54,7 @@ mod jobs;
 mod links;
 mod load;
 mod load_balancing;
+mod observe;
 mod pcie;
 mod power;
 mod presets;

@@ -8,7 +8,7 @@ use tenter_workload::Job;
 use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::collective::CollectiveKind;
 
-use tenter_notation::decode::{Read, Section};
+use crate::observe::Sampling;
 use tenter_notation::tree::Node;
 
 /// Samples of a run in which nothing ever waits; others last longer and have more.
@@ -19,25 +19,6 @@ const LONGEST: Time = Time::from_us(1_000_000_000);
 const UNKNOWN: Time = Time::from_us(100);
 /// Switches between two hosts, for the latency of a step; an estimate, as the length is one.
 const SWITCHES: u64 = 3;
-
-/// What a scenario says of the time between samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
-    /// This.
-    Every(Time),
-    /// Whatever suits the length of the run.
-    Auto,
-}
-
-/// Reads it.
-pub(crate) fn read(section: &mut Section<'_>) -> Read<Sampling> {
-    let field = section.take("sample_interval")?;
-    if field.word() == Some("auto") {
-        return Some(Sampling::Auto);
-    }
-    let time = field.quantity("a time", &(SHORTEST..=LONGEST))?;
-    Some(Sampling::Every(time))
-}
 
 impl Sampling {
     /// The time between samples of a run of about this length, which is written into the effective

@@ -3,10 +3,8 @@
 use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
-use tenter_units::Time;
 use tenter_workload::Job;
 
-use crate::circuits::CircuitDraft;
 use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
@@ -15,9 +13,10 @@ use crate::faults::FaultDraft;
 use crate::hosts::HostNames;
 use crate::impairments::ImpairmentDraft;
 use crate::jobs::{self, JobDraft};
+use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
-use crate::queue_changes::{self, QueueChangesDraft};
-use crate::sampling::{self, Sampling};
+use crate::queue_changes;
+use crate::sampling;
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
@@ -28,15 +27,14 @@ use crate::{
     switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{Component, KeyTable, Value, key};
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
-use tenter_plan::{
-    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
-};
+use tenter_plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan};
 
-const SCENARIO: KeyTable = KeyTable {
+/// The table of the scenario itself.
+pub(crate) const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
     keys: &[
         key(
@@ -85,78 +83,21 @@ const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "observe",
-            "mapping",
+            "",
             Default("{}"),
             "What is recorded beside the results",
-        ),
-        key("limits", "mapping", Default("{}"), "When to stop"),
+        )
+        .typed(|| Observe::shape(())),
+        key("limits", "", Default("{}"), "When to stop").typed(|| Limits::shape(())),
         key(
             "engine",
-            "mapping",
+            "",
             Default("{}"),
             "How the simulation is run; changes no result",
-        ),
+        )
+        .typed(|| Engine::shape(())),
     ],
 };
-
-const OBSERVE: KeyTable = KeyTable {
-    title: "`observe`",
-    keys: &[
-        key(
-            "samples",
-            "`true` or `false`",
-            Default("true"),
-            "Whether queues and rates are sampled over time",
-        ),
-        key(
-            "sample_interval",
-            "time or `auto`",
-            Default("auto"),
-            "How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time limit where that is shorter, rounded up to two digits; 100us where neither is known",
-        ),
-        key(
-            "baseline",
-            "`true` or `false`",
-            Default("false"),
-            "Whether each job under test is also run alone on the same fabric, for its slowdown beside the others",
-        ),
-        queue_changes::KEYS[0],
-        queue_changes::KEYS[1],
-        queue_changes::KEYS[2],
-        queue_changes::KEYS[3],
-    ],
-};
-
-const LIMITS: KeyTable = KeyTable {
-    title: "`limits`",
-    keys: &[
-        key(
-            "time",
-            "time or `none`",
-            Default("none"),
-            "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
-        ),
-        key(
-            "background",
-            "time, 2us or more",
-            Default("10us"),
-            "How long background jobs run on when the last of the others has ended; that is news from everywhere, as the barrier of a `gap` is",
-        ),
-    ],
-};
-
-const ENGINE: KeyTable = KeyTable {
-    title: "`engine`",
-    keys: &[key(
-        "window",
-        "time or `none`",
-        Default("none"),
-        "The longest window; `none` is as long as the delays of the fabric allow, which is fastest",
-    )],
-};
-
-/// The table of the scenario itself, and those of its sections that are read here.
-pub(crate) const OWN_TABLES: [&KeyTable; 4] = [&SCENARIO, &OBSERVE, &LIMITS, &ENGINE];
 
 /// Every key of the format as Markdown tables, for the reference.
 pub fn key_reference() -> String {
@@ -177,7 +118,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(fabric::TABLES)
         .chain(load_balancing::tables())
         .chain(switching::TABLES)
-        .chain(circuits::TABLES)
+        .chain(CircuitPlan::TABLE.with_inner())
         .chain(power::TABLES)
         .chain(source_flow_control::TABLES)
         .chain(switch::TABLES)
@@ -198,7 +139,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(faults::TABLES)
         .chain(impairments::TABLES);
     own.chain(rest)
-        .chain([&OBSERVE, &LIMITS, &ENGINE])
+        .chain([&Observe::TABLE, &Limits::TABLE, &Engine::TABLE])
         .collect()
 }
 
@@ -207,14 +148,14 @@ struct Draft<'p> {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
-    fabric: Option<Fabric<'p>>,
+    fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
     faults: Read<FaultDraft<'p>>,
     impairments: Read<Vec<ImpairmentDraft<'p>>>,
-    observe: Read<Observe<'p>>,
-    limits: Read<(Option<Time>, Time)>,
-    window_cap: Read<Option<Time>>,
+    observe: Read<Observe>,
+    limits: Read<Limits>,
+    engine: Read<Engine>,
 }
 
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
@@ -252,55 +193,10 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
         faults: faults::read(scenario),
         impairments: impairments::read(scenario),
-        observe: read_observe(scenario),
-        limits: read_limits(scenario),
-        window_cap: read_engine(scenario),
+        observe: scenario.value("observe"),
+        limits: scenario.value("limits"),
+        engine: scenario.value("engine"),
     }
-}
-
-/// What is recorded beside the results.
-struct Observe<'p> {
-    /// `None` for no samples.
-    sampling: Option<Sampling>,
-    baseline: bool,
-    queue_changes: QueueChangesDraft<'p>,
-}
-
-fn read_observe<'p>(scenario: &mut Section<'p>) -> Read<Observe<'p>> {
-    let mut section = scenario.section("observe", &OBSERVE)?;
-    let samples = section.boolean("samples");
-    let interval = sampling::read(&mut section);
-    let baseline = section.boolean("baseline");
-    let queue_changes = queue_changes::read(&mut section);
-    scenario.put("observe", section.finish());
-    Some(Observe {
-        sampling: if samples? { Some(interval?) } else { None },
-        baseline: baseline?,
-        queue_changes: queue_changes?,
-    })
-}
-
-/// When the trial stops, and how long background jobs run on.
-fn read_limits(scenario: &mut Section<'_>) -> Read<(Option<Time>, Time)> {
-    let mut section = scenario.section("limits", &LIMITS)?;
-    let time = read_optional_time(&mut section, "time");
-    let background = section.time("background", jobs::GAP_MIN..=SIMULATED_MAX);
-    scenario.put("limits", section.finish());
-    Some((time?, background?))
-}
-
-fn read_engine(scenario: &mut Section<'_>) -> Read<Option<Time>> {
-    let mut section = scenario.section("engine", &ENGINE)?;
-    let window = read_optional_time(&mut section, "window");
-    scenario.put("engine", section.finish());
-    window
-}
-
-/// A time or `none`.
-fn read_optional_time(section: &mut Section<'_>, key: &str) -> Read<Option<Time>> {
-    let range = Time::from_ns(1)..=SIMULATED_MAX;
-    let field = section.take(key)?;
-    field.or_none(|field| field.quantity("a time", &range))
 }
 
 impl Draft<'_> {
@@ -314,7 +210,7 @@ impl Draft<'_> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
-        let (topology, circuits) = build(&described, optical.as_ref(), problems)?;
+        let (topology, circuits) = build(&described, optical, problems)?;
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
@@ -342,8 +238,10 @@ impl Draft<'_> {
         let (limits, observe) = (self.limits?, self.observe?);
         let (jobs, scale_up, npus_per_nic) = (jobs?, endpoint.scale_up, endpoint.npus_per_nic);
         let nic = switching.spec.adapted(endpoint.complete(&balancing));
-        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.0);
-        let sample_interval = observe.sampling.map(|of| of.bind(length, effective));
+        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
+        let sample_interval = observe
+            .samples
+            .then(|| observe.sample_interval.bind(length, effective));
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -351,7 +249,7 @@ impl Draft<'_> {
             topology_spec: described,
             switches,
             signals,
-            queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
+            queue_changes: queue_changes::bind(&observe, (&topology, &switching.spec), problems)?,
             scheduled: switching.spec.scheduled().cloned(),
             credit: switching.spec.credit(),
             input_queued: switching.spec.input_queued(),
@@ -368,9 +266,9 @@ impl Draft<'_> {
             watchdog,
             baseline: observe.baseline,
             sample_interval,
-            time_limit: limits.0,
-            background_delay: limits.1,
-            window_cap: self.window_cap?,
+            time_limit: limits.time,
+            background_delay: limits.background,
+            window_cap: self.engine?.window,
             topology,
             circuits,
         })
@@ -380,11 +278,11 @@ impl Draft<'_> {
 /// The fabric as a graph, and when its circuits change, if it has any.
 fn build(
     spec: &TopologySpec,
-    circuits: Option<&CircuitDraft<'_>>,
+    circuits: Option<CircuitPlan>,
     problems: &Problems,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
-    if let Some(circuits) = circuits {
-        let (topology, circuits) = circuits.bind(spec, problems)?;
+    if let Some(mut circuits) = circuits {
+        let topology = circuits::bind(&mut circuits, spec, problems)?;
         return Some((topology, Some(circuits)));
     }
     Some((topologies::build(spec, problems)?, None))

@@ -16,18 +16,19 @@ mod object;
 use serde_json::{Value, json};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_net::load_balancing::LoadBalancing;
+use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
-use crate::{addresses, circuits, classes, collectives, congestion, endpoint, entropy, fabric};
+use crate::{addresses, classes, collectives, congestion, endpoint, entropy, fabric};
 use crate::{
     faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
     switch_tiers, switching,
 };
 use object::{Object, list, one_of};
-use tenter_config::KeyTable;
+use tenter_config::{Component, KeyTable};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
 pub fn schema() -> String {
@@ -44,7 +45,7 @@ pub fn schema() -> String {
         "load_balancing": load_balancing(),
         "switching": switching(),
         "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
-        "circuits": optical(),
+        "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
         "power": Object::of(&power::TABLES).schema(),
     });
     format!("{document:#}\n")
@@ -61,16 +62,12 @@ fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
 }
 
 fn root() -> Value {
-    let [scenario, observe, limits, engine] = scenario::OWN_TABLES;
-    Object::of(&[scenario])
+    Object::of(&[&scenario::SCENARIO])
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .with("jobs", job())
         .with("faults", broken())
         .with("impairments", impairment())
-        .with("observe", Object::of(&[observe]).schema())
-        .with("limits", Object::of(&[limits]).schema())
-        .with("engine", Object::of(&[engine]).schema())
         .schema()
 }
 
@@ -92,18 +89,6 @@ fn fabric() -> Value {
     };
     let kinds = TopologySpec::VARIANTS.members.iter();
     one_of(kinds.map(|(word, table)| kind(word, table)))
-}
-
-fn optical() -> Value {
-    let [own, steering, change, rewiring] = circuits::TABLES;
-    let pair = list(&json!({"type": "integer", "minimum": 0}));
-    let rewiring = Object::of(&[rewiring]).with("pairs", pair).schema();
-    let change = Object::of(&[change]).with("circuits", rewiring.clone());
-    Object::of(&[own])
-        .with("initial", rewiring)
-        .with("steering", Object::of(&[steering]).schema())
-        .with("changes", change.schema())
-        .schema()
 }
 
 fn load_balancing() -> Value {

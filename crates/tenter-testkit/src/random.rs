@@ -130,7 +130,7 @@ mod tests {
     use tenter_plan::{
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
-    use tenter_topology::OpticalTier;
+    use tenter_topology::TopologySpec;
     use tenter_workload::collective::{CollectiveKind, Distances};
 
     use super::random_scenario;
@@ -488,7 +488,7 @@ mod tests {
         };
         let steered = circuits.steering.map(|of| of.demand);
         let lossless = plan.switches.any_class(|class| class.lossless.is_some());
-        let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
+        let is_tree = !matches!(plan.topology_spec, TopologySpec::LeafSpine(_));
         let destination = LoadBalancing::Destination(ByDestination {});
         let is_static = plan.switches.usual.load_balancing == destination;
         let has = [
