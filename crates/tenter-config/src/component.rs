@@ -48,6 +48,9 @@ pub fn default_of<T: Component>() -> T {
 /// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to say
 /// one thing: of both an override wins.
 ///
+/// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
+/// ([`KeptAs`](crate::KeptAs)).
+///
 /// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
 /// Without that it is `Copy`, and `Default` follows from the defaults.
 ///
@@ -90,7 +93,7 @@ macro_rules! component {
         $(either $one:literal, $other:literal;)?
         $(
             $(#[doc = $meaning:literal])+
-            $field:ident $(as $key:literal)?: $type:ty
+            $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
                 $(= $default:literal)?
                 $(= by $by:path | $($of:ident),+ | $words:literal)?
                 $(= filled $filled:literal)?
@@ -113,7 +116,7 @@ macro_rules! component {
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
                     form: $crate::Form::Typed(|| {
-                        <$crate::component!(@type $type $(, $absent)?) as $crate::Value>::shape(
+                        <$crate::component!(@type [$type] [$($unit)?] $(, $absent)?) as $crate::Value>::shape(
                             $crate::component!(@bounds $($bounds)?),
                         )
                     }),
@@ -142,7 +145,7 @@ macro_rules! component {
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
-                    $crate::component!(@read reader key bounds $field $type
+                    $crate::component!(@read reader key bounds $field $type [$($unit)?]
                         [$($by | $($of)+)?] [$($absent)?]);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
                         Some((value, None)) => Some(value),
@@ -166,7 +169,8 @@ macro_rules! component {
 
             fn written(&self) -> Vec<(&'static str, $crate::Written)> {
                 let own: Vec<Option<(&'static str, $crate::Written)>> = vec![$($crate::component!(
-                    @written $crate::component!(@key $field $($key)?), self.$field, $($absent)?
+                    @written $crate::component!(@key $field $($key)?), self.$field, $type,
+                    [$($unit)?] $($absent)?
                 ),)*];
                 let own: Vec<_> = own.into_iter().flatten().collect();
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
@@ -195,10 +199,16 @@ macro_rules! component {
             }
         }
     };
-    (@type $type:ty) => { $type };
-    (@type $type:ty, $absent:literal) => { <$type as $crate::Absent>::Inner };
-    (@written $key:expr, $value:expr,) => { Some(($key, $crate::Value::written(&$value))) };
-    (@written $key:expr, $value:expr, $absent:literal) => {
+    (@type [$type:ty] []) => { $type };
+    (@type [$type:ty] [$unit:ty]) => { $unit };
+    (@type [$type:ty] [], $absent:literal) => { <$type as $crate::Absent>::Inner };
+    (@written $key:expr, $value:expr, $type:ty, []) => {
+        Some(($key, $crate::Value::written(&$value)))
+    };
+    (@written $key:expr, $value:expr, $type:ty, [$unit:ty]) => {
+        Some(($key, $crate::Value::written(&<$unit as $crate::KeptAs<$type>>::of(&$value))))
+    };
+    (@written $key:expr, $value:expr, $type:ty, [] $absent:literal) => {
         $value.as_ref().map(|value| ($key, $crate::Value::written(value)))
     };
     (@key $field:ident) => { stringify!($field) };
@@ -208,7 +218,7 @@ macro_rules! component {
     (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
     (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
     (@presence [] []) => { $crate::Presence::Required };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [$absent:literal]) => {
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] [$absent:literal]) => {
         let $field: Option<$type> = if $reader.is_there($key) {
             type Inner = <$type as $crate::Absent>::Inner;
             <Inner as $crate::Value>::read($reader, $key, $bounds).map(Some)
@@ -216,10 +226,14 @@ macro_rules! component {
             Some(None)
         };
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] []) => {
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$unit:ty] [] []) => {
+        let $field = <$unit as $crate::Value>::read($reader, $key, $bounds);
+        let $field: Option<$type> = $field.map(|value| <$unit as $crate::KeptAs<$type>>::kept(value));
+    };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$by:path | $($of:ident)+] []) => {
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [$by:path | $($of:ident)+] []) => {
         let $field = if $reader.is_there($key) {
             <$type as $crate::Value>::read($reader, $key, $bounds)
         } else {
@@ -391,6 +405,8 @@ mod tests {
         }
 
         fn leave_out(&mut self, _: &str) {}
+
+        fn refuse_all(&mut self, _: &str, _: &str) {}
 
         fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
             self.refused.push(format!("{key} {what}: {remedy}"));

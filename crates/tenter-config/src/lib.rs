@@ -43,6 +43,6 @@ pub use key::{Form, Key, KeyTable, Presence, joined, key};
 pub use reader::{Defaults, Reader};
 pub use shape::Shape;
 pub use share::{NoShare, Share};
-pub use value::{Absent, Percent, Value};
+pub use value::{Absent, KeptAs, Percent, Value};
 pub use variants::{NO_KEYS, Variants};
 pub use written::Written;

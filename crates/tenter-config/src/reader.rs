@@ -78,6 +78,9 @@ pub trait Reader {
     /// Leaves a key out of the effective configuration: it means nothing beside the others.
     fn leave_out(&mut self, key: &str);
 
+    /// Refuses the component as a whole: what is wrong with it, and the remedy.
+    fn refuse_all(&mut self, what: &str, remedy: &str);
+
     /// Refuses the value of a key that was read: what is wrong with it, and the remedy.
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
 }
@@ -190,6 +193,10 @@ impl Reader for Defaults {
     }
 
     fn leave_out(&mut self, _: &str) {}
+
+    fn refuse_all(&mut self, what: &str, _: &str) {
+        unreachable!("the component of all defaults {what}");
+    }
 
     fn refuse(&mut self, key: &str, what: &str, _: &str) {
         unreachable!("the default of `{key}` {what}");

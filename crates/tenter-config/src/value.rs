@@ -163,6 +163,47 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
+/// The type of a key whose value a component keeps as a plain number.
+pub trait KeptAs<T>: Value {
+    /// The number.
+    fn kept(self) -> T;
+
+    /// The value of a number.
+    fn of(number: &T) -> Self;
+}
+
+impl KeptAs<u64> for Bytes {
+    fn kept(self) -> u64 {
+        self.count()
+    }
+
+    fn of(number: &u64) -> Bytes {
+        Bytes::new(*number)
+    }
+}
+
+/// The bounds of such a size fit.
+impl KeptAs<u32> for Bytes {
+    fn kept(self) -> u32 {
+        self.count() as u32
+    }
+
+    fn of(number: &u32) -> Bytes {
+        Bytes::new(u64::from(*number))
+    }
+}
+
+/// Parts per million.
+impl KeptAs<u32> for Percent {
+    fn kept(self) -> u32 {
+        self.ppm()
+    }
+
+    fn of(number: &u32) -> Percent {
+        Percent(number / 10_000)
+    }
+}
+
 /// A value that may be absent.
 pub trait Absent {
     /// The value.

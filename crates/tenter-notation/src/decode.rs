@@ -471,6 +471,10 @@ impl Reader for Section<'_> {
         self.drop_key(key);
     }
 
+    fn refuse_all(&mut self, what: &str, remedy: &str) {
+        self.problem(what, remedy.to_owned());
+    }
+
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         let at = taken.and_then(|(_, at, _)| *at);

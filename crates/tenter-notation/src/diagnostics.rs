@@ -336,6 +336,11 @@ impl Problems {
         self.push(self.place(path), message, Some(help.into()));
     }
 
+    /// Notes what shows at the value at a path, in words that name it themselves.
+    pub fn note(&self, path: &str, message: impl Into<String>, help: &str) {
+        self.push(self.place(path), message.into(), Some(help.to_owned()));
+    }
+
     /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
     /// written.
     pub fn place(&self, path: &str) -> Option<Location> {

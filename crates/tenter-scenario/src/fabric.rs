@@ -10,9 +10,9 @@ use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
 use crate::switch_tiers::TierDraft;
-use crate::switching::{self, SwitchingDraft};
+use crate::switching::{self, Switching};
 use tenter_config::Presence::{Default, Depends};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Value, key};
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Location;
 
@@ -40,10 +40,11 @@ const FABRIC: KeyTable = KeyTable {
         ),
         key(
             "switching",
-            "mapping",
+            "",
             Default("{}"),
             "Where frames wait: at the outputs of every switch, at the first leaf until they have credit, or at every switch until the next one has room",
-        ),
+        )
+        .typed(|| Switching::shape(())),
         circuits::KEY,
         source_flow_control::KEY,
         power::KEY,
@@ -59,7 +60,7 @@ pub(crate) struct Fabric {
     /// The switches, and those of tiers that are not like the others.
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
-    pub(crate) switching: Option<SwitchingDraft>,
+    pub(crate) switching: Option<Switching>,
     pub(crate) signals: Read<Option<SignalDraft>>,
     pub(crate) circuits: Read<Option<CircuitPlan>>,
     pub(crate) power: Read<Option<PowerProfile>>,
@@ -72,7 +73,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let profile = switching::word_at(section.peek("switch"), "profile");
     let profile = profile.and_then(profiles::find).unwrap_or_default();
     let switching = switching::read(&mut section, &profile.switching);
-    let spec = switching.as_ref().map(|of| &of.spec);
+    let spec = switching.as_ref();
     let scheduled = spec.is_some_and(|of| of.scheduled().is_some());
     let by_credit = spec.is_some_and(|of| of.credit().is_some());
     let given = section.place("load_balancing");
@@ -84,7 +85,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
     if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {
-        circuits::check(&switching.spec, section.problems());
+        circuits::check(switching, section.problems());
     }
     let power = power::read(&mut section);
     scenario.put("fabric", section.finish());

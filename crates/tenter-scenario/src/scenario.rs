@@ -20,7 +20,7 @@ use crate::sampling;
 use crate::source_flow_control::SignalDraft;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
-use crate::switching::SwitchingDraft;
+use crate::switching::Switching;
 use crate::{
     addresses, buffer, circuits, classes, collectives, entropy, faults, groups, host_notices,
     impairments, load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers,
@@ -113,11 +113,13 @@ pub fn key_reference() -> String {
 pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let topologies = TopologySpec::VARIANTS.members.iter();
     let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());
+    let of_switching = Switching::shape(()).tables();
+    let of_switching = of_switching.into_iter().flat_map(KeyTable::with_inner);
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
         .chain(load_balancing::tables())
-        .chain(switching::TABLES)
+        .chain(of_switching)
         .chain(CircuitPlan::TABLE.with_inner())
         .chain(power::TABLES)
         .chain(source_flow_control::TABLES)
@@ -224,7 +226,7 @@ impl Draft<'_> {
             addresses: &addresses,
             jobs: jobs.as_deref().unwrap_or_default(),
             endpoint: &endpoint,
-            leaves_take_whole: switching.spec.scheduled().is_some(),
+            leaves_take_whole: switching.scheduled().is_some(),
             problems,
             warnings,
         };
@@ -237,7 +239,7 @@ impl Draft<'_> {
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
         let (jobs, scale_up, npus_per_nic) = (jobs?, endpoint.scale_up, endpoint.npus_per_nic);
-        let nic = switching.spec.adapted(endpoint.complete(&balancing));
+        let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe
             .samples
@@ -249,10 +251,10 @@ impl Draft<'_> {
             topology_spec: described,
             switches,
             signals,
-            queue_changes: queue_changes::bind(&observe, (&topology, &switching.spec), problems)?,
-            scheduled: switching.spec.scheduled().cloned(),
-            credit: switching.spec.credit(),
-            input_queued: switching.spec.input_queued(),
+            queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
+            scheduled: switching.scheduled().cloned(),
+            credit: switching.credit(),
+            input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
             scale_up,
@@ -328,7 +330,7 @@ fn add_signals(
     around: &buffer::Around<'_>,
     switches: Option<Switches>,
     (draft, impaired): (Read<Option<SignalDraft>>, Option<&[LinkImpairment]>),
-    switching: &SwitchingDraft,
+    switching: &Switching,
 ) -> Read<(Switches, Option<SignalSpec>)> {
     entropy::check_impairments(around, impaired);
     let mut switches = switches?;
@@ -340,8 +342,8 @@ fn add_signals(
     };
     let own = source_flow_control::Around {
         used: around.all_classes(),
-        scheduled: switching.spec.scheduled().is_some(),
-        by_credit: switching.spec.credit().is_some(),
+        scheduled: switching.scheduled().is_some(),
+        by_credit: switching.credit().is_some(),
         problems: around.problems,
         warnings: around.warnings,
     };
@@ -352,7 +354,7 @@ fn add_signals(
 /// Checks what only shows together.
 fn check_together(
     around: &buffer::Around<'_>,
-    switching: &SwitchingDraft,
+    switching: &Switching,
     switches: Option<&Switches>,
     (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
 ) {
@@ -361,10 +363,10 @@ fn check_together(
     };
     scale_up::check(around);
     delays::check(around);
-    if switching.spec.scheduled().is_none() {
+    if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
     }
-    let by_credit = switching.spec.credit().is_some();
+    let by_credit = switching.credit().is_some();
     if !by_credit {
         warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
     }

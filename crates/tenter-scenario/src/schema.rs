@@ -22,13 +22,14 @@ use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
+use crate::switching::Switching;
 use crate::{addresses, classes, collectives, congestion, endpoint, entropy, fabric};
 use crate::{
     faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
-    switch_tiers, switching,
+    switch_tiers,
 };
 use object::{Object, list, one_of};
-use tenter_config::{Component, KeyTable};
+use tenter_config::{Component, KeyTable, Value as _};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
 pub fn schema() -> String {
@@ -43,7 +44,7 @@ pub fn schema() -> String {
         // Every kind of fabric has them.
         "switch": switch(),
         "load_balancing": load_balancing(),
-        "switching": switching(),
+        "switching": form::of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
         "power": Object::of(&power::TABLES).schema(),
@@ -103,23 +104,6 @@ fn load_balancing() -> Value {
         }
     };
     one_of(members.enumerate().map(kind))
-}
-
-fn switching() -> Value {
-    let [own, input_queued, scheduled, cell, indication, credit] = switching::TABLES;
-    let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
-    let input_queued = Object::of(&[own, input_queued]).fixed("kind", "input-queued");
-    let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
-    let cell = Object::of(&[cell]).schema();
-    let indication = Object::of(&[indication]).schema();
-    let scheduled = scheduled.with("cell", cell).with("indication", indication);
-    let credit = Object::of(&[own, credit]).fixed("kind", "credit-based");
-    one_of([
-        usual.schema(),
-        input_queued.schema(),
-        scheduled.schema(),
-        credit.schema(),
-    ])
 }
 
 fn switch() -> Value {
