@@ -100,6 +100,7 @@ impl Shape {
                 Shape::Mapping(_) | Shape::Variants(_) => Cow::Borrowed("list"),
                 Shape::Integer { .. } => Cow::Borrowed("list of whole numbers"),
                 Shape::Text => Cow::Borrowed("list of texts"),
+                Shape::Choice(words) => Cow::Owned(format!("list of {}", listed(words))),
                 other => Cow::Owned(format!("list of [{}]", other.text())),
             },
             Shape::Flag => Cow::Borrowed("`true` or `false`"),

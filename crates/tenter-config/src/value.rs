@@ -1,9 +1,11 @@
 //! The types that keys may have.
 
+use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::parsed;
 use crate::{Reader, Shape, Share, Written};
 
 /// A type that a key may have.
@@ -162,6 +164,12 @@ impl<T: Value> Value for Option<T> {
         self.as_ref().map_or_else(none, T::written)
     }
 }
+
+parsed!(Ipv4Addr {
+    "IPv4 address",
+    "must be an IPv4 address, not",
+    "write for example `10.3.0.7`"
+});
 
 /// The type of a key whose value a component keeps as a plain number.
 pub trait KeptAs<T>: Value {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
-use crate::diagnostics::{Location, Problems, quote};
+use crate::diagnostics::{Location, Path, Problems, quote};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
@@ -536,6 +536,11 @@ impl<'p> Field<'p> {
             format!("{} {what}", quote(&self.path)),
             help.into(),
         );
+    }
+
+    /// Its path, for problems that show later.
+    pub fn to_path(&self) -> Path<'p> {
+        Path::new(self.problems, self.path.as_str())
     }
 
     /// The value as the only one of a section, without a name.

@@ -149,6 +149,14 @@ impl Node {
         }
     }
 
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            Value::Scalar { .. } | Value::Map(_) => &[],
+        }
+    }
+
     /// Whether it is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self.value, Value::Map(_))

@@ -6,14 +6,14 @@ use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::ScaleUp;
 
-use crate::addresses::{self, AddressPlan};
+use crate::addresses::Addresses;
 use crate::congestion;
 use crate::delays;
 use crate::entropy::{self, EntropyDraft};
 use crate::pcie;
 use crate::scale_up;
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Value as _, key};
 use tenter_notation::decode::{Field, Read, Section};
 use tenter_notation::diagnostics::Location;
 use tenter_notation::tree::{Entry, Node};
@@ -41,10 +41,11 @@ const ENDPOINT: KeyTable = KeyTable {
         ),
         key(
             "addresses",
-            "mapping",
+            "",
             Default("{}"),
             "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, the DSCP gives the class, prefix and gateway decide who is reachable",
-        ),
+        )
+        .typed(|| Addresses::shape(())),
     ],
 };
 
@@ -288,7 +289,7 @@ pub(crate) struct Endpoint {
     pub(crate) delays_are_left: bool,
     /// How source ports change, which the NICs' specification gets with the fabric's hash.
     pub(crate) entropy: Option<EntropyDraft>,
-    pub(crate) addresses: AddressPlan,
+    pub(crate) addresses: Addresses,
     /// NICs that cannot use their PCIe to the full.
     pub(crate) nic_impairments: Vec<pcie::Impairment>,
     /// What connects the NPUs of a host.
@@ -339,7 +340,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         Some(_) => pcie::read_impairments(&mut endpoint, pcie.as_ref()),
         None => endpoint.take("nic_impairments").and(None),
     };
-    let addresses = addresses::read(&mut endpoint);
+    let addresses = endpoint.value("addresses");
     scenario.put("endpoint", endpoint.finish());
     let (step_delay, start_up, (scale_up, npus_per_nic)) = host??;
     Some(Endpoint {

@@ -5,13 +5,14 @@ use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
 
+use crate::addresses::Addresses;
 use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
 use crate::faults::FaultDraft;
 use crate::hosts::HostNames;
-use crate::impairments::ImpairmentDraft;
+use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
@@ -22,9 +23,9 @@ use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::Switching;
 use crate::{
-    addresses, buffer, circuits, classes, collectives, entropy, faults, groups, host_notices,
-    impairments, load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers,
-    switching, topologies,
+    buffer, circuits, classes, collectives, entropy, faults, groups, host_notices, impairments,
+    load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers, switching,
+    topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Component, KeyTable, Value, key};
@@ -77,10 +78,11 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "impairments",
-            "list",
+            "",
             Default("[]"),
             "What is done to frames on their way",
-        ),
+        )
+        .typed(|| Vec::<Impairment>::shape(())),
         key(
             "observe",
             "",
@@ -133,13 +135,13 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(pcie::TABLES)
         .chain(scale_up::TABLES)
         .chain(congestion::tables())
-        .chain(addresses::TABLES)
+        .chain(Addresses::TABLE.with_inner())
         .chain(jobs::TABLES)
         .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
         .chain(groups::TABLES)
         .chain(faults::TABLES)
-        .chain(impairments::TABLES);
+        .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
         .chain([&Observe::TABLE, &Limits::TABLE, &Engine::TABLE])
         .collect()
@@ -154,7 +156,7 @@ struct Draft<'p> {
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
     faults: Read<FaultDraft<'p>>,
-    impairments: Read<Vec<ImpairmentDraft<'p>>>,
+    impairments: Read<Vec<Impairment>>,
     observe: Read<Observe>,
     limits: Read<Limits>,
     engine: Read<Engine>,
@@ -219,7 +221,8 @@ impl Draft<'_> {
         let names = HostNames::of(&topology, endpoint, problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impaired = bind_impairments(self.impairments.as_deref(), &topology);
+        let impaired = self.impairments.as_deref();
+        let impaired = impaired.and_then(|of| impairments::bind(of, &topology, problems));
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
             topology: &topology,
@@ -288,14 +291,6 @@ fn build(
         return Some((topology, Some(circuits)));
     }
     Some((topologies::build(spec, problems)?, None))
-}
-
-/// What is done to frames on their way, by the numbers of a fabric.
-fn bind_impairments(
-    drafts: Read<&[ImpairmentDraft<'_>]>,
-    topology: &Topology,
-) -> Read<Vec<LinkImpairment>> {
-    impairments::bind(drafts?, topology)
 }
 
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.

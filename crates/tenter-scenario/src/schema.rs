@@ -23,10 +23,9 @@ use tenter_workload::collective::CollectiveKind;
 
 use crate::groups;
 use crate::switching::Switching;
-use crate::{addresses, classes, collectives, congestion, endpoint, entropy, fabric};
+use crate::{classes, collectives, congestion, endpoint, entropy, fabric};
 use crate::{
-    faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
-    switch_tiers,
+    faults, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch, switch_tiers,
 };
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
@@ -68,7 +67,6 @@ fn root() -> Value {
         .with("endpoint", endpoint())
         .with("jobs", job())
         .with("faults", broken())
-        .with("impairments", impairment())
         .schema()
 }
 
@@ -129,7 +127,6 @@ fn switch() -> Value {
 
 fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
-    let [addresses, of_nic] = addresses::TABLES;
     let repeat = &congestion::REPEAT;
     let [entropy] = entropy::TABLES;
     let [pcie, impairment] = pcie::TABLES;
@@ -141,11 +138,9 @@ fn endpoint() -> Value {
         .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());
-    let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
     Object::of(&[own])
         .with("nic", nic.schema())
         .with("host", host.schema())
-        .with("addresses", addresses.schema())
         .with("nic_impairments", Object::of(&[impairment]).schema())
         .schema()
 }
@@ -172,12 +167,6 @@ fn broken() -> Value {
         Object::of(&[event, random]).schema(),
     ]);
     Object::of(&[own]).with("events", events).schema()
-}
-
-fn impairment() -> Value {
-    let [own, rule] = impairments::TABLES;
-    let rules = Object::of(&[rule]).schema();
-    Object::of(&[own]).with("rules", rules).schema()
 }
 
 fn job() -> Value {

@@ -25,7 +25,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
                 .collect();
             json!({"anyOf": [inner, {"enum": words}]})
         }
-        Shape::Parsed(_) => json!({"type": ["number", "string"]}),
+        Shape::Parsed(words) => schema(words, None)
+            .filter(|_| words.starts_with("IPv4"))
+            .unwrap_or_else(|| json!({"type": ["number", "string"]})),
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
         Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
         Shape::List(shape) => list(&of_shape(*shape, inner)),
