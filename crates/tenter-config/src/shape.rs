@@ -87,7 +87,11 @@ impl Shape {
                 let words = quoted(words).join(", ");
                 Cow::Owned(format!("`none`, {words} or mapping"))
             }
-            Shape::OrWord(shape, word) => Cow::Owned(format!("{} or `{word}`", shape.text())),
+            Shape::OrWord(shape, word) => {
+                let text = shape.text();
+                let comma = if text.contains(',') { "," } else { "" };
+                Cow::Owned(format!("{text}{comma} or `{word}`"))
+            }
             Shape::Integer { least, most } if most >= u64::MAX >> 1 => {
                 Cow::Owned(format!("whole number, {least} or more"))
             }

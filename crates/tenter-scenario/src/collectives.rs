@@ -3,13 +3,12 @@
 use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
-use tenter_workload::collective::{CollectiveKind, Distances, ScaleUp};
+use tenter_workload::collective::{CollectiveKind, Distances, Groups, ScaleUp};
 use tenter_workload::sizes::SizeList;
 use tenter_workload::{CollectiveRun, Compute};
 
-use crate::groups;
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, Reader, key};
+use tenter_config::{KeyTable, Reader, Value as _, key};
 use tenter_notation::decode::{Field, Section, split_remedy};
 use tenter_notation::diagnostics::Location;
 use tenter_notation::tree::{Node, Value};
@@ -47,10 +46,11 @@ const COLLECTIVE: KeyTable = KeyTable {
         ),
         key(
             "groups",
-            "mapping or `none`",
+            "",
             Default("none"),
             "Groups of ranks that each run the collective by itself, all at the same time (tensor, data or pipeline parallel ranks); `none`: all ranks run it together",
-        ),
+        )
+        .typed(|| Option::<Groups>::shape(())),
         key(
             "compute",
             "time",
@@ -296,10 +296,14 @@ fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read
     let at = item.at;
     let mut section = item.section(&COLLECTIVE);
     let kind = read_kind(&mut section, seed);
-    let kind = match kind {
-        Some(kind) => groups::read(&mut section, kind),
-        None => section.take("groups").and(None),
-    };
+    let groups = section.value::<Option<Groups>>("groups");
+    let kind = kind.zip(groups).map(|(kind, groups)| match groups {
+        None => kind,
+        Some(groups) => CollectiveKind::Grouped {
+            groups,
+            kind: Box::new(kind),
+        },
+    });
     let sizes = read_sizes(&mut section, background);
     let compute = read_compute(&mut section);
     let node = section.finish();

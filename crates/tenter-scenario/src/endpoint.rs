@@ -4,14 +4,13 @@ use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn};
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
-use tenter_workload::collective::ScaleUp;
 
 use crate::addresses::Addresses;
 use crate::congestion;
 use crate::delays;
-use crate::entropy::{self, EntropyDraft};
+use crate::entropy::SourcePorts;
+use crate::host::Host;
 use crate::pcie;
-use crate::scale_up;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, Value as _, key};
 use tenter_notation::decode::{Field, Read, Section};
@@ -29,16 +28,18 @@ const ENDPOINT: KeyTable = KeyTable {
         ),
         key(
             "host",
-            "mapping",
+            "",
             Default("{}"),
             "What the host adds to each send",
-        ),
+        )
+        .typed(|| Host::shape(())),
         key(
             "nic_impairments",
-            "list",
+            "",
             Default("[]"),
             "NICs that cannot use their PCIe to the full; of several entries for one NIC the last holds",
-        ),
+        )
+        .typed(|| Vec::<pcie::NicImpairment>::shape(())),
         key(
             "addresses",
             "",
@@ -81,10 +82,11 @@ const NIC: KeyTable = KeyTable {
         .from("the fairest there is; schedulers of NICs are not published"),
         key(
             "entropy",
-            "`none`, or mapping",
+            "",
             Default("none"),
             "Whether data packets of a QP differ in their UDP source port, so that switches that hash it spread them",
-        ),
+        )
+        .typed(|| Option::<SourcePorts>::shape(())),
         key(
             "acknowledge",
             "`per-message`, `per-packet` or `{every: N}`",
@@ -173,10 +175,11 @@ const NIC: KeyTable = KeyTable {
         ),
         key(
             "pcie",
-            "mapping or `none`",
+            "",
             Default("none"),
             "PCIe between the NIC and host memory: the limit of DMA, both ways",
-        ),
+        )
+        .typed(|| Option::<pcie::Pcie>::shape(())),
         key(
             "loss_recovery",
             "`go-back-n`, `selective-repeat`, `none` or mapping",
@@ -236,33 +239,8 @@ const ACKNOWLEDGE: KeyTable = KeyTable {
     )],
 };
 
-const HOST: KeyTable = KeyTable {
-    title: "`endpoint.host`",
-    keys: &[
-        key(
-            "step_delay",
-            "time",
-            Default("0ns"),
-            "From the arrival that releases a send (or the start of the collective) to the send",
-        ),
-        key(
-            "start_up",
-            "time",
-            Default("0ns"),
-            "From the start of a collective to its first sends",
-        ),
-        scale_up::KEY,
-        key(
-            "npus_per_nic",
-            "1 to 64",
-            Default("1"),
-            "NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and exchange data in their `scale_up` domain, whose `npus_per_host` it divides",
-        ),
-    ],
-};
-
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &RECEIVE_BUFFER, &HOST];
+pub(crate) const TABLES: [&KeyTable; 4] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &RECEIVE_BUFFER];
 
 /// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
 /// longest packet.
@@ -288,22 +266,11 @@ pub(crate) struct Endpoint {
     /// Whether its delays are those of its paper because nobody wrote others.
     pub(crate) delays_are_left: bool,
     /// How source ports change, which the NICs' specification gets with the fabric's hash.
-    pub(crate) entropy: Option<EntropyDraft>,
+    pub(crate) entropy: Option<SourcePorts>,
     pub(crate) addresses: Addresses,
     /// NICs that cannot use their PCIe to the full.
-    pub(crate) nic_impairments: Vec<pcie::Impairment>,
-    /// What connects the NPUs of a host.
-    pub(crate) scale_up: Option<ScaleUp>,
-    /// NPUs that share a NIC, which are of one host.
-    pub(crate) npus_per_nic: u32,
-}
-
-impl Endpoint {
-    /// Whether the NPUs of two NICs are of one scale-up domain.
-    pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
-        self.scale_up
-            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
-    }
+    pub(crate) nic_impairments: Vec<pcie::NicImpairment>,
+    pub(crate) host: Host,
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
@@ -322,18 +289,12 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         receive_buffer_at = section.place("receive_buffer");
         congestion_control_at = section.place("congestion_control");
         delays_are_left = delays::are_left(section.peek("congestion_control"));
-        entropy = entropy::read(&mut section);
+        entropy = section.value("entropy");
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
         nic
     });
-    let host = endpoint.section("host", &HOST).map(|mut section| {
-        let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
-        let start_up = section.time("start_up", Time::ZERO..=SECOND);
-        let domains = scale_up::read(&mut section);
-        endpoint.put("host", section.finish());
-        Some((step_delay?, start_up?, domains?))
-    });
+    let host: Option<Host> = endpoint.value("host");
     let nic = nic.flatten();
     let pcie = nic.as_ref().and_then(|nic| nic.pcie);
     let nic_impairments = match &nic {
@@ -342,11 +303,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     };
     let addresses = endpoint.value("addresses");
     scenario.put("endpoint", endpoint.finish());
-    let (step_delay, start_up, (scale_up, npus_per_nic)) = host??;
+    let host = host?;
     Some(Endpoint {
         nic: NicSpec {
-            step_delay,
-            start_up,
+            step_delay: host.step_delay,
+            start_up: host.start_up,
             ..nic?
         },
         receive_buffer_at,
@@ -355,8 +316,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
         entropy: entropy?,
         addresses: addresses?,
         nic_impairments: nic_impairments?,
-        scale_up,
-        npus_per_nic,
+        host,
     })
 }
 

@@ -94,7 +94,7 @@ impl<'t> HostNames<'t> {
             .collect();
         HostNames {
             topology,
-            npus: endpoint.map_or(1, |endpoint| endpoint.npus_per_nic),
+            npus: endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic),
             numbers,
             problems,
         }

@@ -4,18 +4,22 @@ use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
+use tenter_workload::collective::Groups;
 
 use crate::addresses::Addresses;
 use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
+use crate::entropy::SourcePorts;
 use crate::fabric::{self, Fabric};
 use crate::faults::FaultDraft;
+use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
+use crate::pcie::{NicImpairment, Pcie};
 use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::SignalDraft;
@@ -23,9 +27,8 @@ use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, classes, collectives, entropy, faults, groups, host_notices, impairments,
-    load_balancing, power, reach, scale_up, source_flow_control, switch, switch_tiers, switching,
-    topologies,
+    buffer, circuits, classes, collectives, entropy, faults, host, host_notices, impairments,
+    load_balancing, power, reach, source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Component, KeyTable, Value, key};
@@ -131,15 +134,15 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(of_topologies);
     let rest = endpoint::TABLES
         .into_iter()
-        .chain(entropy::TABLES)
-        .chain(pcie::TABLES)
-        .chain(scale_up::TABLES)
+        .chain([&SourcePorts::TABLE])
+        .chain([&Pcie::TABLE, &NicImpairment::TABLE])
+        .chain(Host::TABLE.with_inner())
         .chain(congestion::tables())
         .chain(Addresses::TABLE.with_inner())
         .chain(jobs::TABLES)
         .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
-        .chain(groups::TABLES)
+        .chain([&Groups::TABLE])
         .chain(faults::TABLES)
         .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
@@ -241,7 +244,8 @@ impl Draft<'_> {
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
-        let (jobs, scale_up, npus_per_nic) = (jobs?, endpoint.scale_up, endpoint.npus_per_nic);
+        let (jobs, scale_up, npus_per_nic) =
+            (jobs?, endpoint.host.scale_up, endpoint.host.npus_per_nic);
         let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe
@@ -260,6 +264,7 @@ impl Draft<'_> {
             input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
+
             scale_up,
             npus_per_nic,
             nic,
@@ -356,7 +361,7 @@ fn check_together(
     let Some(switches) = switches else {
         return;
     };
-    scale_up::check(around);
+    host::check(around);
     delays::check(around);
     if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);

@@ -21,11 +21,10 @@ use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
-use crate::groups;
 use crate::switching::Switching;
-use crate::{classes, collectives, congestion, endpoint, entropy, fabric};
+use crate::{classes, collectives, congestion, endpoint, fabric};
 use crate::{
-    faults, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch, switch_tiers,
+    faults, jobs, load_balancing, power, scenario, source_flow_control, switch, switch_tiers,
 };
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
@@ -126,23 +125,14 @@ fn switch() -> Value {
 }
 
 fn endpoint() -> Value {
-    let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
+    let [own, nic, acknowledge, receive_buffer] = endpoint::TABLES;
     let repeat = &congestion::REPEAT;
-    let [entropy] = entropy::TABLES;
-    let [pcie, impairment] = pcie::TABLES;
-    let host = Object::of(&[host]);
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
-        .with("entropy", Object::of(&[entropy]).schema())
-        .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());
-    Object::of(&[own])
-        .with("nic", nic.schema())
-        .with("host", host.schema())
-        .with("nic_impairments", Object::of(&[impairment]).schema())
-        .schema()
+    Object::of(&[own]).with("nic", nic.schema()).schema()
 }
 
 fn congestion_control() -> Value {
@@ -223,8 +213,7 @@ fn collective(kind: &CollectiveKind) -> Value {
     let sizes = [range, drawn].map(|table| Object::of(&[table]).schema());
     let object = Object::of(&tables)
         .fixed("collective", kind.name())
-        .with("sizes", one_of(sizes))
-        .with("groups", Object::of(&groups::TABLES).schema());
+        .with("sizes", one_of(sizes));
     let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
     if usual {
         object.fixed_or_left_out("algorithm", kind.algorithm())
