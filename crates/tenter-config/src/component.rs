@@ -299,6 +299,10 @@ mod tests {
         }
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "defaults are made from references"
+    )]
     fn twice(count: &u64) -> u64 {
         count * 2
     }

@@ -92,7 +92,7 @@ impl Shape {
                 let comma = if text.contains(',') { "," } else { "" };
                 Cow::Owned(format!("{text}{comma} or `{word}`"))
             }
-            Shape::Integer { least, most } if most >= u64::MAX >> 1 => {
+            Shape::Integer { least, most } if most >= u64::from(u32::MAX) => {
                 Cow::Owned(format!("whole number, {least} or more"))
             }
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),

@@ -67,7 +67,10 @@ pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     word
 }
 
-/// Reads that word; an error's line is the number of the send.
+/// Reads that word.
+///
+/// # Errors
+/// The first send that is none; its number stands for the line.
 pub fn of_word(word: &str) -> Read<Sends> {
     let mut found = Sends::default();
     for (number, send) in (1..).zip(word.split(';')) {

@@ -77,7 +77,7 @@ impl<'p> Section<'p> {
         let (node, at) = match (given, key.presence) {
             (Some(index), _) => {
                 let entry = self.given.remove(index);
-                let at = place_of(&entry);
+                let at = entry.place();
                 (entry.node, at)
             }
             (None, Presence::Default(text)) => (default_node(text), self.at),
@@ -114,7 +114,7 @@ impl<'p> Section<'p> {
     /// Where a value was written that has not been taken yet.
     pub fn place(&self, name: &str) -> Option<Location> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
-        place_of(entry)
+        entry.place()
     }
 
     /// Reads something else in place of a value that was written.
@@ -481,18 +481,6 @@ impl Reader for Section<'_> {
         // Within what has been taken the place is known by its path.
         let at = at.or_else(|| self.problems.place(&self.path_of(key)));
         self.problem_of(key, at, what, remedy);
-    }
-}
-
-/// Where to point when a value is wrong: one over several lines, or nothing after the colon, is
-/// blamed on its key.
-pub(crate) fn place_of(entry: &Entry) -> Option<Location> {
-    let word = matches!(entry.node.value, Value::Scalar { .. });
-    let visible = entry.node.at.is_some_and(|at| at.start < at.end);
-    if word && visible {
-        entry.node.at
-    } else {
-        entry.key_at
     }
 }
 

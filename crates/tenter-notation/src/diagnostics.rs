@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::rc::Rc;
 
-use tenter_units::turns_text;
-
-use crate::decode::place_of;
 use crate::tree::{Node, Value};
+
+pub use crate::location::{Location, Source};
+pub use crate::quote::{printable, quote};
 
 /// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
 const PROBLEMS_MAX: usize = 100;
@@ -17,26 +17,6 @@ const PROBLEMS_MAX: usize = 100;
 const LINE_WIDTH: usize = 100;
 /// The longest help that stands beside the carets; longer ones get a line of their own.
 const LABEL_WIDTH: usize = 64;
-
-/// A stretch of one source: the scenario file (source 0) or the text of an override (1, 2, …).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Location {
-    /// Which text.
-    pub source: usize,
-    /// Its first byte.
-    pub start: usize,
-    /// The byte behind its last.
-    pub end: usize,
-}
-
-/// One text that was read, and what to call it in a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// What messages call it.
-    pub name: String,
-    /// The whole text.
-    pub text: String,
-}
 
 /// One thing that is wrong (or, in a warning, odd) and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,29 +204,6 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     }
 }
 
-/// Text without anything a terminal would obey.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => out.push_str("    "),
-            other if other.is_control() || turns_text(other) => out.push('·'),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// A user's word in backticks: without control characters, and cut when long.
-pub fn quote(word: &str) -> String {
-    const LONGEST: usize = 48;
-    let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());
-    if word.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
-}
-
 /// Where problems are gathered while a scenario is read.
 #[derive(Debug, Default)]
 pub struct Problems {
@@ -360,12 +317,23 @@ impl Problems {
                     let Some(entry) = entries.iter().find(|entry| entry.key == step) else {
                         return at;
                     };
-                    (node, at) = (&entry.node, place_of(entry));
+                    (node, at) = (&entry.node, entry.place());
                 }
                 _ => return at,
             }
         }
         at
+    }
+
+    /// Where the value at a path stands; `None` where it was not written.
+    pub fn written(&self, path: &str) -> Option<Location> {
+        let (whole, key) = path.rsplit_once('.')?;
+        let root = self.root.borrow();
+        let mut node = root.as_deref()?;
+        for step in whole.split('.') {
+            node = &node.entry(step)?.node;
+        }
+        node.entry(key)?.place()
     }
 
     /// Whether no more are kept; what reads long lists then stops.

@@ -16,7 +16,9 @@
 pub mod decode;
 pub mod diagnostics;
 pub mod emit;
+mod location;
 pub mod overrides;
+mod quote;
 pub mod toml;
 pub mod tree;
 pub mod yaml;

@@ -3,7 +3,8 @@
 
 use tenter_config::Written;
 
-use crate::diagnostics::Location;
+use crate::location::Location;
+use crate::quote::quote;
 
 /// Levels of nesting a scenario may have; a real one has seven.
 pub const DEPTH_MAX: usize = 64;
@@ -45,6 +46,20 @@ pub struct Entry {
     pub key_at: Option<Location>,
     /// Its value.
     pub node: Node,
+}
+
+impl Entry {
+    /// Where to point when the value is wrong: one over several lines, or nothing after the colon,
+    /// is blamed on its key.
+    pub fn place(&self) -> Option<Location> {
+        let word = matches!(self.node.value, Value::Scalar { .. });
+        let visible = self.node.at.is_some_and(|at| at.start < at.end);
+        if word && visible {
+            self.node.at
+        } else {
+            self.key_at
+        }
+    }
 }
 
 impl Node {
@@ -110,6 +125,14 @@ impl Node {
                 key_at: None,
                 node,
             }),
+        }
+    }
+
+    /// A key of this mapping, with its value.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            Value::Scalar { .. } | Value::List(_) => None,
         }
     }
 
@@ -181,12 +204,9 @@ impl Node {
             Value::Scalar {
                 text,
                 quoted: false,
-            } => crate::diagnostics::quote(text),
+            } => quote(text),
             Value::Scalar { text, .. } => {
-                format!(
-                    "the text {}",
-                    crate::diagnostics::quote(&format!("\"{text}\""))
-                )
+                format!("the text {}", quote(&format!("\"{text}\"")))
             }
             Value::List(_) => "a list".into(),
             Value::Map(_) => "a mapping".into(),

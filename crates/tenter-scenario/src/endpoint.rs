@@ -7,14 +7,12 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::addresses::Addresses;
 use crate::congestion;
-use crate::delays;
-use crate::entropy::SourcePorts;
 use crate::host::Host;
 use crate::pcie;
+use crate::source_ports::SourcePorts;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, Value as _, key};
 use tenter_notation::decode::{Field, Read, Section};
-use tenter_notation::diagnostics::Location;
 use tenter_notation::tree::{Entry, Node};
 
 const ENDPOINT: KeyTable = KeyTable {
@@ -259,12 +257,6 @@ const MESSAGE_MAX: u64 = 1 << 31;
 /// The `endpoint` section, read.
 pub(crate) struct Endpoint {
     pub(crate) nic: NicSpec,
-    /// Where the receive buffer is described, for what shows only with the fabric.
-    pub(crate) receive_buffer_at: Option<Location>,
-    /// Where congestion control is, for the same reason.
-    pub(crate) congestion_control_at: Option<Location>,
-    /// Whether its delays are those of its paper because nobody wrote others.
-    pub(crate) delays_are_left: bool,
     /// How source ports change, which the NICs' specification gets with the fabric's hash.
     pub(crate) entropy: Option<SourcePorts>,
     pub(crate) addresses: Addresses,
@@ -281,14 +273,8 @@ fn longest_frame(mtu: u32) -> u64 {
 /// Reads `endpoint` out of the scenario.
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
-    let mut receive_buffer_at = None;
-    let mut congestion_control_at = None;
-    let mut delays_are_left = true;
     let mut entropy = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
-        receive_buffer_at = section.place("receive_buffer");
-        congestion_control_at = section.place("congestion_control");
-        delays_are_left = delays::are_left(section.peek("congestion_control"));
         entropy = section.value("entropy");
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
@@ -310,9 +296,6 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
             start_up: host.start_up,
             ..nic?
         },
-        receive_buffer_at,
-        congestion_control_at,
-        delays_are_left,
         entropy: entropy?,
         addresses: addresses?,
         nic_impairments: nic_impairments?,

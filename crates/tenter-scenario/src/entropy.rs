@@ -6,26 +6,11 @@ use tenter_net::load_balancing::{InOrderNics, LoadBalancing};
 use crate::buffer::Around;
 use crate::endpoint::Endpoint;
 use crate::load_balancing::Reordering;
-use tenter_config::component;
 use tenter_plan::LinkImpairment;
-
-component! {
-    /// How NICs change the UDP source port of data packets.
-    pub(crate) struct SourcePorts as "`endpoint.nic.entropy`" {
-        /// How many source ports a QP has; each run of `packets` gets any of them.
-        values: u16 = "64", in 2..=VALUES_MAX;
-        /// Packets in a row that keep the port; 32 are a message of 128 KiB.
-        packets: u32 = "1", in 1..=u32::MAX;
-        /// What to do with NICs that need packets in order.
-        in_order_nics: InOrderNics = "refuse";
-    }
-}
 
 /// The path of the section.
 const PATH: &str = "endpoint.nic.entropy";
 
-/// The dynamic range of ports has so many.
-const VALUES_MAX: u16 = 1 << 14;
 /// Source ports that a queue pair has any of when a notice makes it change its own: as many as
 /// `values` are by default.
 const REROUTE_PORTS: u16 = 64;

@@ -9,7 +9,7 @@ use crate::power;
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
-use crate::switch_tiers::TierDraft;
+use crate::switch_tiers::{self, TierDraft};
 use crate::switching::{self, Switching};
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, Value, key};
@@ -81,7 +81,7 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }
-    let switches = switch::read(&mut section, (scheduled, by_credit));
+    let switches = switch::read(&mut section, (scheduled, by_credit), switch_tiers::read);
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
     if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {

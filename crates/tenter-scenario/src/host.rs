@@ -4,9 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, component};
 use tenter_units::Time;
-use tenter_workload::collective::{CollectiveKind, ScaleUp};
-
-use crate::buffer::Around;
+use tenter_workload::collective::ScaleUp;
 
 component! {
     /// What the host adds to each send.
@@ -50,36 +48,8 @@ fn nics_are_of_one_host(host: &Host, reader: &mut dyn Reader) -> bool {
 
 impl Host {
     /// Whether the NPUs of two NICs are of one scale-up domain.
-    fn joins(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
-    }
-}
-
-/// Warns of hosts of a PXN all-to-all that are not those of a domain: what is handed over within
-/// them passes the network.
-pub(crate) fn check(around: &Around<'_>) {
-    for (index, job) in around.jobs.iter().enumerate() {
-        let mut sizes = job
-            .sequence
-            .iter()
-            .filter_map(|run| match run.kind.of_group() {
-                CollectiveKind::AllToAllPxn { npus_per_host } => Some(*npus_per_host),
-                _ => None,
-            });
-        let apart = |npus: u32| {
-            let joined = |a: u32, b: u32| around.endpoint.host.joins(a, b);
-            let mut hosts = job.hosts.chunks(npus as usize);
-            !hosts.all(|npus| npus.iter().all(|&npu| joined(npu, npus[0])))
-        };
-        if let Some(npus) = sizes.find(|&npus| npus > 1 && apart(npus)) {
-            let message = format!(
-                "`jobs[{index}]` hands over within hosts of {npus} ranks (`algorithm: pxn`), which are not in one scale-up domain: that passes the network"
-            );
-            let help = format!(
-                "set `endpoint.host.scale_up` to `{{npus_per_host: {npus}}}`, and let the ranks of a host be on NICs of a domain"
-            );
-            around.warnings.push(None, message, Some(help));
-        }
     }
 }

@@ -8,7 +8,6 @@ use std::str::FromStr;
 use tenter_topology::Topology;
 use tenter_units::Rate;
 
-use crate::endpoint::Endpoint;
 use tenter_config::parsed;
 use tenter_notation::decode::{Field, suggestion};
 use tenter_notation::diagnostics::{Location, Problems, quote};
@@ -81,12 +80,8 @@ pub(crate) struct HostNames<'t> {
 }
 
 impl<'t> HostNames<'t> {
-    /// The names of the hosts of `topology`, each a NIC with as many NPUs as `endpoint` says.
-    pub(crate) fn of(
-        topology: &'t Topology,
-        endpoint: Option<&Endpoint>,
-        problems: &'t Problems,
-    ) -> HostNames<'t> {
+    /// The names of the hosts of `topology`, each a NIC with so many NPUs.
+    pub(crate) fn of(topology: &'t Topology, npus: u32, problems: &'t Problems) -> HostNames<'t> {
         let hosts = topology.nodes[..topology.hosts].iter();
         let numbers = hosts
             .zip(0..)
@@ -94,7 +89,7 @@ impl<'t> HostNames<'t> {
             .collect();
         HostNames {
             topology,
-            npus: endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic),
+            npus,
             numbers,
             problems,
         }

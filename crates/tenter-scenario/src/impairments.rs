@@ -179,7 +179,7 @@ impl FromStr for Chance {
         if parts == 0 {
             return Ok(Chance { parts, power: 0 });
         }
-        let power = decimals.len() as i32 - exponent;
+        let power = i32::try_from(decimals.len()).map_err(|_| ())? - exponent;
         let power = u32::try_from(power).map_err(|_| ())?;
         let is_share = 10_u128
             .checked_pow(power)

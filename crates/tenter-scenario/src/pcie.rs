@@ -7,7 +7,6 @@ use tenter_endpoint::{DmaRates, PcieSpec};
 use tenter_units::{Bytes, Rate};
 use tenter_workload::Job;
 
-use crate::endpoint::Endpoint;
 use crate::hosts::{HostNames, HostRef};
 use tenter_config::{Reader, Value, component, parsed};
 use tenter_notation::decode::{Read, Section, suggestion};
@@ -186,11 +185,11 @@ const PATH: &str = "endpoint.nic_impairments";
 
 /// The DMA rates of each NIC, in the order of the hosts; none without PCIe.
 pub(crate) fn bind(
-    endpoint: &Endpoint,
+    (pcie, impairments): (Option<PcieSpec>, &[NicImpairment]),
     jobs: Option<&[Job]>,
     names: &HostNames<'_>,
 ) -> Option<Vec<DmaRates>> {
-    let Some(pcie) = &endpoint.nic.pcie else {
+    let Some(pcie) = pcie else {
         return Some(Vec::new());
     };
     let jobs = jobs?;
@@ -203,7 +202,7 @@ pub(crate) fn bind(
         read: pcie.peak,
     };
     let mut rates = vec![whole; names.count() as usize];
-    for (index, impairment) in endpoint.nic_impairments.iter().enumerate() {
+    for (index, impairment) in impairments.iter().enumerate() {
         let at = |key: &str| names.place(&format!("{PATH}[{index}].{key}"));
         let mut hosts = Vec::new();
         if let Some(host) = &impairment.host {

@@ -10,7 +10,6 @@ use crate::addresses::Addresses;
 use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
-use crate::entropy::SourcePorts;
 use crate::fabric::{self, Fabric};
 use crate::faults::FaultDraft;
 use crate::host::Host;
@@ -23,11 +22,12 @@ use crate::pcie::{NicImpairment, Pcie};
 use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::SignalDraft;
+use crate::source_ports::SourcePorts;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, classes, collectives, entropy, faults, host, host_notices, impairments,
+    buffer, circuits, classes, collectives, entropy, faults, hand_over, host_notices, impairments,
     load_balancing, power, reach, source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
@@ -221,7 +221,8 @@ impl Draft<'_> {
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, endpoint, problems);
+        let npus = endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic);
+        let names = HostNames::of(&topology, npus, problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
         let impaired = self.impairments.as_deref();
@@ -320,7 +321,8 @@ fn place(
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
-    let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), names));
+    let dma = endpoint
+        .and_then(|of| pcie::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names));
     (jobs, addresses, dma)
 }
 
@@ -361,7 +363,7 @@ fn check_together(
     let Some(switches) = switches else {
         return;
     };
-    host::check(around);
+    hand_over::check(around);
     delays::check(around);
     if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);

@@ -10,7 +10,6 @@ use tenter_units::{Bytes, Time};
 
 use crate::classes::{self, Around, CAPACITY_MAX, ClassDraft, Turn};
 use crate::profiles::{self, Profile};
-use crate::switch_tiers::{self, TierDraft};
 use crate::switching::credit;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
@@ -74,7 +73,12 @@ const SWITCH: KeyTable = KeyTable {
             Default("none"),
             "What frees queues of lossless classes that stay paused",
         ),
-        switch_tiers::KEY,
+        key(
+            "tiers",
+            "list",
+            Default("[]"),
+            "Tiers whose switches are not like the others, for example with deeper buffers",
+        ),
     ],
 };
 
@@ -214,10 +218,12 @@ pub(crate) struct Controls {
 }
 
 /// Reads `switch` out of `fabric`, and `flow_control`, which is a short form of parts of it.
-pub(crate) fn read(
+/// `read_tiers` reads the tiers that are not like the others, after all else.
+pub(crate) fn read<T>(
     fabric: &mut Section<'_>,
     (scheduled, by_credit): (bool, bool),
-) -> Option<(SwitchDraft, Vec<TierDraft>)> {
+    read_tiers: impl FnOnce(&mut Section<'_>, &Controls) -> Read<Vec<T>>,
+) -> Option<(SwitchDraft, Vec<T>)> {
     let words = [(false, false), (true, false), (false, true), (true, true)];
     let words = words.map(|(pfc, ecn)| FlowControl { pfc, ecn });
     let names = ["none", "pfc", "ecn", "pfc+ecn"];
@@ -251,7 +257,7 @@ pub(crate) fn read(
     let draft = read_switch(&mut section, profile, &controls, profile_at);
     // What is wrong here would be told again for each tier.
     let tiers = match &draft {
-        Some(_) => switch_tiers::read(&mut section, &controls),
+        Some(_) => read_tiers(&mut section, &controls),
         None => section.take("tiers").map(|_| Vec::new()),
     };
     fabric.put("switch", section.finish());

@@ -332,8 +332,8 @@ fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
     let routes = routes.collect();
     TopologySpec::Explicit(Explicit {
         nodes,
-        links,
         routes,
+        links,
     })
     .build()
 }
