@@ -45,7 +45,8 @@ pub fn default_of<T: Component>() -> T {
 /// ```
 ///
 /// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
-/// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to say
+/// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
+/// say
 /// one thing: of both an override wins.
 ///
 /// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
@@ -116,7 +117,8 @@ macro_rules! component {
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
                     form: $crate::Form::Typed(|| {
-                        <$crate::component!(@type [$type] [$($unit)?] $(, $absent)?) as $crate::Value>::shape(
+                        type Read = $crate::component!(@type [$type] [$($unit)?] $(, $absent)?);
+                        <Read as $crate::Value>::shape(
                             $crate::component!(@bounds $($bounds)?),
                         )
                     }),
@@ -218,7 +220,10 @@ macro_rules! component {
     (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
     (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
     (@presence [] []) => { $crate::Presence::Required };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] [$absent:literal]) => {
+    (
+        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        [] [] [$absent:literal]
+    ) => {
         let $field: Option<$type> = if $reader.is_there($key) {
             type Inner = <$type as $crate::Absent>::Inner;
             <Inner as $crate::Value>::read($reader, $key, $bounds).map(Some)
@@ -228,12 +233,15 @@ macro_rules! component {
     };
     (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$unit:ty] [] []) => {
         let $field = <$unit as $crate::Value>::read($reader, $key, $bounds);
-        let $field: Option<$type> = $field.map(|value| <$unit as $crate::KeptAs<$type>>::kept(value));
+        let $field: Option<$type> = $field.map(<$unit as $crate::KeptAs<$type>>::kept);
     };
     (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [$by:path | $($of:ident)+] []) => {
+    (
+        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        [] [$by:path | $($of:ident)+] []
+    ) => {
         let $field = if $reader.is_there($key) {
             <$type as $crate::Value>::read($reader, $key, $bounds)
         } else {

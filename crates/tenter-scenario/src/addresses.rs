@@ -15,9 +15,11 @@ use tenter_notation::diagnostics::Location;
 component! {
     /// How addresses are shared out among the NICs.
     pub(crate) struct Addresses as "`endpoint.addresses`", derive(Clone, Debug, PartialEq) {
-        /// The addresses to share out: each switch with hosts gets the next subnet, its gateway the first address in it, its hosts the following ones.
+        /// The addresses to share out: each switch with hosts gets the next subnet, its gateway the
+        /// first address in it, its hosts the following ones.
         pool: Pool = "10.0.0.0/8", from "RFC 1918";
-        /// Prefix length of those subnets; `auto` is 16, or longer where the pool has not enough of them (10.leaf.0.host/16 with the default pool).
+        /// Prefix length of those subnets; `auto` is 16, or longer where the pool has not enough of
+        /// them (10.leaf.0.host/16 with the default pool).
         prefix: Prefix = "auto", in 1..=30;
         /// DSCP of the data packets of every NIC; shifted right by 3 it is their class.
         dscp: u8 = "26", in 0..=63, from "port settings in AI Fabric Test Methodology (Keysight)";

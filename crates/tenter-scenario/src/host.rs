@@ -13,9 +13,11 @@ component! {
         step_delay: Time = "0ns", in DELAYS;
         /// From the start of a collective to its first sends.
         start_up: Time = "0ns", in DELAYS;
-        /// NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass the NICs.
+        /// NPUs of a host that exchange data among themselves, past their NICs; `none`: all data
+        /// pass the NICs.
         scale_up: Option<ScaleUp> = "none";
-        /// NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and exchange data in their `scale_up` domain, whose `npus_per_host` it divides.
+        /// NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and
+        /// exchange data in their `scale_up` domain, whose `npus_per_host` it divides.
         npus_per_nic: u32 = "1", in 1..=64;
         check nics_are_of_one_host;
     }

@@ -16,7 +16,8 @@ use crate::links::{Cable, LinkName, find_host};
 component! {
     /// What is done to the frames of some links.
     pub(crate) struct Impairment as "`impairments[]`", derive(Clone, Debug, PartialEq) {
-        /// The link between two nodes (`leaf0-spine1`), or `all`, `fabric-links` or `host-links`; of several entries for one link the last holds.
+        /// The link between two nodes (`leaf0-spine1`), or `all`, `fabric-links` or `host-links`;
+        /// of several entries for one link the last holds.
         link: String, in WORD_MAX;
         /// Which of several parallel cables.
         cable: Cable = "all", in 0..=65_535;
@@ -50,7 +51,8 @@ component! {
         behind: u16 = "1", in 1..=HOLD_MAX;
         /// It strikes one frame in this many.
         every: Option<u64> = absent "one of the three", in 1..=u64::MAX >> 1;
-        /// It strikes those with these packet sequence numbers, counted from 0 in each queue pair; `10-20`.
+        /// It strikes those with these packet sequence numbers, counted from 0 in each queue pair;
+        /// `10-20`.
         psn: Option<Sequences> = absent "one of the three";
         /// It strikes each with this probability.
         probability: Option<Chance> = absent "one of the three";
@@ -247,10 +249,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Read<Vec<Impairment>> {
 
 /// The entries by the numbers of a fabric.
 pub(crate) fn bind(
-    entries: &[Impairment],
+    entries: Read<&[Impairment]>,
     topology: &Topology,
     problems: &Problems,
 ) -> Option<Vec<LinkImpairment>> {
+    let entries = entries?;
     let path = Path::new(problems, "impairments");
     let mut by_sender = vec![None; 2 * topology.cables.len()];
     let mut complete = true;

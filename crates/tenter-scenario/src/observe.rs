@@ -11,11 +11,14 @@ component! {
     pub(crate) struct Observe as "`observe`", derive(Clone, Debug) {
         /// Whether queues and rates are sampled over time.
         samples: bool = "true";
-        /// How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time limit where that is shorter, rounded up to two digits; 100us where neither is known.
+        /// How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
+        /// limit where that is shorter, rounded up to two digits; 100us where neither is known.
         sample_interval: Sampling = "auto", in Time::from_us(1)..=Time::from_us(1_000_000_000);
-        /// Whether each job under test is also run alone on the same fabric, for its slowdown beside the others.
+        /// Whether each job under test is also run alone on the same fabric, for its slowdown
+        /// beside the others.
         baseline: bool = "false";
-        /// Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in `queue_changes.parquet`; the run is slower for it.
+        /// Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in
+        /// `queue_changes.parquet`; the run is slower for it.
         queue_changes: Vec<String> = "[]", in 200;
         /// Changes of each port that are recorded; a warning says what was left out.
         queue_changes_limit: u64 = "1000000", in 1..=100_000_000;
@@ -55,9 +58,11 @@ word_or!(Sampling { "auto" => Auto, Every(Time) });
 component! {
     /// When to stop.
     pub(crate) struct Limits as "`limits`" {
-        /// Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does.
+        /// Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
+        /// days) every trial does.
         time: Option<Time> = "none", in TIMES;
-        /// How long background jobs run on when the last of the others has ended; that is news from everywhere, as the barrier of a `gap` is.
+        /// How long background jobs run on when the last of the others has ended; that is news from
+        /// everywhere, as the barrier of a `gap` is.
         background: Time = "10us", in WINDOW_MAX..=SIMULATED_MAX;
     }
 }
@@ -65,7 +70,8 @@ component! {
 component! {
     /// How the simulation is run; changes no result.
     pub(crate) struct Engine as "`engine`" {
-        /// The longest window; `none` is as long as the delays of the fabric allow, which is fastest.
+        /// The longest window; `none` is as long as the delays of the fabric allow, which is
+        /// fastest.
         window: Option<Time> = "none", in TIMES;
     }
 }

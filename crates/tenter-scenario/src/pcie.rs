@@ -1,6 +1,7 @@
 //! PCIe between NICs and host memory, and NICs that cannot use it to the full.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use tenter_endpoint::{DmaRates, PcieSpec};
@@ -16,15 +17,17 @@ component! {
     /// PCIe between the NIC and host memory.
     pub(crate) struct Pcie as "`endpoint.nic.pcie`" {
         either "generation", "peak";
-        /// Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2), 128b/130b (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6).
+        /// Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2),
+        /// 128b/130b (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6).
         generation: Option<u8> = absent "this, or `peak`", in 1..=6;
         /// Lanes of the link: 1, 2, 4, 8 or 16.
         lanes: Option<u8> = absent "`16` with `generation`", in 1..=16, from "the slot of a NIC for 400 Gb/s";
         /// What the link carries each way, headers of its packets included.
         peak: Option<Rate> = absent "this, or `generation`", in PEAKS;
         /// Payload of a transaction layer packet at most: 128, 256, 512, 1024, 2048 or 4096 bytes.
-        max_payload: Bytes = "256B", in Bytes::new(128)..=Bytes::new(4_096), unless no_power_of_two, from "usual in servers; what RDMA NICs are delivered with";
-        /// What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence number and CRC.
+        max_payload: Bytes = "256B", in PAYLOADS, unless no_power_of_two, from "usual in servers; what RDMA NICs are delivered with";
+        /// What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
+        /// number and CRC.
         tlp_overhead: Bytes = "24B", in Bytes::new(0)..=Bytes::new(64), from "PCI Express Base Specification: 20 to 28 bytes";
         check one_peak;
     }
@@ -61,6 +64,8 @@ fn one_peak(pcie: &Pcie, reader: &mut dyn Reader) -> bool {
     }
 }
 
+/// Payloads of transaction layer packets.
+const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(128)..=Bytes::new(4_096);
 /// Lanes of a link that does not say.
 const LANES: u8 = 16;
 
@@ -87,9 +92,11 @@ component! {
         job: Option<String> = absent "all NICs", in 64;
         /// It is for the NIC of this host (name or number), or those of a stretch (`16-23`).
         host: Option<HostRef> = absent "all NICs";
-        /// What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC receives.
+        /// What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+        /// NIC receives.
         dma_write: PeakShare = "100%";
-        /// What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC sends.
+        /// What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+        /// NIC sends.
         dma_read: PeakShare = "100%";
     }
 }

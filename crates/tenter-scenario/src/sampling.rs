@@ -8,7 +8,7 @@ use tenter_workload::Job;
 use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::collective::CollectiveKind;
 
-use crate::observe::Sampling;
+use crate::observe::{Observe, Sampling};
 use tenter_notation::tree::Node;
 
 /// Samples of a run in which nothing ever waits; others last longer and have more.
@@ -20,10 +20,18 @@ const UNKNOWN: Time = Time::from_us(100);
 /// Switches between two hosts, for the latency of a step; an estimate, as the length is one.
 const SWITCHES: u64 = 3;
 
+impl Observe {
+    /// The time between samples, if there are any.
+    pub(crate) fn interval(&self, length: impl Fn() -> Time, effective: &mut Node) -> Option<Time> {
+        self.samples
+            .then(|| self.sample_interval.bind(length, effective))
+    }
+}
+
 impl Sampling {
     /// The time between samples of a run of about this length, which is written into the effective
     /// configuration.
-    pub(crate) fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
+    fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
         let interval = match self {
             Sampling::Every(interval) => return interval,
             Sampling::Auto => interval(length()),

@@ -221,12 +221,10 @@ impl Draft<'_> {
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let npus = endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic);
-        let names = HostNames::of(&topology, npus, problems);
+        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impaired = self.impairments.as_deref();
-        let impaired = impaired.and_then(|of| impairments::bind(of, &topology, problems));
+        let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
             topology: &topology,
@@ -245,13 +243,10 @@ impl Draft<'_> {
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
-        let (jobs, scale_up, npus_per_nic) =
-            (jobs?, endpoint.host.scale_up, endpoint.host.npus_per_nic);
+        let (jobs, host) = (jobs?, endpoint.host);
         let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
-        let sample_interval = observe
-            .samples
-            .then(|| observe.sample_interval.bind(length, effective));
+        let sample_interval = observe.interval(length, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,
@@ -265,9 +260,8 @@ impl Draft<'_> {
             input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
-
-            scale_up,
-            npus_per_nic,
+            scale_up: host.scale_up,
+            npus_per_nic: host.npus_per_nic,
             nic,
             dma: dma?,
             addresses,
@@ -284,6 +278,10 @@ impl Draft<'_> {
             circuits,
         })
     }
+}
+
+fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
+    endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
 }
 
 /// The fabric as a graph, and when its circuits change, if it has any.

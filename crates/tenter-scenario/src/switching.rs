@@ -21,7 +21,9 @@ const LEAVES_MAX: usize = 4_096;
 variants! {
     /// Where frames wait.
     pub(crate) enum Switching as "`fabric.switching`", derive(Clone, Debug) {
-        /// Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar; at the leaf they came to until the port they go to grants them credit; or at every switch until the next one has room for them; the further keys depend on it.
+        /// Where frames wait: at the outputs of every switch; at its inputs, in front of a
+        /// crossbar; at the leaf they came to until the port they go to grants them credit; or at
+        /// every switch until the next one has room for them; the further keys depend on it.
         kind = "output-queued";
         /// At the outputs of every switch.
         "output-queued" => OutputQueued,

@@ -70,7 +70,8 @@ component! {
     pub struct Rewiring as "`fabric.circuits.initial[]` and `fabric.circuits.changes[].circuits[]`", derive(Clone, Debug, Default, PartialEq, Eq) {
         /// The optical switch, counted from 0.
         switch: u32, in 0..=u32::MAX;
-        /// Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; a port that was joined with one of them is dark unless it is in a pair too.
+        /// Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; a port that was joined with
+        /// one of them is dark unless it is in a pair too.
         pairs: Vec<(u16, u16)> = "[]", in 0..=u16::MAX;
         /// Ports that lose their circuit and get no other.
         dark: Vec<u16> = "[]", in 0..=u16::MAX;

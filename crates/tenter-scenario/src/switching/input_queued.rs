@@ -10,11 +10,14 @@ use tenter_notation::diagnostics::Problems;
 component! {
     /// How frames wait at an input, and how inputs and outputs are matched.
     pub(crate) struct InputKeys as "`fabric.switching` with `kind: input-queued`" {
-        /// How frames of a class wait at an input: in the order of arrival, or in a queue for each output (virtual output queues).
+        /// How frames of a class wait at an input: in the order of arrival, or in a queue for each
+        /// output (virtual output queues).
         queues: QueueKind = "per-output";
-        /// With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame takes the shortest.
+        /// With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame
+        /// takes the shortest.
         channels: u8 = "1", in 1..=64, from "1 is the textbook's FIFO switch; BookSim has 16 unless told otherwise";
-        /// The most rounds of requests, grants and acceptances when inputs and outputs are matched (iSLIP).
+        /// The most rounds of requests, grants and acceptances when inputs and outputs are matched
+        /// (iSLIP).
         iterations: u16 = "4", in 1..=64, from "log₂ of 16 ports (McKeown: The iSLIP Scheduling Algorithm for Input-Queued Switches)";
     }
 }

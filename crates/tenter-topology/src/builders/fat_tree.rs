@@ -54,7 +54,8 @@ component! {
         cores_per_agg: u32, in COUNTS;
         /// Parallel cables between an aggregation switch and each of its cores.
         links_per_agg_core: u32 = "1", in COUNTS;
-        /// How many times fewer cables each pod has to the cores than these counts make; cores without any are left out.
+        /// How many times fewer cables each pod has to the cores than these counts make; cores
+        /// without any are left out.
         taper: Taper = "1";
         /// The same as a count: the cables from each pod to the cores.
         links_per_pod: Option<u32> = absent "as `taper` has it", in COUNTS;

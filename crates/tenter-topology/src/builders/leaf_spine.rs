@@ -30,7 +30,9 @@ component! {
         fabric_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
         /// Pairs of leaf and spine that differ from the rest.
         overrides: Vec<LinkOverride> = "[]";
-        /// The leaf of every host, in the order of the hosts, counted from 0; at most `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves host ports empty.
+        /// The leaf of every host, in the order of the hosts, counted from 0; at most
+        /// `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves
+        /// host ports empty.
         cabling: Cabling = "regular", in 0..=HOSTS_MAX;
     }
 }

@@ -17,7 +17,8 @@ component! {
         servers: u32, in COUNTS;
         /// NICs of each server, which is the number of rails; each NIC is a host.
         nics_per_server: u32, in COUNTS;
-        /// Servers that share their leaves: one leaf per group and rail; the last group may have fewer.
+        /// Servers that share their leaves: one leaf per group and rail; the last group may have
+        /// fewer.
         servers_per_group: u32 = by u32::clone | servers | "`servers`", in COUNTS;
         /// How many spines.
         spines: u32, in COUNTS;
@@ -31,7 +32,8 @@ component! {
         host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
         /// Propagation delay of leaf-spine links.
         fabric_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
-        /// The leaf of every NIC, server by server, counted from 0; at most `servers_per_group` on each. `regular` puts NIC i on the leaf of rail i.
+        /// The leaf of every NIC, server by server, counted from 0; at most `servers_per_group` on
+        /// each. `regular` puts NIC i on the leaf of rail i.
         cabling: Cabling = "regular", in 0..=HOSTS_MAX;
     }
 }

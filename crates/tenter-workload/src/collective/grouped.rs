@@ -15,7 +15,8 @@ component! {
     pub struct Groups as "`jobs[].collectives[].groups`" {
         /// Ranks of each group.
         size: u32, in 2..=u32::MAX;
-        /// From a rank of a group to the next: with 1 a group are ranks that follow each other; with 8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next.
+        /// From a rank of a group to the next: with 1 a group are ranks that follow each other;
+        /// with 8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next.
         stride: u32 = "1", in 1..=u32::MAX;
     }
 }
