@@ -21,7 +21,7 @@ use crate::pcie;
 use crate::pcie::{NicImpairment, Pcie};
 use crate::queue_changes;
 use crate::sampling;
-use crate::source_flow_control::SignalDraft;
+use crate::source_flow_control::{SignalDraft, SourceFlowControl};
 use crate::source_ports::SourcePorts;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
@@ -127,7 +127,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(of_switching)
         .chain(CircuitPlan::TABLE.with_inner())
         .chain(power::TABLES)
-        .chain(source_flow_control::TABLES)
+        .chain([&SourceFlowControl::TABLE])
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)
         .chain(classes::TABLES)

@@ -21,11 +21,10 @@ use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::source_flow_control::SourceFlowControl;
 use crate::switching::Switching;
 use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{
-    faults, jobs, load_balancing, power, scenario, source_flow_control, switch, switch_tiers,
-};
+use crate::{faults, jobs, load_balancing, power, scenario, switch, switch_tiers};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -43,7 +42,7 @@ pub fn schema() -> String {
         "switch": switch(),
         "load_balancing": load_balancing(),
         "switching": form::of_shape(Switching::shape(()), None),
-        "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
+        "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
         "power": Object::of(&power::TABLES).schema(),
     });
@@ -104,7 +103,7 @@ fn load_balancing() -> Value {
 }
 
 fn switch() -> Value {
-    let [own, buffer, pool, watchdog] = switch::TABLES;
+    let [own, buffer, pool, _] = switch::TABLES;
     let [class, level, lossless, ecn] = classes::TABLES;
     let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
     let class = Object::of(&[class])
@@ -119,7 +118,6 @@ fn switch() -> Value {
     Object::of(&[own])
         .with("buffer", buffer)
         .with("classes", class)
-        .with("pfc_watchdog", Object::of(&[watchdog]).schema())
         .with("tiers", tier.schema())
         .schema()
 }
