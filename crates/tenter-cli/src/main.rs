@@ -96,6 +96,7 @@ Start with these:
   tenter explain scenario.yaml             show what it means and what it costs
   tenter report trials/first               draw a trial as one HTML file
   tenter compare trials/a trials/b         put trials side by side
+  tenter sweep sweep.yaml                  compare variants over values and seeds
   tenter bench all_reduce -b 8 -e 1G -f 2  print the table of nccl-tests
   tenter study list                        list published results to reproduce
 
