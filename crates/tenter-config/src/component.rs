@@ -191,7 +191,10 @@ macro_rules! component {
     (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$by:path | $($of:ident)+]) => {
+    (
+        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        [$by:path | $($of:ident)+]
+    ) => {
         let $field = if $reader.is_there($key) {
             <$type as $crate::Value>::read($reader, $key, $bounds)
         } else {
@@ -257,6 +260,10 @@ mod tests {
         }
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "a function of earlier keys takes references"
+    )]
     fn twice(count: &u64) -> u64 {
         count * 2
     }

@@ -135,7 +135,10 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is part of the repository") {
         let path = entry.expect("an entry can be read").path();
         if path.is_dir() && !path.ends_with("broken") {
-            scenarios(&path, found);
+            // Sweeps are no scenarios.
+            if !path.ends_with("sweeps") {
+                scenarios(&path, found);
+            }
         } else if path.extension().is_some_and(|ending| ending == "yaml") {
             found.push(path);
         }

@@ -20,9 +20,11 @@ component! {
         set: Named<Written> = "{}";
         /// Named bundles of settings that are compared with each other.
         variants: Named<Named<Written>> = "{}";
-        /// Paths of the scenario, and the values that each of them takes: a list, or a range `{from, to, step}` or `{from, to, factor}`.
+        /// Paths of the scenario, and the values that each of them takes: a list, or a range
+        /// `{from, to, step}` or `{from, to, factor}`.
         axes: Named<Written> = "{}";
-        /// How values of several axes are combined: every combination, the first ones together and the second ones together, or as many draws as `samples` says.
+        /// How values of several axes are combined: every combination, the first ones together and
+        /// the second ones together, or as many draws as `samples` says.
         design: Design = "grid";
         /// Points of a `random` or `latin-hypercube` design.
         samples: u32 = "0", in 0..=SAMPLES_MAX;
@@ -32,7 +34,8 @@ component! {
         seeds: Written = "1";
         /// What is read of each trial; the completion time of each job where none is given.
         readings: Vec<ReadingKeys> = "[]";
-        /// What is kept of each trial beside its readings: its summary in the ledger, or also its folder with all tables.
+        /// What is kept of each trial beside its readings: its summary in the ledger, or also its
+        /// folder with all tables.
         keep: Keep = "summary";
         check design_has_samples;
     }
@@ -47,7 +50,8 @@ component! {
         table: String = "jobs", in 64;
         /// The column; the value is in its unit.
         column: String, in 64;
-        /// Which rows count: columns and the values that they have, for instance `{job_name: train}`.
+        /// Which rows count: columns and the values that they have, for instance `{job_name:
+        /// train}`.
         only as "where": Named<Written> = "{}";
         /// What is made of the rows of one trial.
         take: Take = "greatest";
@@ -57,7 +61,8 @@ component! {
         against: String = "\"\"", in 200;
         /// Which values are better, for the winner among variants.
         better: Better = "less";
-        /// Lower and upper end of the values that are expected, for instance `[0.9, 1.1]`: a sweep with a value outside ends with exit code 1.
+        /// Lower and upper end of the values that are expected, for instance `[0.9, 1.1]`: a sweep
+        /// with a value outside ends with exit code 1.
         band: Option<Vec<Written>> = "none";
         check band_has_two_ends;
     }

@@ -33,8 +33,6 @@ const BANNED: [(&str, &str); 41] = [
     ("take_signal", "on_signal"),
     ("Laid", "Overlay"),
     ("Accounts", "FlowTable"),
-    ("Ledger", "PartitionRecords"),
-    ("ledger", "partition records"),
     ("IngressGroup", "PriorityGroup"),
     ("ingress group", "priority group"),
     ("ingress groups", "priority groups"),

@@ -2,7 +2,7 @@
 //!
 //! A trial is known by the digest of its whole configuration and of the program that runs it, so
 //! that one that has finished is never run again, whichever sweep asks for it. Each change is a
-//! transaction of SQLite: a process that is killed loses the trials that it was running, and no
+//! transaction of `SQLite`: a process that is killed loses the trials that it was running, and no
 //! other. Processes that share a ledger hold a lock file each, by which the others see whether one
 //! is alive.
 

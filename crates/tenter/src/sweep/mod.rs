@@ -5,6 +5,7 @@ mod ledger;
 mod pool;
 mod results;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -240,11 +241,11 @@ fn key(plan: &Plan) -> String {
         add(name);
         add(text);
     }
-    digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// The values of the readings of a trial.

@@ -182,9 +182,10 @@ impl Pool<'_> {
     /// What one worker does: trial after trial until none is left.
     fn work(&self) {
         loop {
-            let next = match self.is_over() {
-                true => None,
-                false => self.state().waiting.pop_front(),
+            let next = if self.is_over() {
+                None
+            } else {
+                self.state().waiting.pop_front()
             };
             let Some(number) = next else {
                 break;
