@@ -4,7 +4,7 @@ use crate::repository::Repository;
 
 /// Words that are not used, and what stands for them in docs/glossary.md. A word is whole between
 /// characters that no identifier has.
-const BANNED: [(&str, &str); 41] = [
+const BANNED: [(&str, &str); 39] = [
     ("Agenda", "EventList"),
     ("agenda", "event list"),
     ("Surroundings", "PortEnv"),
