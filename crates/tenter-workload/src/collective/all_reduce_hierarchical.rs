@@ -18,7 +18,8 @@ use crate::WorkloadError;
 component! {
     /// The NPUs of a host and what connects them.
     pub struct ScaleUp as "`endpoint.host.scale_up`" {
-        /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host, and so on.
+        /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,
+        /// and so on.
         npus_per_host: u32 = "8", in 2..=1024, from "usual servers";
         /// What an NPU sends into its host, one transfer after the other.
         rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
