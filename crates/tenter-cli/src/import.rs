@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use tenter_scenario::import_sonic;
+use tenter_formats::import_sonic;
 
 use crate::arguments::{Import, ImportCommand, ImportFormat, ImportSonic};
 use crate::failure::{Failure, print, say};

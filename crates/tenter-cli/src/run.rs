@@ -190,7 +190,7 @@ pub(crate) fn describe(plan: &tenter_plan::Plan) -> String {
     let rates: Vec<String> = rates.iter().map(gbps).collect();
     format!(
         "{}, {} at {}",
-        plan.topology_spec.name(),
+        plan.topology_spec.word(),
         parts(plan),
         rates.join(" and "),
     )

@@ -38,9 +38,19 @@ pub fn default_of<T: Component>() -> T {
 ///     /// A key that must be given.
 ///     required: Type, in BOUNDS;
 ///     /// A key whose default depends on those before it.
-///     other: Type = by FUNCTION(name) "half of `name`", in BOUNDS;
+///     other: Type = by FUNCTION | name | "half of `name`", in BOUNDS;
+///     /// A key whose default is filled in before the component is read.
+///     filled: Type = filled "that of the profile", in BOUNDS;
 /// }
 /// ```
+///
+/// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
+/// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
+/// say
+/// one thing: of both an override wins.
+///
+/// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
+/// ([`KeptAs`](crate::KeptAs)).
 ///
 /// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
 /// Without that it is `Copy`, and `Default` follows from the defaults.
@@ -81,11 +91,14 @@ macro_rules! component {
     };
     (
         @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
+        $(either $one:literal, $other:literal;)?
         $(
             $(#[doc = $meaning:literal])+
-            $field:ident $(as $key:literal)?: $type:ty
+            $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
                 $(= $default:literal)?
                 $(= by $by:path | $($of:ident),+ | $words:literal)?
+                $(= filled $filled:literal)?
+                $(= absent $absent:literal)?
                 $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
         )*
         $(check $rule:path;)?
@@ -104,9 +117,14 @@ macro_rules! component {
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
                     form: $crate::Form::Typed(|| {
-                        <$type as $crate::Value>::shape($crate::component!(@bounds $($bounds)?))
+                        type Read = $crate::component!(@type [$type] [$($unit)?] $(, $absent)?);
+                        <Read as $crate::Value>::shape(
+                            $crate::component!(@bounds $($bounds)?),
+                        )
                     }),
-                    presence: $crate::component!(@presence [$($default)?] [$($words)?]),
+                    presence: $crate::component!(
+                        @presence [$($default)?] [$($words)? $($filled)? $($absent)?]
+                    ),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
                 },
@@ -124,12 +142,13 @@ macro_rules! component {
             };
 
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                $(reader.either($one, $other);)?
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
-                    $crate::component!(@read reader key bounds $field $type
-                        [$($by | $($of)+)?]);
+                    $crate::component!(@read reader key bounds $field $type [$($unit)?]
+                        [$($by | $($of)+)?] [$($absent)?]);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
                         Some((value, None)) => Some(value),
                         Some((_, Some((what, remedy)))) => {
@@ -151,10 +170,11 @@ macro_rules! component {
             }
 
             fn written(&self) -> Vec<(&'static str, $crate::Written)> {
-                let own = vec![$((
-                    $crate::component!(@key $field $($key)?),
-                    $crate::Value::written(&self.$field),
+                let own: Vec<Option<(&'static str, $crate::Written)>> = vec![$($crate::component!(
+                    @written $crate::component!(@key $field $($key)?), self.$field, $type,
+                    [$($unit)?] $($absent)?
                 ),)*];
+                let own: Vec<_> = own.into_iter().flatten().collect();
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
                 own
             }
@@ -181,6 +201,18 @@ macro_rules! component {
             }
         }
     };
+    (@type [$type:ty] []) => { $type };
+    (@type [$type:ty] [$unit:ty]) => { $unit };
+    (@type [$type:ty] [], $absent:literal) => { <$type as $crate::Absent>::Inner };
+    (@written $key:expr, $value:expr, $type:ty, []) => {
+        Some(($key, $crate::Value::written(&$value)))
+    };
+    (@written $key:expr, $value:expr, $type:ty, [$unit:ty]) => {
+        Some(($key, $crate::Value::written(&<$unit as $crate::KeptAs<$type>>::of(&$value))))
+    };
+    (@written $key:expr, $value:expr, $type:ty, [] $absent:literal) => {
+        $value.as_ref().map(|value| ($key, $crate::Value::written(value)))
+    };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
@@ -188,12 +220,27 @@ macro_rules! component {
     (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
     (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
     (@presence [] []) => { $crate::Presence::Required };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty []) => {
+    (
+        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        [] [] [$absent:literal]
+    ) => {
+        let $field: Option<$type> = if $reader.is_there($key) {
+            type Inner = <$type as $crate::Absent>::Inner;
+            <Inner as $crate::Value>::read($reader, $key, $bounds).map(Some)
+        } else {
+            Some(None)
+        };
+    };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$unit:ty] [] []) => {
+        let $field = <$unit as $crate::Value>::read($reader, $key, $bounds);
+        let $field: Option<$type> = $field.map(<$unit as $crate::KeptAs<$type>>::kept);
+    };
+    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
     (
         @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
-        [$by:path | $($of:ident)+]
+        [] [$by:path | $($of:ident)+] []
     ) => {
         let $field = if $reader.is_there($key) {
             <$type as $crate::Value>::read($reader, $key, $bounds)
@@ -262,7 +309,7 @@ mod tests {
 
     #[expect(
         clippy::trivially_copy_pass_by_ref,
-        reason = "a function of earlier keys takes references"
+        reason = "defaults are made from references"
     )]
     fn twice(count: &u64) -> u64 {
         count * 2
@@ -312,10 +359,18 @@ mod tests {
             None
         }
 
-        fn is_none(&mut self, key: &str) -> bool {
-            self.asked.push(format!("{key} none?"));
+        fn is_word(&mut self, key: &str, word: &str) -> bool {
+            self.asked.push(format!("{key} {word}?"));
             self.number > 6
         }
+
+        fn word(&mut self, _: &str, _: [&str; 2], _: &mut dyn FnMut(&str) -> bool) {}
+
+        fn extend(&mut self, _: &'static KeyTable) {}
+
+        fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
+
+        fn either(&mut self, _: &str, _: &str) {}
 
         fn flag(&mut self, key: &str) -> Option<bool> {
             self.asked.push(key.to_owned());
@@ -372,6 +427,8 @@ mod tests {
 
         fn leave_out(&mut self, _: &str) {}
 
+        fn refuse_all(&mut self, _: &str, _: &str) {}
+
         fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
             self.refused.push(format!("{key} {what}: {remedy}"));
         }
@@ -391,7 +448,7 @@ mod tests {
         assert_eq!(
             forms,
             [
-                "time",
+                "time, at most 9us",
                 "0 to 8",
                 "percent, 0 to 100",
                 "rate or `none`",

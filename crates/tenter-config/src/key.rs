@@ -67,6 +67,15 @@ pub const fn key(
 }
 
 impl Key {
+    /// The same key with a type.
+    #[must_use]
+    pub const fn typed(self, shape: fn() -> Shape) -> Key {
+        Key {
+            form: Form::Typed(shape),
+            ..self
+        }
+    }
+
     /// The same key with the origin of its default.
     #[must_use]
     pub const fn from(self, origin: &'static str) -> Key {
@@ -110,6 +119,26 @@ impl KeyTable {
     /// The key of that name.
     pub fn get(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// The table, and those of the mappings in it, each once.
+    pub fn with_inner(&'static self) -> Vec<&'static KeyTable> {
+        let mut tables: Vec<&KeyTable> = vec![self];
+        let mut next = 0;
+        while next < tables.len() {
+            let shapes = tables[next].keys.iter().filter_map(|key| match key.form {
+                Form::Typed(shape) => Some(shape()),
+                Form::Words(_) => None,
+            });
+            let inner: Vec<_> = shapes.flat_map(|shape| shape.tables()).collect();
+            for table in inner {
+                if !tables.iter().any(|known| known.title == table.title) {
+                    tables.push(table);
+                }
+            }
+            next += 1;
+        }
+        tables
     }
 
     /// The table in Markdown.

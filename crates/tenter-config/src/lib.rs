@@ -24,7 +24,7 @@
 //! }
 //!
 //! assert_eq!(Pause::KEYS[0].name, "response");
-//! assert_eq!(Pause::KEYS[0].form.text(), "time");
+//! assert_eq!(Pause::KEYS[0].form.text(), "time, at most 100us");
 //! ```
 //!
 //! **Architecture invariant.** Nothing here knows a component, a notation or a file.
@@ -35,6 +35,7 @@ mod reader;
 mod shape;
 mod share;
 mod value;
+mod variants;
 mod written;
 
 pub use component::{Component, default_of};
@@ -42,5 +43,6 @@ pub use key::{Form, Key, KeyTable, Presence, joined, key};
 pub use reader::{Defaults, Reader};
 pub use shape::Shape;
 pub use share::{NoShare, Share};
-pub use value::{Named, Percent, Value};
+pub use value::{Absent, KeptAs, Named, Percent, Value};
+pub use variants::{NO_KEYS, Variants};
 pub use written::Written;

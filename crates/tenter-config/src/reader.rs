@@ -34,8 +34,12 @@ pub trait Reader {
     /// is the remedy where the list is empty.
     fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>>;
 
-    /// Whether the value is the word `none`; it is taken if so, and left for another call if not.
-    fn is_none(&mut self, key: &str) -> bool;
+    /// Whether the value is this word; it is taken if so, and left for another call if not.
+    fn is_word(&mut self, key: &str, word: &str) -> bool;
+
+    /// A word that `read` can read; else it is wrong, and the words before it in the message and
+    /// the remedy are these.
+    fn word(&mut self, key: &str, wrong: [&str; 2], read: &mut dyn FnMut(&str) -> bool);
 
     /// A text of at most so many characters.
     fn text(&mut self, key: &str, longest: usize) -> Option<String>;
@@ -59,6 +63,16 @@ pub trait Reader {
     /// Any value.
     fn any(&mut self, key: &str) -> Option<Written>;
 
+    /// Forgets one of two keys that say the same thing in two ways, where both are given.
+    fn either(&mut self, one: &str, other: &str);
+
+    /// Adds the keys of a table, once it is known which of several variants this is.
+    fn extend(&mut self, table: &'static KeyTable);
+
+    /// Reads what is given as if this were the likeliest of several variants, and passes over the
+    /// keys of all: the word that chooses is wrong. `read` is called with the number of that one.
+    fn guess(&mut self, tables: &[&'static KeyTable], read: &mut dyn FnMut(usize, &mut dyn Reader));
+
     /// Whether there is a value for a key: one that was written, or its default.
     fn is_there(&self, key: &str) -> bool;
 
@@ -70,6 +84,9 @@ pub trait Reader {
 
     /// Leaves a key out of the effective configuration: it means nothing beside the others.
     fn leave_out(&mut self, key: &str);
+
+    /// Refuses the component as a whole: what is wrong with it, and the remedy.
+    fn refuse_all(&mut self, what: &str, remedy: &str);
 
     /// Refuses the value of a key that was read: what is wrong with it, and the remedy.
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
@@ -133,8 +150,14 @@ impl Reader for Defaults {
         list.split(',').map(place).collect()
     }
 
-    fn is_none(&mut self, key: &str) -> bool {
-        self.default(key) == Some("none")
+    fn is_word(&mut self, key: &str, word: &str) -> bool {
+        self.default(key) == Some(word)
+    }
+
+    fn word(&mut self, key: &str, _: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
+        if let Some(text) = self.default(key) {
+            read(text);
+        }
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
@@ -166,6 +189,14 @@ impl Reader for Defaults {
         self.default(key).map(Written::word)
     }
 
+    fn either(&mut self, _: &str, _: &str) {}
+
+    fn extend(&mut self, table: &'static KeyTable) {
+        self.0 = table.keys;
+    }
+
+    fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
+
     fn is_there(&self, key: &str) -> bool {
         self.default(key).is_some()
     }
@@ -177,6 +208,10 @@ impl Reader for Defaults {
     }
 
     fn leave_out(&mut self, _: &str) {}
+
+    fn refuse_all(&mut self, what: &str, _: &str) {
+        unreachable!("the component of all defaults {what}");
+    }
 
     fn refuse(&mut self, key: &str, what: &str, _: &str) {
         unreachable!("the default of `{key}` {what}");

@@ -1,10 +1,11 @@
 //! What may be written for a key, by its type.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::KeyTable;
+use crate::{KeyTable, Variants};
 
 /// What a value may be.
 #[derive(Clone, Debug)]
@@ -54,12 +55,16 @@ pub enum Shape {
     Words(&'static [&'static str]),
     /// `none`, one of several words, or a mapping.
     WordOrMapping(&'static [&'static str]),
-    /// One of another shape, or the word `none`.
-    OrNone(Box<Shape>),
+    /// One of another shape, or this word.
+    OrWord(Box<Shape>, &'static str),
+    /// A word of which this is said.
+    Parsed(&'static str),
     /// Any text.
     Text,
     /// A mapping with these keys.
     Mapping(&'static KeyTable),
+    /// A mapping in which one key chooses the others.
+    Variants(&'static Variants),
     /// A list of one shape.
     List(Box<Shape>),
     /// A mapping from names of the user's to values of one shape.
@@ -72,36 +77,71 @@ impl Shape {
     /// As the reference has it.
     pub fn text(self) -> Cow<'static, str> {
         match self {
-            Shape::Time { .. } => Cow::Borrowed("time"),
+            Shape::Time { least, most } => {
+                let most = (most < Time::from_us(1_000_000)).then_some(most);
+                bounded("time", (!least.is_zero()).then_some(least), most)
+            }
             Shape::Rate { .. } => Cow::Borrowed("rate"),
-            Shape::Bytes { .. } => Cow::Borrowed("size"),
+            Shape::Bytes { least, most } => {
+                let least = (least.count() > 1).then_some(least);
+                bounded("size", least, (most.count() <= 1 << 31).then_some(most))
+            }
             Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
             Shape::WordOrMapping(words) => {
                 let words = quoted(words).join(", ");
                 Cow::Owned(format!("`none`, {words} or mapping"))
             }
-            Shape::OrNone(shape) => Cow::Owned(format!("{} or `none`", shape.text())),
+            Shape::OrWord(shape, word) => {
+                let text = shape.text();
+                let comma = if text.contains(',') { "," } else { "" };
+                Cow::Owned(format!("{text}{comma} or `{word}`"))
+            }
+            Shape::Integer { least, most } if most >= u64::from(u32::MAX) => {
+                Cow::Owned(format!("whole number, {least} or more"))
+            }
             Shape::Integer { least, most } => Cow::Owned(format!("{least} to {most}")),
             Shape::Percent { least, most } => Cow::Owned(format!("percent, {least} to {most}")),
+            Shape::Parsed(words) => Cow::Borrowed(words),
             Shape::Text => Cow::Borrowed("text"),
             Shape::Any => Cow::Borrowed("value"),
             Shape::Named(_) => Cow::Borrowed("mapping of names"),
-            Shape::Mapping(_) => Cow::Borrowed("mapping"),
-            Shape::List(_) => Cow::Borrowed("list"),
+            Shape::Mapping(_) | Shape::Variants(_) => Cow::Borrowed("mapping"),
+            Shape::List(shape) => match *shape {
+                Shape::Mapping(_) | Shape::Variants(_) => Cow::Borrowed("list"),
+                Shape::Integer { .. } => Cow::Borrowed("list of whole numbers"),
+                Shape::Text => Cow::Borrowed("list of texts"),
+                Shape::Any => Cow::Borrowed("list of values"),
+                Shape::Choice(words) => Cow::Owned(format!("list of {}", listed(words))),
+                other => Cow::Owned(format!("list of [{}]", other.text())),
+            },
             Shape::Flag => Cow::Borrowed("`true` or `false`"),
             Shape::Choice(words) => Cow::Owned(listed(words)),
             Shape::Words(words) => Cow::Owned(format!("list of {}", quoted(words).join(", "))),
         }
     }
 
-    /// The keys of the mapping that it is, or is a list of.
-    pub fn keys(&self) -> Option<&'static KeyTable> {
+    /// The keys of the mapping that it is, or is a list of: one table, or those of its variants.
+    pub fn tables(&self) -> Vec<&'static KeyTable> {
         match self {
-            Shape::Mapping(table) => Some(table),
-            Shape::OrNone(inner) | Shape::List(inner) | Shape::Named(inner) => inner.keys(),
-            _ => None,
+            Shape::Mapping(table) => vec![table],
+            Shape::Variants(variants) => {
+                let members = variants.members.iter().map(|(_, table)| *table);
+                std::iter::once(variants.own).chain(members).collect()
+            }
+            Shape::OrWord(inner, _) | Shape::List(inner) | Shape::Named(inner) => inner.tables(),
+            _ => Vec::new(),
         }
     }
+}
+
+/// What has a unit, with the bounds that say something.
+fn bounded<T: Display>(what: &str, least: Option<T>, most: Option<T>) -> Cow<'static, str> {
+    Cow::Owned(match (least, most) {
+        (None, None) => what.to_owned(),
+        (Some(least), None) => format!("{what}, {least} or more"),
+        (None, Some(most)) => format!("{what}, at most {most}"),
+        (Some(least), Some(most)) => format!("{what}, {least} to {most}"),
+    })
 }
 
 /// `a`, `b` or `c`.

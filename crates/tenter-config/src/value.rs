@@ -1,9 +1,11 @@
 //! The types that keys may have.
 
+use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::parsed;
 use crate::{Reader, Shape, Share, Written};
 
 /// A type that a key may have.
@@ -147,11 +149,11 @@ impl<T: Value> Value for Option<T> {
     type Bounds = T::Bounds;
 
     fn shape(bounds: T::Bounds) -> Shape {
-        Shape::OrNone(Box::new(T::shape(bounds)))
+        Shape::OrWord(Box::new(T::shape(bounds)), "none")
     }
 
     fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<Option<T>> {
-        if reader.is_none(key) {
+        if reader.is_word(key, "none") {
             return Some(None);
         }
         T::read(reader, key, bounds).map(Some)
@@ -161,6 +163,63 @@ impl<T: Value> Value for Option<T> {
         let none = || Written::word("none");
         self.as_ref().map_or_else(none, T::written)
     }
+}
+
+parsed!(Ipv4Addr {
+    "IPv4 address",
+    "must be an IPv4 address, not",
+    "write for example `10.3.0.7`"
+});
+
+/// The type of a key whose value a component keeps as a plain number.
+pub trait KeptAs<T>: Value {
+    /// The number.
+    fn kept(self) -> T;
+
+    /// The value of a number.
+    fn of(number: &T) -> Self;
+}
+
+impl KeptAs<u64> for Bytes {
+    fn kept(self) -> u64 {
+        self.count()
+    }
+
+    fn of(number: &u64) -> Bytes {
+        Bytes::new(*number)
+    }
+}
+
+/// The bounds of such a size fit.
+impl KeptAs<u32> for Bytes {
+    fn kept(self) -> u32 {
+        self.count() as u32
+    }
+
+    fn of(number: &u32) -> Bytes {
+        Bytes::new(u64::from(*number))
+    }
+}
+
+/// Parts per million.
+impl KeptAs<u32> for Percent {
+    fn kept(self) -> u32 {
+        self.ppm()
+    }
+
+    fn of(number: &u32) -> Percent {
+        Percent(number / 10_000)
+    }
+}
+
+/// A value that may be absent.
+pub trait Absent {
+    /// The value.
+    type Inner: Value;
+}
+
+impl<T: Value> Absent for Option<T> {
+    type Inner = T;
 }
 
 /// A list.
@@ -238,6 +297,28 @@ impl<T: Value<Bounds: Clone>> Value for Named<T> {
     }
 }
 
+/// A pair, as a list of two.
+impl<T: Value<Bounds: Clone> + Copy> Value for (T, T) {
+    type Bounds = T::Bounds;
+
+    fn shape(bounds: T::Bounds) -> Shape {
+        Shape::List(Box::new(T::shape(bounds)))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, bounds: T::Bounds) -> Option<(T, T)> {
+        let both = Vec::<T>::read(reader, key, bounds)?;
+        let &[one, other] = both.as_slice() else {
+            reader.refuse(key, "is no pair", "write two numbers: `[0, 1]`");
+            return None;
+        };
+        Some((one, other))
+    }
+
+    fn written(&self) -> Written {
+        Written::List(vec![self.0.written(), self.1.written()])
+    }
+}
+
 /// A text; its bound is the most characters that it may have.
 impl Value for String {
     type Bounds = usize;
@@ -253,6 +334,67 @@ impl Value for String {
     fn written(&self) -> Written {
         Written::Text(self.clone())
     }
+}
+
+/// Lets a type that is read from one word, and shown as it, be the value of a key: what the
+/// reference says of it, the words before a wrong one in a message, and the remedy.
+#[macro_export]
+macro_rules! parsed {
+    ($type:ty { $form:literal, $wrong:literal, $remedy:literal }) => {
+        impl $crate::Value for $type {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                $crate::Shape::Parsed($form)
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$type> {
+                let mut read = None;
+                reader.word(key, [$wrong, $remedy], &mut |word| {
+                    read = word.parse().ok();
+                    read.is_some()
+                });
+                read
+            }
+
+            fn written(&self) -> $crate::Written {
+                $crate::Written::word(self.to_string())
+            }
+        }
+    };
+}
+
+/// Lets an enum be the value of a key that is one word, or else of another type.
+#[macro_export]
+macro_rules! word_or {
+    ($type:ident { $word:literal => $member:ident, $other:ident($inner:ty) }) => {
+        impl $crate::Value for $type {
+            type Bounds = <$inner as $crate::Value>::Bounds;
+
+            fn shape(bounds: Self::Bounds) -> $crate::Shape {
+                let inner = <$inner as $crate::Value>::shape(bounds);
+                $crate::Shape::OrWord(Box::new(inner), $word)
+            }
+
+            fn read(
+                reader: &mut dyn $crate::Reader,
+                key: &str,
+                bounds: Self::Bounds,
+            ) -> Option<$type> {
+                if reader.is_word(key, $word) {
+                    return Some($type::$member);
+                }
+                <$inner as $crate::Value>::read(reader, key, bounds).map($type::$other)
+            }
+
+            fn written(&self) -> $crate::Written {
+                match self {
+                    $type::$member => $crate::Written::word($word),
+                    $type::$other(inner) => $crate::Value::written(inner),
+                }
+            }
+        }
+    };
 }
 
 /// Lets an enum be the value of a key, by the word of each of its members.

@@ -66,7 +66,7 @@ pub(crate) fn circuit_facts(plan: &Plan) -> Option<CircuitFacts> {
     Some(CircuitFacts {
         optical_switches: switches.len() as u64,
         ports_max: ports.max().unwrap_or(0),
-        delay_ns: Time::as_ns(circuits.optical.delay),
+        delay_ns: Time::as_ns(circuits.delay),
         reconfiguration_ns: Time::as_ns(circuits.reconfiguration),
         on_change: match circuits.on_change {
             OnChange::Drain => "drain".to_owned(),

@@ -81,7 +81,7 @@ pub(crate) fn fabric_facts(plan: &Plan) -> FabricFacts {
     let topology = &plan.topology;
     let bisection = topology.bisection();
     FabricFacts {
-        kind: plan.topology_spec.name().to_owned(),
+        kind: plan.topology_spec.word().to_owned(),
         hosts: topology.hosts as u64,
         switches: topology.switches() as u64,
         cables: topology.cables.len() as u64,

@@ -8,7 +8,7 @@ use tenter_net::input_queued::InputQueues;
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
-use tenter_topology::{LeafSpine, LinkOverride, Routing, TopologySpec};
+use tenter_topology::{Cabling, LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
 
@@ -367,7 +367,7 @@ fn regular(spec: &TopologySpec) -> bool {
             .into_iter()
             .all(|(host, &leaf)| leaf == host / per_leaf.max(1))
     };
-    cabling.as_ref().is_some_and(in_order)
+    matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
 /// Whether no other override speaks of the same pair.

@@ -13,7 +13,8 @@
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, link layer: flow control.
 
-use tenter_units::Time;
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
 
 use crate::headroom::PausedLink;
 use crate::packet::{FLOW_CONTROL_BYTES, WIRE_OVERHEAD_BYTES};
@@ -31,17 +32,25 @@ pub fn credit_blocks(frame_bytes: u32) -> u32 {
     frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
 }
 
-/// The parameters of a credit-based fabric; all its links share them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CreditSpec {
-    /// Bytes of the input buffer that each port has for each lane.
-    pub lane_bytes: u64,
-    /// A flow-control packet goes out when so many bytes have become free since the last one.
-    pub update_bytes: u64,
-    /// From the end of a flow-control packet on the wire, beside the cable, to the instant at which
-    /// the other end goes by it.
-    pub delay: Time,
+component! {
+    /// The parameters of a credit-based fabric; all its links share them.
+    pub struct CreditSpec as "`fabric.switching` with `kind: credit-based`" {
+        /// The input buffer that each port, of a switch or of a NIC, has for each class (virtual
+        /// lane); in blocks of 64 bytes, rounded down.
+        lane_bytes as "lane_buffer": u64 as Bytes = "128KiB", in LANE_MIN..=LANE_MAX, from "2,048 blocks are the most that the credit counters of InfiniBand, of 12 bits, can grant; what devices have is not published";
+        /// A flow-control packet is sent when this much of an input buffer has become free since
+        /// the last one.
+        update_bytes as "update": u64 as Bytes = "4096B", in Bytes::new(1)..=LANE_MAX, from "assumed: about one for each full packet; the standard asks for one every 65,536 symbol times at least";
+        /// From the end of a flow-control packet, beside the cable, to the instant at which the
+        /// other end goes by it.
+        delay as "update_delay": Time = "100ns", in Time::ZERO..=Time::from_us(1_000), from "assumed: the part of a switch's pipeline that it passes";
+    }
 }
+
+/// An input buffer has a block at least.
+const LANE_MIN: Bytes = Bytes::new(CREDIT_BLOCK_BYTES as u64);
+/// The most bytes of an input buffer.
+const LANE_MAX: Bytes = Bytes::new(16 << 20);
 
 impl CreditSpec {
     /// Blocks of the input buffer of a lane.

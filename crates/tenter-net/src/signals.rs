@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use tenter_config::choice;
+
 use crate::buffer::{Due, Word};
 use crate::class::CLASSES;
 use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
@@ -42,6 +44,10 @@ pub enum PlaceOfSignals {
     /// All of them.
     Any,
 }
+
+choice!(SignalMode { "remote-pfc" => RemotePfc, "nic" => Nic });
+
+choice!(PlaceOfSignals { "last-hop" => LastHop, "any" => Any });
 
 /// The parameters of signals to senders, the same for all switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,32 @@
 //! The PFC watchdog: a queue that stays paused for too long is taken for the victim of a storm.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::{choice, component};
 use tenter_units::Time;
 
 use crate::medium::Medium;
 use crate::port::{Port, PortEnv, WatchdogAction};
 
-/// The PFC watchdog of a switch, in the terms of `SONiC`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatchdogSpec {
-    /// How often it looks at the queues.
-    pub poll_interval: Time,
-    /// A queue in which frames wait and which has been paused for so long is stuck.
-    pub detection_time: Time,
-    /// When no pause has been in force for so long, the storm is over.
-    pub restoration_time: Time,
-    /// What it does in between.
-    pub action: WatchdogAction,
+component! {
+    /// The PFC watchdog of a switch, in the terms of `SONiC`.
+    pub struct WatchdogSpec as "`fabric.switch.pfc_watchdog`" {
+        /// How often it looks at the queues.
+        poll_interval: Time = "200ms", in Time::from_us(1)..=Time::from_us(10_000_000), from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
+        /// A queue with waiting frames is stuck when it has been paused for this time without
+        /// interruption.
+        detection_time: Time = "200ms", in TIMES, from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
+        /// The storm is over when no pause has been in force for this time.
+        restoration_time: Time = "200ms", in TIMES, from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
+        /// What is done until then with the frames of a queue that is stuck: lose them, or send
+        /// them in spite of the pause.
+        action: WatchdogAction = "drop", from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
+    }
 }
+
+const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(100_000_000);
+
+choice!(WatchdogAction { "drop" => Drop, "forward" => Forward });
 
 impl WatchdogSpec {
     /// Looks at one queue at `now`; whether it did anything.

@@ -1,40 +1,92 @@
 //! When the circuits of optical switches change.
 
-use tenter_topology::{OpticalSpec, Rewiring};
+use std::ops::RangeInclusive;
+
+use tenter_config::{Percent, Reader, choice, component};
+use tenter_topology::{OpticalCabling, OpticalSpec, OpticalTier, Rewiring, TopologySpec};
 use tenter_units::Time;
 
-/// When the circuits of optical switches change, and what that is like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitPlan {
-    /// What the optical switches were put into the fabric by.
-    pub optical: OpticalSpec,
-    /// The changes in the order of time; after each of them all hosts reach each other.
-    pub changes: Vec<CircuitChange>,
-    /// How long the ports whose circuits change are dark.
-    pub reconfiguration: Time,
-    /// What becomes of the frames that are under way.
-    pub on_change: OnChange,
-    /// How long after circuits have come up routing knows, and after the light has gone without
-    /// notice; no longer than the reconfiguration.
-    pub convergence: Time,
-    /// What would wait for longer than this at the circuits between two leaves of a tree takes the
-    /// tree, if the load balancer may. `None`: all of it waits.
-    pub spill: Option<Time>,
-    /// When circuits follow what jobs send, and how; there are no other changes then.
-    pub steering: Option<SteeringPlan>,
+use crate::SIMULATED_MAX;
+
+component! {
+    /// Optical circuit switches, when their circuits change, and what that is like.
+    pub struct CircuitPlan as "`fabric.circuits`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The most ports of an optical switch, an even number.
+        radix: u16 = "16", in 2..=4096, from "16 × 16 silicon photonic switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
+        /// How long light takes through an optical switch, beside the fibres.
+        delay: Time = "10ns", in Time::ZERO..=Time::from_us(1_000_000), from "2 m of fibre at 1.98·10⁸ m/s";
+        /// How long the ports whose circuits change are dark.
+        reconfiguration: Time = "20us", in Time::from_ns(1)..=SIMULATED_MAX, from "about 20 µs with silicon photonics, a few ms with commercial switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
+        /// Whether ports are told beforehand, and what is under way arrives first, or the light
+        /// goes at once, and what is on the fibre and waits for it is lost.
+        on_change: OnChange = "drain";
+        /// How long after circuits have come up routing knows; with `on_change: lose` also after
+        /// they have gone. No longer than `reconfiguration`.
+        convergence: Time = "0us", in TIMES;
+        /// Which leaves of several pods share an optical switch of a `fat-tree`: those of one
+        /// number, or of a number that moves on from pod to pod, by one more for each cable of a
+        /// leaf, so that a leaf can be joined with others over each.
+        cabling: OpticalCabling = "rotated", from "not published; with `straight` it is always the same leaves that can be joined";
+        /// A packet that would wait for longer at every circuit to its leaf takes the tree of a
+        /// `fat-tree`, where load balancing chooses for each packet and looks at no table.
+        spill: Option<Time> = "2us", in TIMES, from "assumed: the direct way first, and the queue of 17 full frames at 100G";
+        /// Circuits follow what jobs send.
+        steering: Option<SteeringPlan> = "none";
+        /// Circuits from the beginning that differ from the cables of the tree, or from those that
+        /// spread over all pairs of leaves.
+        initial: Vec<Rewiring> = "[]";
+        /// Which circuits change when; after each change all hosts reach each other.
+        changes: Vec<CircuitChange> = "[]";
+        check routes_end_before_circuits;
+    }
 }
 
-/// How circuits follow what jobs send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SteeringPlan {
-    /// How it is known.
-    pub demand: SteeringDemand,
-    /// Who decides.
-    pub controller: SteeringController,
-    /// How often counters are read; at least 1 us.
-    pub interval: Time,
-    /// By how many thousandths a change must be better.
-    pub threshold: u32,
+/// Any time of a simulation.
+const TIMES: RangeInclusive<Time> = Time::ZERO..=SIMULATED_MAX;
+
+fn routes_end_before_circuits(circuits: &CircuitPlan, reader: &mut dyn Reader) -> bool {
+    let holds = circuits.convergence <= circuits.reconfiguration;
+    if !holds {
+        let what = "is longer than `reconfiguration`: routes that are no more would lead through new circuits, and in circles";
+        let help = format!("give at most {}", circuits.reconfiguration);
+        reader.refuse("convergence", what, &help);
+    }
+    holds
+}
+
+impl CircuitPlan {
+    /// The optical switches of a fabric.
+    pub fn optical(&self, fabric: &TopologySpec) -> OpticalSpec {
+        OpticalSpec {
+            tier: match fabric {
+                TopologySpec::LeafSpine(_) => OpticalTier::InPlaceOfSpines,
+                TopologySpec::SingleSwitch(_)
+                | TopologySpec::FatTree(_)
+                | TopologySpec::Rail(_)
+                | TopologySpec::Explicit(_) => OpticalTier::AboveLeaves,
+            },
+            radix: self.radix,
+            delay: self.delay,
+            cabling: self.cabling,
+        }
+    }
+}
+
+component! {
+    /// How circuits follow what jobs send; there are no other changes then.
+    pub struct SteeringPlan as "`fabric.circuits.steering`" {
+        /// Where the traffic matrix comes from: what jobs will send, when they start and end, or
+        /// what NICs have counted, at fixed intervals.
+        demand: SteeringDemand = "jobs", from "traffic estimation or observation (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
+        /// Whether circuits are set only where the loads of the routes that they lead to are
+        /// better, or every optical switch gets the heaviest matching, and all of it.
+        controller: SteeringController = "estimate", from "`greedy` is the rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
+        /// How often counters are read; of no consequence for `demand: jobs`.
+        interval: Time = "1ms", in Time::from_us(1)..=SIMULATED_MAX;
+        /// Circuits change where that shortens the time of the busiest link by this share, or
+        /// shortens paths by this share while no link's time grows.
+        threshold: Percent = "5", in 0..=100, from "assumed: no change for what noise may be";
+    }
 }
 
 /// How circuits are chosen for what jobs send.
@@ -46,6 +98,8 @@ pub enum SteeringController {
     Greedy,
 }
 
+choice!(SteeringController { "estimate" => Estimate, "greedy" => Greedy });
+
 /// How it is known what jobs send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteeringDemand {
@@ -55,13 +109,16 @@ pub enum SteeringDemand {
     Counters,
 }
 
-/// Circuits that change together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitChange {
-    /// When it is announced.
-    pub at: Time,
-    /// The new circuits, optical switch by optical switch.
-    pub rewirings: Vec<Rewiring>,
+choice!(SteeringDemand { "jobs" => Jobs, "counters" => Counters });
+
+component! {
+    /// Circuits that change together.
+    pub struct CircuitChange as "`fabric.circuits.changes[]`", derive(Clone, Debug, PartialEq, Eq) {
+        /// When it is announced; a change that concerns a switch that still moves waits for it.
+        at: Time, in TIMES;
+        /// New circuits, optical switch by optical switch.
+        rewirings as "circuits": Vec<Rewiring>;
+    }
 }
 
 /// What becomes of the frames that are under way on circuits that change.
@@ -74,3 +131,5 @@ pub enum OnChange {
     /// until routing knows.
     Lose,
 }
+
+choice!(OnChange { "drain" => Drain, "lose" => Lose });

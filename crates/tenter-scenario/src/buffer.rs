@@ -14,11 +14,14 @@ use tenter_units::Bytes;
 use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
-use crate::diagnostics::{Problems, quote};
 use crate::endpoint::Endpoint;
 use crate::switch::{BufferDraft, SwitchDraft};
 use crate::switch_tiers::{TierDraft, section_of};
-use crate::tree::{Node, Value};
+use tenter_notation::diagnostics::{Problems, quote};
+use tenter_notation::tree::{Node, Value};
+
+/// The path of the receive buffer.
+const RECEIVE_BUFFER: &str = "endpoint.nic.receive_buffer";
 
 /// What a switch model is completed with.
 pub(crate) struct Around<'a> {
@@ -296,7 +299,7 @@ impl Around<'_> {
         let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
         let help =
             "mark it: `fabric.flow_control: ecn`, or `ecn` of its class in `fabric.switch.classes`";
-        let at = self.endpoint.congestion_control_at;
+        let at = self.warnings.written("endpoint.nic.congestion_control");
         self.warnings
             .push(at, message.to_owned(), Some(help.to_owned()));
     }
@@ -613,8 +616,8 @@ impl Around<'_> {
                 buffer.quanta
             );
             let help = format!("give at least {least}");
-            self.problems
-                .push(self.endpoint.receive_buffer_at, message, Some(help));
+            let at = self.problems.written(RECEIVE_BUFFER);
+            self.problems.push(at, message, Some(help));
         }
     }
 
@@ -639,8 +642,8 @@ impl Around<'_> {
                 "`endpoint.nic.receive_buffer` has room for {room} bytes above `xoff`, but up to {need} can arrive after XOFF: NICs may drop frames"
             );
             let help = format!("lower `xoff`, or give {need} bytes more than it");
-            self.warnings
-                .push(self.endpoint.receive_buffer_at, message, Some(help));
+            let at = self.warnings.written(RECEIVE_BUFFER);
+            self.warnings.push(at, message, Some(help));
         }
     }
 }

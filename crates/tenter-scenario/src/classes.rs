@@ -5,12 +5,12 @@ use tenter_net::{
 };
 use tenter_units::{Bytes, Rate};
 
-use crate::decode::{Field, Read, Section, suggestion};
-use crate::diagnostics::Location;
 use crate::profiles::Profile;
-use crate::tree::{Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, Share, key};
+use tenter_notation::decode::{Field, Read, Section, suggestion};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Node, Value};
 
 const CLASS: KeyTable = KeyTable {
     title: "`fabric.switch.classes[]`",

@@ -1,17 +1,21 @@
 //! The `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_units::{Bytes, Time};
-use tenter_workload::collective::{CollectiveKind, Distances, ScaleUp};
+use std::ops::RangeInclusive;
+
+use tenter_units::{Bytes, Rate, Time};
+use tenter_workload::collective::{CollectiveKind, Distances, Groups, ScaleUp};
 use tenter_workload::sizes::SizeList;
 use tenter_workload::{CollectiveRun, Compute};
 
-use crate::decode::{Field, Section, split_remedy};
-use crate::diagnostics::Location;
-use crate::groups;
-use crate::topologies::{DELAYS, read_rate};
-use crate::tree::{Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Reader, Value as _, key};
+use tenter_notation::decode::{Field, Section, split_remedy};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Node, Value};
+
+/// Rates of a scale-up domain.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 const COLLECTIVE: KeyTable = KeyTable {
     title: "`jobs[].collectives[]`",
@@ -42,10 +46,11 @@ const COLLECTIVE: KeyTable = KeyTable {
         ),
         key(
             "groups",
-            "mapping or `none`",
+            "",
             Default("none"),
             "Groups of ranks that each run the collective by itself, all at the same time (tensor, data or pipeline parallel ranks); `none`: all ranks run it together",
-        ),
+        )
+        .typed(|| Option::<Groups>::shape(())),
         key(
             "compute",
             "time",
@@ -291,10 +296,14 @@ fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read
     let at = item.at;
     let mut section = item.section(&COLLECTIVE);
     let kind = read_kind(&mut section, seed);
-    let kind = match kind {
-        Some(kind) => groups::read(&mut section, kind),
-        None => section.take("groups").and(None),
-    };
+    let groups = section.value::<Option<Groups>>("groups");
+    let kind = kind.zip(groups).map(|(kind, groups)| match groups {
+        None => kind,
+        Some(groups) => CollectiveKind::Grouped {
+            groups,
+            kind: Box::new(kind),
+        },
+    });
     let sizes = read_sizes(&mut section, background);
     let compute = read_compute(&mut section);
     let node = section.finish();
@@ -376,8 +385,8 @@ fn read_kind(section: &mut Section<'_>, seed: u64) -> Option<CollectiveKind> {
     });
     if let Some(scale_up) = kind.scale_up_mut() {
         section.extend(&HIERARCHICAL);
-        let rate = read_rate(section, "scale_up_rate");
-        let latency = section.time("scale_up_latency", DELAYS);
+        let rate = Reader::rate(section, "scale_up_rate", RATES);
+        let latency = section.time("scale_up_latency", Time::ZERO..=Time::from_us(1_000_000));
         *scale_up = ScaleUp {
             rate: rate?,
             latency: latency?,

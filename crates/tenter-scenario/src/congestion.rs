@@ -6,10 +6,10 @@ use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::decode::{Field, Read, Section};
-use crate::tree::{Entry, Node};
 use tenter_config::Presence::{Default as Otherwise, Depends, Required};
 use tenter_config::{Component, Form, Key, KeyTable, Shape, joined, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::tree::{Entry, Node};
 
 const CONTROL: KeyTable = KeyTable {
     title: "`endpoint.nic.congestion_control`, written as a mapping",

@@ -1,8 +1,8 @@
 //! `copies` of a job: as many equal jobs in its place, each with a name of its own.
 
-use crate::diagnostics::Problems;
 use crate::jobs::JOBS_MAX;
-use crate::tree::{Entry, Node, VALUES_MAX, Value};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::{Entry, Node, VALUES_MAX, Value};
 
 /// Puts the copies of all jobs into the tree. A value that is no count is left for the reader,
 /// which refuses it.

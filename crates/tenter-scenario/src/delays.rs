@@ -8,23 +8,14 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
 use crate::endpoint::first_acknowledgement;
-use crate::tree::{Node, Value};
 
 /// The line that the delays of TIMELY's paper are measured on.
 const TIMELY_LINE: Rate = Rate::from_gbps(10);
 /// The fastest line of Swift's paper.
 const SWIFT_LINE: Rate = Rate::from_gbps(100);
 
-/// Whether the delays of a congestion control are left to their defaults.
-pub(crate) fn are_left(control: Option<&Node>) -> bool {
-    let keys = ["low", "high", "base_target"];
-    match control.map(|node| &node.value) {
-        Some(Value::Map(entries)) => !entries
-            .iter()
-            .any(|entry| keys.contains(&entry.key.as_str())),
-        _ => true,
-    }
-}
+/// The path of the congestion control.
+pub(crate) const CONTROL: &str = "endpoint.nic.congestion_control";
 
 /// Warns where delays that nobody wrote are those of another line.
 pub(crate) fn check(around: &Around<'_>) {
@@ -37,13 +28,17 @@ pub(crate) fn check(around: &Around<'_>) {
     if let Some(slowest) = rates.min_by_key(|rate| rate.bits_per_second()) {
         check_fixed_window(around, slowest);
     }
-    let at = around.endpoint.congestion_control_at;
+    let at = around.warnings.written(CONTROL);
     let warn = |message: String, help: &str| {
         around.warnings.push(at, message, Some(help.to_owned()));
     };
     let is_far = |from: Rate| line.bits_per_second() >= 2 * from.bits_per_second();
     let waits = |time: Time| Bytes::new(carried(line, time));
-    let left = around.endpoint.delays_are_left;
+    let delays = ["low", "high", "base_target"];
+    let mut written = delays
+        .map(|key| around.warnings.written(&format!("{CONTROL}.{key}")))
+        .into_iter();
+    let left = written.all(|at| at.is_none());
     match &nic.congestion_control {
         Some(CongestionControl::Timely(timely)) if left && is_far(TIMELY_LINE) => {
             let (low, high) = (timely.low, timely.high);
@@ -104,7 +99,7 @@ fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
         "`dcqcn` has a window of {packets} packets, what {slowest} carries in `base_round_trip`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
     );
     let help = "give a longer `base_round_trip`, or set `acknowledge: per-packet`".to_owned();
-    let at = around.endpoint.congestion_control_at;
+    let at = around.warnings.written(CONTROL);
     around.problems.push(at, message, Some(help));
 }
 

@@ -1,10 +1,12 @@
 //! Documents beside scenarios, such as the description of a sweep: read by the keys of a component,
 //! with the same notations and the same messages.
 
-use tenter_config::Component;
+use std::rc::Rc;
 
-use crate::decode::Section;
-use crate::diagnostics::{Diagnostics, Problems};
+use tenter_config::Component;
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::{Diagnostics, Problems};
+
 use crate::load::{Format, parse, sources};
 
 /// Reads a document that is a component.
@@ -19,6 +21,7 @@ pub fn read_document<T: Component>(
     let sources = sources(text, source_name, &[], &[])?;
     let problems = Problems::default();
     let read = parse(text, format, &problems).and_then(|root| {
+        problems.know(&Rc::new(root.clone()));
         let mut section = Section::root(root, &T::TABLE, &problems);
         let read = T::read(&mut section);
         section.finish();

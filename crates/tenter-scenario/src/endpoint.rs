@@ -4,19 +4,16 @@ use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn};
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{AckPolicy, Interleave, NicSpec, ReceiveBufferSpec};
 use tenter_units::{Bytes, Rate, Time};
-use tenter_workload::collective::ScaleUp;
 
-use crate::addresses::{self, AddressPlan};
+use crate::addresses::Addresses;
 use crate::congestion;
-use crate::decode::{Field, Read, Section};
-use crate::delays;
-use crate::diagnostics::Location;
-use crate::entropy::{self, EntropyDraft};
+use crate::host::Host;
 use crate::pcie;
-use crate::scale_up;
-use crate::tree::{Entry, Node};
+use crate::source_ports::SourcePorts;
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Value as _, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::tree::{Entry, Node};
 
 const ENDPOINT: KeyTable = KeyTable {
     title: "`endpoint`",
@@ -29,22 +26,25 @@ const ENDPOINT: KeyTable = KeyTable {
         ),
         key(
             "host",
-            "mapping",
+            "",
             Default("{}"),
             "What the host adds to each send",
-        ),
+        )
+        .typed(|| Host::shape(())),
         key(
             "nic_impairments",
-            "list",
+            "",
             Default("[]"),
             "NICs that cannot use their PCIe to the full; of several entries for one NIC the last holds",
-        ),
+        )
+        .typed(|| Vec::<pcie::NicImpairment>::shape(())),
         key(
             "addresses",
-            "mapping",
+            "",
             Default("{}"),
             "Addresses and DSCP of the NICs: the addresses feed the ECMP hash, the DSCP gives the class, prefix and gateway decide who is reachable",
-        ),
+        )
+        .typed(|| Addresses::shape(())),
     ],
 };
 
@@ -80,10 +80,11 @@ const NIC: KeyTable = KeyTable {
         .from("the fairest there is; schedulers of NICs are not published"),
         key(
             "entropy",
-            "`none`, or mapping",
+            "",
             Default("none"),
             "Whether data packets of a QP differ in their UDP source port, so that switches that hash it spread them",
-        ),
+        )
+        .typed(|| Option::<SourcePorts>::shape(())),
         key(
             "acknowledge",
             "`per-message`, `per-packet` or `{every: N}`",
@@ -172,10 +173,11 @@ const NIC: KeyTable = KeyTable {
         ),
         key(
             "pcie",
-            "mapping or `none`",
+            "",
             Default("none"),
             "PCIe between the NIC and host memory: the limit of DMA, both ways",
-        ),
+        )
+        .typed(|| Option::<pcie::Pcie>::shape(())),
         key(
             "loss_recovery",
             "`go-back-n`, `selective-repeat`, `none` or mapping",
@@ -235,33 +237,8 @@ const ACKNOWLEDGE: KeyTable = KeyTable {
     )],
 };
 
-const HOST: KeyTable = KeyTable {
-    title: "`endpoint.host`",
-    keys: &[
-        key(
-            "step_delay",
-            "time",
-            Default("0ns"),
-            "From the arrival that releases a send (or the start of the collective) to the send",
-        ),
-        key(
-            "start_up",
-            "time",
-            Default("0ns"),
-            "From the start of a collective to its first sends",
-        ),
-        scale_up::KEY,
-        key(
-            "npus_per_nic",
-            "1 to 64",
-            Default("1"),
-            "NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and exchange data in their `scale_up` domain, whose `npus_per_host` it divides",
-        ),
-    ],
-};
-
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 5] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &RECEIVE_BUFFER, &HOST];
+pub(crate) const TABLES: [&KeyTable; 4] = [&ENDPOINT, &NIC, &ACKNOWLEDGE, &RECEIVE_BUFFER];
 
 /// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
 /// longest packet.
@@ -280,29 +257,12 @@ const MESSAGE_MAX: u64 = 1 << 31;
 /// The `endpoint` section, read.
 pub(crate) struct Endpoint {
     pub(crate) nic: NicSpec,
-    /// Where the receive buffer is described, for what shows only with the fabric.
-    pub(crate) receive_buffer_at: Option<Location>,
-    /// Where congestion control is, for the same reason.
-    pub(crate) congestion_control_at: Option<Location>,
-    /// Whether its delays are those of its paper because nobody wrote others.
-    pub(crate) delays_are_left: bool,
     /// How source ports change, which the NICs' specification gets with the fabric's hash.
-    pub(crate) entropy: Option<EntropyDraft>,
-    pub(crate) addresses: AddressPlan,
+    pub(crate) entropy: Option<SourcePorts>,
+    pub(crate) addresses: Addresses,
     /// NICs that cannot use their PCIe to the full.
-    pub(crate) nic_impairments: Vec<pcie::Impairment>,
-    /// What connects the NPUs of a host.
-    pub(crate) scale_up: Option<ScaleUp>,
-    /// NPUs that share a NIC, which are of one host.
-    pub(crate) npus_per_nic: u32,
-}
-
-impl Endpoint {
-    /// Whether the NPUs of two NICs are of one scale-up domain.
-    pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
-        self.scale_up
-            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
-    }
+    pub(crate) nic_impairments: Vec<pcie::NicImpairment>,
+    pub(crate) host: Host,
 }
 
 /// Bytes on the wire of the longest frame with payload `mtu`.
@@ -313,49 +273,33 @@ fn longest_frame(mtu: u32) -> u64 {
 /// Reads `endpoint` out of the scenario.
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Endpoint> {
     let mut endpoint = scenario.section("endpoint", &ENDPOINT)?;
-    let mut receive_buffer_at = None;
-    let mut congestion_control_at = None;
-    let mut delays_are_left = true;
     let mut entropy = None;
     let nic = endpoint.section("nic", &NIC).map(|mut section| {
-        receive_buffer_at = section.place("receive_buffer");
-        congestion_control_at = section.place("congestion_control");
-        delays_are_left = delays::are_left(section.peek("congestion_control"));
-        entropy = entropy::read(&mut section);
+        entropy = section.value("entropy");
         let nic = read_nic(&mut section);
         endpoint.put("nic", section.finish());
         nic
     });
-    let host = endpoint.section("host", &HOST).map(|mut section| {
-        let step_delay = section.time("step_delay", Time::ZERO..=SECOND);
-        let start_up = section.time("start_up", Time::ZERO..=SECOND);
-        let domains = scale_up::read(&mut section);
-        endpoint.put("host", section.finish());
-        Some((step_delay?, start_up?, domains?))
-    });
+    let host: Option<Host> = endpoint.value("host");
     let nic = nic.flatten();
     let pcie = nic.as_ref().and_then(|nic| nic.pcie);
     let nic_impairments = match &nic {
         Some(_) => pcie::read_impairments(&mut endpoint, pcie.as_ref()),
         None => endpoint.take("nic_impairments").and(None),
     };
-    let addresses = addresses::read(&mut endpoint);
+    let addresses = endpoint.value("addresses");
     scenario.put("endpoint", endpoint.finish());
-    let (step_delay, start_up, (scale_up, npus_per_nic)) = host??;
+    let host = host?;
     Some(Endpoint {
         nic: NicSpec {
-            step_delay,
-            start_up,
+            step_delay: host.step_delay,
+            start_up: host.start_up,
             ..nic?
         },
-        receive_buffer_at,
-        congestion_control_at,
-        delays_are_left,
         entropy: entropy?,
         addresses: addresses?,
         nic_impairments: nic_impairments?,
-        scale_up,
-        npus_per_nic,
+        host,
     })
 }
 

@@ -1,31 +1,25 @@
 //! The `fabric` section: topology, switch model and load balancing.
 
-use tenter_plan::PowerProfile;
+use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
 
-use crate::circuits::{self, CircuitDraft};
-use crate::decode::{Read, Section};
-use crate::diagnostics::Location;
+use crate::circuits;
 use crate::load_balancing::{self, LoadBalancingDraft};
 use crate::power;
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
-use crate::switch_tiers::TierDraft;
-use crate::switching::{self, SwitchingDraft};
-use crate::topologies::{self, Places};
-use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use crate::switch_tiers::{self, TierDraft};
+use crate::switching::{self, Switching};
+use tenter_config::Presence::{Default, Depends};
+use tenter_config::{KeyTable, Value, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Location;
 
 const FABRIC: KeyTable = KeyTable {
     title: "`fabric`",
     keys: &[
-        key(
-            "kind",
-            "`single-switch`, `leaf-spine`, `fat-tree`, `rail` or `explicit`",
-            Required,
-            "The topology; the further keys depend on it",
-        ),
+        TopologySpec::VARIANTS.own.keys[0],
         key(
             "flow_control",
             "`none`, `pfc`, `ecn` or `pfc+ecn`",
@@ -46,10 +40,11 @@ const FABRIC: KeyTable = KeyTable {
         ),
         key(
             "switching",
-            "mapping",
+            "",
             Default("{}"),
             "Where frames wait: at the outputs of every switch, at the first leaf until they have credit, or at every switch until the next one has room",
-        ),
+        )
+        .typed(|| Switching::shape(())),
         circuits::KEY,
         source_flow_control::KEY,
         power::KEY,
@@ -60,26 +55,25 @@ const FABRIC: KeyTable = KeyTable {
 pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 
 /// The `fabric` section, read.
-pub(crate) struct Fabric<'p> {
-    /// The topology and where its parts were described.
-    pub(crate) topology: Option<(TopologySpec, Places)>,
+pub(crate) struct Fabric {
+    pub(crate) topology: Option<TopologySpec>,
     /// The switches, and those of tiers that are not like the others.
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
     pub(crate) load_balancing: Option<LoadBalancingDraft>,
-    pub(crate) switching: Option<SwitchingDraft>,
+    pub(crate) switching: Option<Switching>,
     pub(crate) signals: Read<Option<SignalDraft>>,
-    pub(crate) circuits: Read<Option<CircuitDraft<'p>>>,
+    pub(crate) circuits: Read<Option<CircuitPlan>>,
     pub(crate) power: Read<Option<PowerProfile>>,
 }
 
 /// Reads `fabric` out of the scenario.
-pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
+pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
-    let topology = topologies::read(&mut section);
+    let topology = TopologySpec::read_keys(&mut section);
     let profile = switching::word_at(section.peek("switch"), "profile");
     let profile = profile.and_then(profiles::find).unwrap_or_default();
     let switching = switching::read(&mut section, &profile.switching);
-    let spec = switching.as_ref().map(|of| &of.spec);
+    let spec = switching.as_ref();
     let scheduled = spec.is_some_and(|of| of.scheduled().is_some());
     let by_credit = spec.is_some_and(|of| of.credit().is_some());
     let given = section.place("load_balancing");
@@ -87,11 +81,11 @@ pub(crate) fn read<'p>(scenario: &mut Section<'p>) -> Option<Fabric<'p>> {
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }
-    let switches = switch::read(&mut section, (scheduled, by_credit));
+    let switches = switch::read(&mut section, (scheduled, by_credit), switch_tiers::read);
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
-    if let (Some(Some(circuits)), Some(switching)) = (&circuits, &switching) {
-        circuits.check(&switching.spec);
+    if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {
+        circuits::check(switching, section.problems());
     }
     let power = power::read(&mut section);
     scenario.put("fabric", section.finish());

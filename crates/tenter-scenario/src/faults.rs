@@ -4,10 +4,11 @@ use tenter_engine::Stream;
 use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
-use crate::decode::{Field, Read, Section};
-use crate::links::{LinkName, find_host, find_switch};
+use crate::links::{Cable, LinkName, find_host, find_switch};
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{KeyTable, Value, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::Path;
 use tenter_plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
 
 const FAULTS: KeyTable = KeyTable {
@@ -253,8 +254,9 @@ fn read_event<'p>(section: &mut Section<'p>) -> Option<EventDraft<'p>> {
     match *name {
         "link" => {
             section.extend(&LINK);
-            let cable = section.take("cable");
-            let target = LinkName::new(field, cable?)?;
+            let cable = Cable::read(section, "cable", 0..=65_535)?;
+            let mapping = Path::new(section.problems(), section.path());
+            let target = LinkName::new(field.word().unwrap_or_default(), cable, &mapping);
             let course = read_link(section);
             Some(EventDraft {
                 target: Target::Link(target),
@@ -448,7 +450,8 @@ impl EventDraft<'_> {
             }
             Course::Storm(from, to) => {
                 if let Target::Nic(field) = &self.target {
-                    let host = find_host(field, topology)?;
+                    let host =
+                        find_host(field.word().unwrap_or_default(), &field.to_path(), topology)?;
                     push(events, *from, Fault::StormBegins(host));
                     push(events, *to, Fault::StormEnds(host));
                 }
@@ -462,7 +465,8 @@ impl EventDraft<'_> {
         Some(match &self.target {
             Target::Link(name) => name.cables(topology)?,
             Target::Switch(field) => {
-                let switch = find_switch(field, topology)?;
+                let switch =
+                    find_switch(field.word().unwrap_or_default(), &field.to_path(), topology)?;
                 let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
                 let cables = ports.map(|port| topology.cable_number(switch, port));
                 let cables: Vec<u32> = cables.collect();

@@ -2,10 +2,10 @@
 
 use tenter_workload::pattern::CommunicationMatrix;
 
-use crate::diagnostics::{Location, Problems, quote};
-use crate::import::matrix::LineError;
-use crate::import::{matrix, size_law};
-use crate::tree::{Entry, Node, Value};
+use tenter_formats::matrix::LineError;
+use tenter_formats::{matrix, size_law};
+use tenter_notation::diagnostics::{Location, Problems, quote};
+use tenter_notation::tree::{Entry, Node, Value};
 
 /// Gives the text of a file whose path is as a scenario has it, or says what to do where it cannot
 /// be read. Relative paths count from the folder of the scenario.

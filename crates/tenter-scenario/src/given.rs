@@ -1,6 +1,6 @@
 //! What a scenario says itself, as opposed to what its defaults say.
 
-use crate::tree::{Node, Value};
+use tenter_notation::tree::{Node, Value};
 
 /// Lists of single things that describe a fabric; there may be a hundred thousand of them.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
@@ -82,8 +82,8 @@ pub(crate) fn remove(root: &mut Node, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{paths, remove};
-    use crate::diagnostics::Problems;
-    use crate::yaml;
+    use tenter_notation::diagnostics::Problems;
+    use tenter_notation::yaml;
 
     #[test]
     fn keys_in_the_order_of_the_text() {

@@ -4,7 +4,7 @@
 use tenter_net::Switches;
 
 use crate::buffer::Around;
-use crate::switching::SwitchingDraft;
+use crate::switching::Switching;
 use tenter_plan::LinkImpairment;
 
 /// Gives the switches the class of notices to hosts, where there are any and nothing is in their
@@ -12,7 +12,7 @@ use tenter_plan::LinkImpairment;
 pub(crate) fn complete(
     around: &Around<'_>,
     switches: &mut Switches,
-    (has_signals, switching): (bool, &SwitchingDraft),
+    (has_signals, switching): (bool, &Switching),
     impaired: Option<&[LinkImpairment]>,
 ) {
     let Some(class) = switches.usual.load_balancing.notice_class() else {
@@ -30,8 +30,8 @@ pub(crate) fn complete(
         );
         return;
     }
-    let by_credit = switching.spec.credit().is_some();
-    if switching.spec.scheduled().is_some() {
+    let by_credit = switching.credit().is_some();
+    if switching.scheduled().is_some() {
         refuse(
             "cannot be had in a scheduled fabric, where no switch chooses ways",
             leaf,

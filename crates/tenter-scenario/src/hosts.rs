@@ -1,13 +1,16 @@
 //! Hosts as users name them: by name, by number, or a stretch of numbers.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
 
 use tenter_topology::Topology;
 use tenter_units::Rate;
 
-use crate::decode::{Field, suggestion};
-use crate::diagnostics::{Location, Problems, quote};
-use crate::endpoint::Endpoint;
+use tenter_config::parsed;
+use tenter_notation::decode::{Field, suggestion};
+use tenter_notation::diagnostics::{Location, Problems, quote};
 
 /// A host as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +34,16 @@ impl HostRef {
             );
             return None;
         };
+        word.parse().ok()
+    }
+}
+
+impl FromStr for HostRef {
+    type Err = Infallible;
+
+    fn from_str(word: &str) -> Result<HostRef, Infallible> {
         if let Ok(number) = word.parse() {
-            return Some(HostRef::Number(number));
+            return Ok(HostRef::Number(number));
         }
         let stretch = word.split_once('-').and_then(|(first, last)| {
             Some(HostRef::Stretch(
@@ -40,9 +51,25 @@ impl HostRef {
                 last.trim().parse().ok()?,
             ))
         });
-        Some(stretch.unwrap_or_else(|| HostRef::Name(word.to_owned())))
+        Ok(stretch.unwrap_or_else(|| HostRef::Name(word.to_owned())))
     }
 }
+
+impl fmt::Display for HostRef {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostRef::Number(number) => write!(out, "{number}"),
+            HostRef::Stretch(first, last) => write!(out, "{first}-{last}"),
+            HostRef::Name(name) => out.write_str(name),
+        }
+    }
+}
+
+parsed!(HostRef {
+    "name or number",
+    "must be a host, not",
+    "write its name or its number, counted from 0"
+});
 
 /// The hosts of a fabric by name, and where to report those that are not there.
 pub(crate) struct HostNames<'t> {
@@ -53,12 +80,8 @@ pub(crate) struct HostNames<'t> {
 }
 
 impl<'t> HostNames<'t> {
-    /// The names of the hosts of `topology`, each a NIC with as many NPUs as `endpoint` says.
-    pub(crate) fn of(
-        topology: &'t Topology,
-        endpoint: Option<&Endpoint>,
-        problems: &'t Problems,
-    ) -> HostNames<'t> {
+    /// The names of the hosts of `topology`, each a NIC with so many NPUs.
+    pub(crate) fn of(topology: &'t Topology, npus: u32, problems: &'t Problems) -> HostNames<'t> {
         let hosts = topology.nodes[..topology.hosts].iter();
         let numbers = hosts
             .zip(0..)
@@ -66,7 +89,7 @@ impl<'t> HostNames<'t> {
             .collect();
         HostNames {
             topology,
-            npus: endpoint.map_or(1, |endpoint| endpoint.npus_per_nic),
+            npus,
             numbers,
             problems,
         }
@@ -201,6 +224,11 @@ impl<'t> HostNames<'t> {
             format!("{prelude}there is no host {}", quote(host)),
             Some(help),
         );
+    }
+
+    /// Where the value at a path stands.
+    pub(crate) fn place(&self, path: &str) -> Option<Location> {
+        self.problems.place(path)
     }
 
     /// Notes a problem.

@@ -12,15 +12,15 @@ use tenter_workload::placement::Placement;
 use tenter_workload::{Job, QueuePairScope};
 
 use crate::collectives::{self, Collectives, Entry};
-use crate::decode::{Field, Read, Section};
-use crate::diagnostics::Location;
 use crate::hosts::HostRef;
-use crate::tree::{Node, Value};
 use flows::FlowDraft;
 use pattern::PatternDraft;
 use start::Awaited;
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Node, Value};
 use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
 use workload::{Instead, WorkloadDraft};
 

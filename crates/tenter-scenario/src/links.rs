@@ -2,34 +2,41 @@
 
 use tenter_topology::{CableEnd, Topology};
 
-use crate::decode::{Field, suggestion};
+use tenter_config::word_or;
+use tenter_notation::decode::suggestion;
+use tenter_notation::diagnostics::Path;
+
+/// Which of several parallel cables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cable {
+    All,
+    Number(u32),
+}
+
+word_or!(Cable { "all" => All, Number(u32) });
 
 /// A link as written.
 pub(crate) struct LinkName<'p> {
-    field: Field<'p>,
-    /// The cable's number among the parallel ones; `None` for all.
-    cable: Option<u32>,
-    cable_field: Field<'p>,
+    word: String,
+    path: Path<'p>,
+    cable: Cable,
+    cable_path: Path<'p>,
 }
 
 impl<'p> LinkName<'p> {
-    /// A link whose name is looked up later, with which of its cables.
-    pub(crate) fn new(field: Field<'p>, cable_field: Field<'p>) -> Option<LinkName<'p>> {
-        let cable = if cable_field.word() == Some("all") {
-            None
-        } else {
-            Some(cable_field.integer(0..=65_535)?)
-        };
-        Some(LinkName {
-            field,
+    /// The link of a mapping, under its keys `link` and `cable`.
+    pub(crate) fn new(word: &str, cable: Cable, mapping: &Path<'p>) -> LinkName<'p> {
+        LinkName {
+            word: word.to_owned(),
+            path: mapping.key("link"),
             cable,
-            cable_field,
-        })
+            cable_path: mapping.key("cable"),
+        }
     }
 
     /// Notes that something is wrong with the link.
-    pub(crate) fn problem(&self, what: &str, help: String) {
-        self.field.problem(what, help);
+    pub(crate) fn problem(&self, what: &str, help: impl Into<String>) {
+        self.path.problem(what, help);
     }
 
     /// The numbers of its cables.
@@ -46,7 +53,7 @@ impl<'p> LinkName<'p> {
         if between.iter().any(|&cable| topology.is_fibre(cable)) {
             let what = "is a circuit of an optical switch, which lasts until that changes";
             let help = "name a link without an optical switch in it".to_owned();
-            self.field.problem(what, help);
+            self.path.problem(what, help);
             return None;
         }
         if between.is_empty() {
@@ -56,23 +63,23 @@ impl<'p> LinkName<'p> {
             names.dedup();
             let name = &topology.nodes[a as usize].name;
             let help = format!("`{name}` has links to {}", names.join(", "));
-            self.field.problem("is no link of the fabric", help);
+            self.path.problem("is no link of the fabric", help);
             return None;
         }
-        let Some(cable) = self.cable else {
+        let Cable::Number(cable) = self.cable else {
             return Some(between);
         };
         let found = between.get(cable as usize).map(|cable| vec![*cable]);
         if found.is_none() {
             let help = format!("there are {}, counted from 0", between.len());
-            self.cable_field.problem("is no cable of the link", help);
+            self.cable_path.problem("is no cable of the link", help);
         }
         found
     }
 
     /// The numbers of its two nodes. Names may contain hyphens themselves.
     fn nodes(&self, topology: &Topology) -> Option<(u32, u32)> {
-        let word = self.field.word().unwrap_or_default();
+        let word = self.word.as_str();
         let splits = word.match_indices('-');
         let pairs = splits.map(|(at, _)| (&word[..at], &word[at + 1..]));
         let readings =
@@ -89,7 +96,7 @@ impl<'p> LinkName<'p> {
                 says(first),
                 says(second)
             );
-            self.field.problem("names two links", help);
+            self.path.problem("names two links", help);
             return None;
         }
         let found = first.or_else(|| readings.first().copied());
@@ -108,24 +115,23 @@ impl<'p> LinkName<'p> {
             } else {
                 "write the names of two neighbours with a hyphen: `leaf0-spine1`".to_owned()
             };
-            self.field.problem("is no link of the fabric", help);
+            self.path.problem("is no link of the fabric", help);
         }
         found
     }
 }
 
 /// The number of a switch.
-pub(crate) fn find_switch(field: &Field<'_>, topology: &Topology) -> Option<u32> {
-    find(field, topology, false)
+pub(crate) fn find_switch(word: &str, path: &Path<'_>, topology: &Topology) -> Option<u32> {
+    find(word, path, topology, false)
 }
 
 /// The number of a host.
-pub(crate) fn find_host(field: &Field<'_>, topology: &Topology) -> Option<u32> {
-    find(field, topology, true)
+pub(crate) fn find_host(word: &str, path: &Path<'_>, topology: &Topology) -> Option<u32> {
+    find(word, path, topology, true)
 }
 
-fn find(field: &Field<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
-    let word = field.word().unwrap_or_default();
+fn find(word: &str, path: &Path<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
     let found = topology
         .find(word)
         .filter(|node| topology.is_host(*node) == is_host);
@@ -149,7 +155,7 @@ fn find(field: &Field<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
                 format!("they are called `{first}` to `{last}`")
             }
         };
-        field.problem(&format!("is no {what} of the fabric"), help);
+        path.problem(&format!("is no {what} of the fabric"), help);
     }
     found
 }

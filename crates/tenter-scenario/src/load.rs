@@ -1,9 +1,11 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
-use crate::diagnostics::{Diagnostics, Problems, Source};
 use crate::files::{self, Files};
-use crate::tree::{Node, Value};
-use crate::{copies, emit, given, overrides, scenario, toml, yaml};
+use crate::{copies, given, scenario};
+use std::rc::Rc;
+use tenter_notation::diagnostics::{Diagnostics, Problems, Source};
+use tenter_notation::tree::{Node, Value};
+use tenter_notation::{emit, overrides, toml, yaml};
 use tenter_plan::Plan;
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
@@ -179,6 +181,9 @@ fn load_changed(
     change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
+    let written = Rc::new(root.clone());
+    problems.know(&written);
+    warnings.know(&written);
     let (plan, mut effective) = scenario::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {

@@ -6,12 +6,12 @@ use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::{InOrderNics, LoadBalancing, Order};
 use tenter_topology::{Routing, Topology};
 
-use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
 use crate::endpoint::Endpoint;
 use crate::switching::credit;
 use tenter_config::Presence::Default;
 use tenter_config::{Component, Form, Key, KeyTable, Shape, key};
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::{Location, Problems};
 
 const LOAD_BALANCING: KeyTable = KeyTable {
     title: "`fabric.load_balancing`",

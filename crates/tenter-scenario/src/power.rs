@@ -2,11 +2,11 @@
 
 use tenter_plan::PowerProfile;
 
-use crate::decode::{Read, Section};
-use crate::tree::{Entry, Node, Value};
-use crate::{decode, diagnostics::Problems, yaml};
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::tree::{Entry, Node, Value};
+use tenter_notation::{decode, diagnostics::Problems, yaml};
 
 pub(crate) const KEY: Key = key(
     "power",

@@ -42,7 +42,7 @@ impl Preset {
         let found = PRESETS.into_iter().find(|preset| preset.name == name);
         found.ok_or_else(|| {
             let names = PRESETS.iter().map(|preset| preset.name);
-            crate::decode::suggestion(name, names)
+            tenter_notation::decode::suggestion(name, names)
         })
     }
 }

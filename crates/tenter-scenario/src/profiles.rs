@@ -1,9 +1,9 @@
 //! Device profiles: what a switch device has, as defaults of the scenario. The data are in
 //! `profiles/`.
 
-use crate::diagnostics::Problems;
-use crate::tree::{Entry, Node, Value};
-use crate::{decode, yaml};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::{Entry, Node, Value};
+use tenter_notation::{decode, yaml};
 use tenter_plan::Device;
 
 /// The text of a file of the folder.

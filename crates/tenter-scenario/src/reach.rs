@@ -6,7 +6,7 @@ use tenter_endpoint::NicAddress;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{Destination, Job};
 
-use crate::addresses::AddressPlan;
+use crate::addresses::Addresses;
 use crate::hosts::HostNames;
 
 /// Refuses jobs in which a rank has to send to an address outside the prefix of its NIC while the
@@ -15,7 +15,7 @@ use crate::hosts::HostNames;
 pub(crate) fn check(
     jobs: &[Job],
     addresses: &[NicAddress],
-    plan: &AddressPlan,
+    plan: &Addresses,
     names: &HostNames<'_>,
 ) {
     // Subnets from the pool have their gateways within; so mostly there is nothing to look at.
@@ -75,7 +75,7 @@ fn report(
     job: &Job,
     (from, to): (u32, u32),
     addresses: &[NicAddress],
-    plan: &AddressPlan,
+    plan: &Addresses,
     names: &HostNames<'_>,
 ) {
     let [host, other] = [from, to].map(|rank| job.hosts[rank as usize]);

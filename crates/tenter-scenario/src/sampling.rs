@@ -8,8 +8,8 @@ use tenter_workload::Job;
 use tenter_workload::closed_form::ideal_completion;
 use tenter_workload::collective::CollectiveKind;
 
-use crate::decode::{Read, Section};
-use crate::tree::Node;
+use crate::observe::{Observe, Sampling};
+use tenter_notation::tree::Node;
 
 /// Samples of a run in which nothing ever waits; others last longer and have more.
 const SAMPLES: u64 = 500;
@@ -20,29 +20,18 @@ const UNKNOWN: Time = Time::from_us(100);
 /// Switches between two hosts, for the latency of a step; an estimate, as the length is one.
 const SWITCHES: u64 = 3;
 
-/// What a scenario says of the time between samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
-    /// This.
-    Every(Time),
-    /// Whatever suits the length of the run.
-    Auto,
-}
-
-/// Reads it.
-pub(crate) fn read(section: &mut Section<'_>) -> Read<Sampling> {
-    let field = section.take("sample_interval")?;
-    if field.word() == Some("auto") {
-        return Some(Sampling::Auto);
+impl Observe {
+    /// The time between samples, if there are any.
+    pub(crate) fn interval(&self, length: impl Fn() -> Time, effective: &mut Node) -> Option<Time> {
+        self.samples
+            .then(|| self.sample_interval.bind(length, effective))
     }
-    let time = field.quantity("a time", &(SHORTEST..=LONGEST))?;
-    Some(Sampling::Every(time))
 }
 
 impl Sampling {
     /// The time between samples of a run of about this length, which is written into the effective
     /// configuration.
-    pub(crate) fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
+    fn bind(self, length: impl Fn() -> Time, effective: &mut Node) -> Time {
         let interval = match self {
             Sampling::Every(interval) => return interval,
             Sampling::Auto => interval(length()),

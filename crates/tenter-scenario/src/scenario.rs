@@ -3,41 +3,42 @@
 use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
-use tenter_units::Time;
 use tenter_workload::Job;
+use tenter_workload::collective::Groups;
 
-use crate::circuits::CircuitDraft;
+use crate::addresses::Addresses;
 use crate::congestion;
-use crate::decode::{Read, Section};
 use crate::delays;
-use crate::diagnostics::Problems;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
 use crate::faults::FaultDraft;
+use crate::host::Host;
 use crate::hosts::HostNames;
-use crate::impairments::ImpairmentDraft;
+use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
+use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
-use crate::queue_changes::{self, QueueChangesDraft};
-use crate::sampling::{self, Sampling};
-use crate::source_flow_control::SignalDraft;
+use crate::pcie::{NicImpairment, Pcie};
+use crate::queue_changes;
+use crate::sampling;
+use crate::source_flow_control::{SignalDraft, SourceFlowControl};
+use crate::source_ports::SourcePorts;
 use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
-use crate::switching::SwitchingDraft;
-use crate::topologies::Places;
-use crate::tree::Node;
+use crate::switching::Switching;
 use crate::{
-    addresses, buffer, circuits, classes, collectives, entropy, explicit_fabric, faults, groups,
-    host_notices, impairments, load_balancing, power, reach, scale_up, source_flow_control, switch,
-    switch_tiers, switching, topologies,
+    buffer, circuits, classes, collectives, entropy, faults, hand_over, host_notices, impairments,
+    load_balancing, power, reach, source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
-use tenter_config::{KeyTable, key};
-use tenter_plan::{
-    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, SIMULATED_MAX,
-};
+use tenter_config::{Component, KeyTable, Value, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::Node;
+use tenter_plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan};
 
-const SCENARIO: KeyTable = KeyTable {
+/// The table of the scenario itself.
+pub(crate) const SCENARIO: KeyTable = KeyTable {
     title: "The scenario",
     keys: &[
         key(
@@ -80,84 +81,28 @@ const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "impairments",
-            "list",
+            "",
             Default("[]"),
             "What is done to frames on their way",
-        ),
+        )
+        .typed(|| Vec::<Impairment>::shape(())),
         key(
             "observe",
-            "mapping",
+            "",
             Default("{}"),
             "What is recorded beside the results",
-        ),
-        key("limits", "mapping", Default("{}"), "When to stop"),
+        )
+        .typed(|| Observe::shape(())),
+        key("limits", "", Default("{}"), "When to stop").typed(|| Limits::shape(())),
         key(
             "engine",
-            "mapping",
+            "",
             Default("{}"),
             "How the simulation is run; changes no result",
-        ),
+        )
+        .typed(|| Engine::shape(())),
     ],
 };
-
-const OBSERVE: KeyTable = KeyTable {
-    title: "`observe`",
-    keys: &[
-        key(
-            "samples",
-            "`true` or `false`",
-            Default("true"),
-            "Whether queues and rates are sampled over time",
-        ),
-        key(
-            "sample_interval",
-            "time or `auto`",
-            Default("auto"),
-            "How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time limit where that is shorter, rounded up to two digits; 100us where neither is known",
-        ),
-        key(
-            "baseline",
-            "`true` or `false`",
-            Default("false"),
-            "Whether each job under test is also run alone on the same fabric, for its slowdown beside the others",
-        ),
-        queue_changes::KEYS[0],
-        queue_changes::KEYS[1],
-        queue_changes::KEYS[2],
-        queue_changes::KEYS[3],
-    ],
-};
-
-const LIMITS: KeyTable = KeyTable {
-    title: "`limits`",
-    keys: &[
-        key(
-            "time",
-            "time or `none`",
-            Default("none"),
-            "Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100 days) every trial does",
-        ),
-        key(
-            "background",
-            "time, 2us or more",
-            Default("10us"),
-            "How long background jobs run on when the last of the others has ended; that is news from everywhere, as the barrier of a `gap` is",
-        ),
-    ],
-};
-
-const ENGINE: KeyTable = KeyTable {
-    title: "`engine`",
-    keys: &[key(
-        "window",
-        "time or `none`",
-        Default("none"),
-        "The longest window; `none` is as long as the delays of the fabric allow, which is fastest",
-    )],
-};
-
-/// The table of the scenario itself, and those of its sections that are read here.
-pub(crate) const OWN_TABLES: [&KeyTable; 4] = [&SCENARIO, &OBSERVE, &LIMITS, &ENGINE];
 
 /// Every key of the format as Markdown tables, for the reference.
 pub fn key_reference() -> String {
@@ -171,34 +116,37 @@ pub fn key_reference() -> String {
 
 /// Every table, in the order of the reference.
 pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
+    let topologies = TopologySpec::VARIANTS.members.iter();
+    let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());
+    let of_switching = Switching::shape(()).tables();
+    let of_switching = of_switching.into_iter().flat_map(KeyTable::with_inner);
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
         .chain(load_balancing::tables())
-        .chain(switching::TABLES)
-        .chain(circuits::TABLES)
+        .chain(of_switching)
+        .chain(CircuitPlan::TABLE.with_inner())
         .chain(power::TABLES)
-        .chain(source_flow_control::TABLES)
+        .chain([&SourceFlowControl::TABLE])
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)
         .chain(classes::TABLES)
-        .chain(topologies::TABLES)
-        .chain(explicit_fabric::TABLES);
+        .chain(of_topologies);
     let rest = endpoint::TABLES
         .into_iter()
-        .chain(entropy::TABLES)
-        .chain(pcie::TABLES)
-        .chain(scale_up::TABLES)
+        .chain([&SourcePorts::TABLE])
+        .chain([&Pcie::TABLE, &NicImpairment::TABLE])
+        .chain(Host::TABLE.with_inner())
         .chain(congestion::tables())
-        .chain(addresses::TABLES)
+        .chain(Addresses::TABLE.with_inner())
         .chain(jobs::TABLES)
         .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
-        .chain(groups::TABLES)
+        .chain([&Groups::TABLE])
         .chain(faults::TABLES)
-        .chain(impairments::TABLES);
+        .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
-        .chain([&OBSERVE, &LIMITS, &ENGINE])
+        .chain([&Observe::TABLE, &Limits::TABLE, &Engine::TABLE])
         .collect()
 }
 
@@ -207,14 +155,14 @@ struct Draft<'p> {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
-    fabric: Option<Fabric<'p>>,
+    fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
     faults: Read<FaultDraft<'p>>,
-    impairments: Read<Vec<ImpairmentDraft<'p>>>,
-    observe: Read<Observe<'p>>,
-    limits: Read<(Option<Time>, Time)>,
-    window_cap: Read<Option<Time>>,
+    impairments: Read<Vec<Impairment>>,
+    observe: Read<Observe>,
+    limits: Read<Limits>,
+    engine: Read<Engine>,
 }
 
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
@@ -252,55 +200,10 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
         faults: faults::read(scenario),
         impairments: impairments::read(scenario),
-        observe: read_observe(scenario),
-        limits: read_limits(scenario),
-        window_cap: read_engine(scenario),
+        observe: scenario.value("observe"),
+        limits: scenario.value("limits"),
+        engine: scenario.value("engine"),
     }
-}
-
-/// What is recorded beside the results.
-struct Observe<'p> {
-    /// `None` for no samples.
-    sampling: Option<Sampling>,
-    baseline: bool,
-    queue_changes: QueueChangesDraft<'p>,
-}
-
-fn read_observe<'p>(scenario: &mut Section<'p>) -> Read<Observe<'p>> {
-    let mut section = scenario.section("observe", &OBSERVE)?;
-    let samples = section.boolean("samples");
-    let interval = sampling::read(&mut section);
-    let baseline = section.boolean("baseline");
-    let queue_changes = queue_changes::read(&mut section);
-    scenario.put("observe", section.finish());
-    Some(Observe {
-        sampling: if samples? { Some(interval?) } else { None },
-        baseline: baseline?,
-        queue_changes: queue_changes?,
-    })
-}
-
-/// When the trial stops, and how long background jobs run on.
-fn read_limits(scenario: &mut Section<'_>) -> Read<(Option<Time>, Time)> {
-    let mut section = scenario.section("limits", &LIMITS)?;
-    let time = read_optional_time(&mut section, "time");
-    let background = section.time("background", jobs::GAP_MIN..=SIMULATED_MAX);
-    scenario.put("limits", section.finish());
-    Some((time?, background?))
-}
-
-fn read_engine(scenario: &mut Section<'_>) -> Read<Option<Time>> {
-    let mut section = scenario.section("engine", &ENGINE)?;
-    let window = read_optional_time(&mut section, "window");
-    scenario.put("engine", section.finish());
-    window
-}
-
-/// A time or `none`.
-fn read_optional_time(section: &mut Section<'_>, key: &str) -> Read<Option<Time>> {
-    let range = Time::from_ns(1)..=SIMULATED_MAX;
-    let field = section.take(key)?;
-    field.or_none(|field| field.quantity("a time", &range))
 }
 
 impl Draft<'_> {
@@ -314,51 +217,51 @@ impl Draft<'_> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
         buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
-        let (topology, circuits) = build(&described, optical.as_ref(), problems)?;
+        let (topology, circuits) = build(&described, optical, problems)?;
         switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, endpoint, problems);
+        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.and_then(|of| of.bind(&topology, seed));
-        let impaired = bind_impairments(self.impairments.as_deref(), &topology);
+        let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
             jobs: jobs.as_deref().unwrap_or_default(),
             endpoint: &endpoint,
-            leaves_take_whole: switching.spec.scheduled().is_some(),
+            leaves_take_whole: switching.scheduled().is_some(),
             problems,
             warnings,
         };
         let ((usual, tiers), balancing) = (fabric.switches?, fabric.load_balancing?.spec);
         let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
         let switches = around.complete(usual, tiers, &balancing, effective);
-        let others = (&described.0, watchdog.is_some(), faults.as_ref());
+        let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe) = (self.limits?, self.observe?);
-        let (jobs, scale_up, npus_per_nic) = (jobs?, endpoint.scale_up, endpoint.npus_per_nic);
-        let nic = switching.spec.adapted(endpoint.complete(&balancing));
-        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.0);
-        let sample_interval = observe.sampling.map(|of| of.bind(length, effective));
+        let (jobs, host) = (jobs?, endpoint.host);
+        let nic = switching.adapted(endpoint.complete(&balancing));
+        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
+        let sample_interval = observe.interval(length, effective);
         Some(Plan {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
-            topology_spec: described.0,
+            topology_spec: described,
             switches,
             signals,
-            queue_changes: observe.queue_changes.bind(&topology, &switching.spec)?,
-            scheduled: switching.spec.scheduled().cloned(),
-            credit: switching.spec.credit(),
-            input_queued: switching.spec.input_queued(),
+            queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
+            scheduled: switching.scheduled().cloned(),
+            credit: switching.credit(),
+            input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
-            scale_up,
-            npus_per_nic,
+            scale_up: host.scale_up,
+            npus_per_nic: host.npus_per_nic,
             nic,
             dma: dma?,
             addresses,
@@ -368,36 +271,30 @@ impl Draft<'_> {
             watchdog,
             baseline: observe.baseline,
             sample_interval,
-            time_limit: limits.0,
-            background_delay: limits.1,
-            window_cap: self.window_cap?,
+            time_limit: limits.time,
+            background_delay: limits.background,
+            window_cap: self.engine?.window,
             topology,
             circuits,
         })
     }
 }
 
-/// The fabric as a graph, and when its circuits change, if it has any.
-fn build(
-    (spec, places): &(TopologySpec, Places),
-    circuits: Option<&CircuitDraft<'_>>,
-    problems: &Problems,
-) -> Read<(Topology, Option<CircuitPlan>)> {
-    if let Some(circuits) = circuits {
-        let (topology, circuits) = circuits.bind(spec, problems)?;
-        return Some((topology, Some(circuits)));
-    }
-    let built = spec.build();
-    let built = built.map_err(|error| places.report(&error, problems)).ok();
-    Some((built?, None))
+fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
+    endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
 }
 
-/// What is done to frames on their way, by the numbers of a fabric.
-fn bind_impairments(
-    drafts: Read<&[ImpairmentDraft<'_>]>,
-    topology: &Topology,
-) -> Read<Vec<LinkImpairment>> {
-    impairments::bind(drafts?, topology)
+/// The fabric as a graph, and when its circuits change, if it has any.
+fn build(
+    spec: &TopologySpec,
+    circuits: Option<CircuitPlan>,
+    problems: &Problems,
+) -> Read<(Topology, Option<CircuitPlan>)> {
+    if let Some(mut circuits) = circuits {
+        let topology = circuits::bind(&mut circuits, spec, problems)?;
+        return Some((topology, Some(circuits)));
+    }
+    Some((topologies::build(spec, problems)?, None))
 }
 
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
@@ -422,7 +319,8 @@ fn place(
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
-    let dma = endpoint.and_then(|of| pcie::bind(of, jobs.as_deref(), names));
+    let dma = endpoint
+        .and_then(|of| pcie::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names));
     (jobs, addresses, dma)
 }
 
@@ -432,7 +330,7 @@ fn add_signals(
     around: &buffer::Around<'_>,
     switches: Option<Switches>,
     (draft, impaired): (Read<Option<SignalDraft>>, Option<&[LinkImpairment]>),
-    switching: &SwitchingDraft,
+    switching: &Switching,
 ) -> Read<(Switches, Option<SignalSpec>)> {
     entropy::check_impairments(around, impaired);
     let mut switches = switches?;
@@ -444,8 +342,8 @@ fn add_signals(
     };
     let own = source_flow_control::Around {
         used: around.all_classes(),
-        scheduled: switching.spec.scheduled().is_some(),
-        by_credit: switching.spec.credit().is_some(),
+        scheduled: switching.scheduled().is_some(),
+        by_credit: switching.credit().is_some(),
         problems: around.problems,
         warnings: around.warnings,
     };
@@ -456,19 +354,19 @@ fn add_signals(
 /// Checks what only shows together.
 fn check_together(
     around: &buffer::Around<'_>,
-    switching: &SwitchingDraft,
+    switching: &Switching,
     switches: Option<&Switches>,
     (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
 ) {
     let Some(switches) = switches else {
         return;
     };
-    scale_up::check(around);
+    hand_over::check(around);
     delays::check(around);
-    if switching.spec.scheduled().is_none() {
+    if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
     }
-    let by_credit = switching.spec.credit().is_some();
+    let by_credit = switching.credit().is_some();
     if !by_credit {
         warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
     }

@@ -16,20 +16,17 @@ mod object;
 use serde_json::{Value, json};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_net::load_balancing::LoadBalancing;
+use tenter_plan::CircuitPlan;
+use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
-use crate::groups;
-use crate::{
-    addresses, circuits, classes, collectives, congestion, endpoint, entropy, explicit_fabric,
-    fabric,
-};
-use crate::{
-    faults, impairments, jobs, load_balancing, pcie, power, scenario, source_flow_control, switch,
-    switch_tiers, switching, topologies,
-};
+use crate::source_flow_control::SourceFlowControl;
+use crate::switching::Switching;
+use crate::{classes, collectives, congestion, endpoint, fabric};
+use crate::{faults, jobs, load_balancing, power, scenario, switch, switch_tiers};
 use object::{Object, list, one_of};
-use tenter_config::KeyTable;
+use tenter_config::{Component, KeyTable, Value as _};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
 pub fn schema() -> String {
@@ -44,9 +41,9 @@ pub fn schema() -> String {
         // Every kind of fabric has them.
         "switch": switch(),
         "load_balancing": load_balancing(),
-        "switching": switching(),
-        "source_flow_control": Object::of(&source_flow_control::TABLES).schema(),
-        "circuits": optical(),
+        "switching": form::of_shape(Switching::shape(()), None),
+        "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
+        "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
         "power": Object::of(&power::TABLES).schema(),
     });
     format!("{document:#}\n")
@@ -63,23 +60,16 @@ fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
 }
 
 fn root() -> Value {
-    let [scenario, observe, limits, engine] = scenario::OWN_TABLES;
-    Object::of(&[scenario])
+    Object::of(&[&scenario::SCENARIO])
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .with("jobs", job())
         .with("faults", broken())
-        .with("impairments", impairment())
-        .with("observe", Object::of(&[observe]).schema())
-        .with("limits", Object::of(&[limits]).schema())
-        .with("engine", Object::of(&[engine]).schema())
         .schema()
 }
 
 fn fabric() -> Value {
     let [base] = fabric::TABLES;
-    let [single_switch, leaf_spine, of_pair, fat_tree, core, rail] = topologies::TABLES;
-    let [explicit, node, link, route] = explicit_fabric::TABLES;
     let kind = |word: &'static str, table: &'static KeyTable| {
         Object::of(&[base, table])
             .fixed("kind", word)
@@ -92,34 +82,10 @@ fn fabric() -> Value {
             )
             .with("circuits", json!({"$ref": "#/$defs/circuits"}))
             .with("power", json!({"$ref": "#/$defs/power"}))
+            .schema()
     };
-    one_of([
-        kind("single-switch", single_switch).schema(),
-        kind("leaf-spine", leaf_spine)
-            .with("overrides", Object::of(&[of_pair]).schema())
-            .schema(),
-        kind("fat-tree", fat_tree)
-            .with("core", Object::of(&[core]).schema())
-            .schema(),
-        kind("rail", rail).schema(),
-        kind("explicit", explicit)
-            .with("nodes", Object::of(&[node]).schema())
-            .with("links", Object::of(&[link]).schema())
-            .with("routes", Object::of(&[route]).schema())
-            .schema(),
-    ])
-}
-
-fn optical() -> Value {
-    let [own, steering, change, rewiring] = circuits::TABLES;
-    let pair = list(&json!({"type": "integer", "minimum": 0}));
-    let rewiring = Object::of(&[rewiring]).with("pairs", pair).schema();
-    let change = Object::of(&[change]).with("circuits", rewiring.clone());
-    Object::of(&[own])
-        .with("initial", rewiring)
-        .with("steering", Object::of(&[steering]).schema())
-        .with("changes", change.schema())
-        .schema()
+    let kinds = TopologySpec::VARIANTS.members.iter();
+    one_of(kinds.map(|(word, table)| kind(word, table)))
 }
 
 fn load_balancing() -> Value {
@@ -136,25 +102,8 @@ fn load_balancing() -> Value {
     one_of(members.enumerate().map(kind))
 }
 
-fn switching() -> Value {
-    let [own, input_queued, scheduled, cell, indication, credit] = switching::TABLES;
-    let usual = Object::of(&[own]).fixed_or_left_out("kind", "output-queued");
-    let input_queued = Object::of(&[own, input_queued]).fixed("kind", "input-queued");
-    let scheduled = Object::of(&[own, scheduled]).fixed("kind", "scheduled");
-    let cell = Object::of(&[cell]).schema();
-    let indication = Object::of(&[indication]).schema();
-    let scheduled = scheduled.with("cell", cell).with("indication", indication);
-    let credit = Object::of(&[own, credit]).fixed("kind", "credit-based");
-    one_of([
-        usual.schema(),
-        input_queued.schema(),
-        scheduled.schema(),
-        credit.schema(),
-    ])
-}
-
 fn switch() -> Value {
-    let [own, buffer, pool, watchdog] = switch::TABLES;
+    let [own, buffer, pool, _] = switch::TABLES;
     let [class, level, lossless, ecn] = classes::TABLES;
     let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
     let class = Object::of(&[class])
@@ -169,32 +118,19 @@ fn switch() -> Value {
     Object::of(&[own])
         .with("buffer", buffer)
         .with("classes", class)
-        .with("pfc_watchdog", Object::of(&[watchdog]).schema())
         .with("tiers", tier.schema())
         .schema()
 }
 
 fn endpoint() -> Value {
-    let [own, nic, acknowledge, receive_buffer, host] = endpoint::TABLES;
-    let [addresses, of_nic] = addresses::TABLES;
+    let [own, nic, acknowledge, receive_buffer] = endpoint::TABLES;
     let repeat = &congestion::REPEAT;
-    let [entropy] = entropy::TABLES;
-    let [pcie, impairment] = pcie::TABLES;
-    let host = Object::of(&[host]);
     let nic = Object::of(&[nic])
         .with("acknowledge", Object::of(&[acknowledge]).schema())
         .with("receive_buffer", Object::of(&[receive_buffer]).schema())
-        .with("entropy", Object::of(&[entropy]).schema())
-        .with("pcie", Object::of(&[pcie]).schema())
         .with("loss_recovery", Object::of(&[repeat]).schema())
         .with("congestion_control", congestion_control());
-    let addresses = Object::of(&[addresses]).with("overrides", Object::of(&[of_nic]).schema());
-    Object::of(&[own])
-        .with("nic", nic.schema())
-        .with("host", host.schema())
-        .with("addresses", addresses.schema())
-        .with("nic_impairments", Object::of(&[impairment]).schema())
-        .schema()
+    Object::of(&[own]).with("nic", nic.schema()).schema()
 }
 
 fn congestion_control() -> Value {
@@ -219,12 +155,6 @@ fn broken() -> Value {
         Object::of(&[event, random]).schema(),
     ]);
     Object::of(&[own]).with("events", events).schema()
-}
-
-fn impairment() -> Value {
-    let [own, rule] = impairments::TABLES;
-    let rules = Object::of(&[rule]).schema();
-    Object::of(&[own]).with("rules", rules).schema()
 }
 
 fn job() -> Value {
@@ -281,8 +211,7 @@ fn collective(kind: &CollectiveKind) -> Value {
     let sizes = [range, drawn].map(|table| Object::of(&[table]).schema());
     let object = Object::of(&tables)
         .fixed("collective", kind.name())
-        .with("sizes", one_of(sizes))
-        .with("groups", Object::of(&groups::TABLES).schema());
+        .with("sizes", one_of(sizes));
     let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
     if usual {
         object.fixed_or_left_out("algorithm", kind.algorithm())

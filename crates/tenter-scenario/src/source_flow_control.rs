@@ -5,152 +5,107 @@ use tenter_net::{
 };
 use tenter_units::Bytes;
 
-use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
-use crate::tree::Node;
-use tenter_config::Presence::{Default, Depends};
-use tenter_config::{Key, KeyTable, key};
+use tenter_config::Presence::Default;
+use tenter_config::{Key, Reader, Value as _, choice, component, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Problems;
 
-const SOURCE_FLOW_CONTROL: KeyTable = KeyTable {
-    title: "`fabric.source_flow_control`",
-    keys: &[
-        key(
-            "mode",
-            "`none`, `remote-pfc` or `nic`",
-            Default("none"),
-        "Whether a switch tells senders whose packets come for a long queue: not at all; by a signal that the sender's leaf turns into a pause frame for the class; or by a signal that its NIC obeys, for its queue pairs to that receiver alone; with `none` the other keys do nothing",
-        ),
-        key(
-            "threshold",
-            "size",
-            Default("100KB"),
-            "A signal is sent when a data packet arrives for a queue that holds this many frame bytes or more",
-        )
-        .from("Remote Priority Flow Control (OCP Summit 2021)"),
-        key(
-            "target",
-            "size",
-            Depends("half of `threshold`"),
-            "The pause is as long as the queue takes down to here, at the rate of its port; less than `threshold`",
-        )
-        .from("assumed: no source gives the pause time"),
-        key(
-            "at",
-            "`last-hop` or `any`",
-            Default("last-hop"),
-            "Which queues are looked at: those in front of hosts, or all of them",
-        )
-        .from("Remote Priority Flow Control (OCP Summit 2021): the destination's top-of-rack switch"),
-        key(
-            "class",
-            "1 to 7",
-            Default("7"),
-            "The class of the signals, for which every switch gets a strict queue that never drops; above all classes of the data and of the switches",
-        ),
-        key(
-            "cache_entries",
-            "0 to 1048576",
-            Default("1024"),
-            "Pairs of receiver and class that a source leaf remembers, to pause its other senders to that receiver at once; 0 for none",
-        )
-        .from("assumed: no source gives the size"),
-        key(
-            "repeat",
-            "`when-longer` or `after-pause`",
-            Default("when-longer"),
-            "When a sender is told again: also before its pause has passed, if the queue has grown so much that the pause is too short by what the queue takes from `threshold` to `target`; or after it only",
-        )
-        .from("assumed: the first pause is from when the queue passed the threshold, and the queue grows for a round trip after that"),
-    ],
-};
-
-/// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 1] = [&SOURCE_FLOW_CONTROL];
-
-/// How `fabric` names this section.
-pub(crate) const KEY: Key = key(
-    "source_flow_control",
-    "mapping",
-    Default("{}"),
-    "What switches tell senders of long queues: Remote PFC, or source flow control in the NIC; it goes with any `flow_control`",
-);
-
-/// No threshold is larger.
-const SIZE_MAX: u64 = 1 << 30;
-
-/// The section, read.
-#[derive(Clone, Copy)]
-pub(crate) struct SignalDraft {
-    spec: SignalSpec,
-    at: Option<Location>,
-    class_at: Option<Location>,
+component! {
+    /// What switches tell senders of long queues.
+    pub(crate) struct SourceFlowControl as "`fabric.source_flow_control`", derive(Clone, Debug) {
+        /// Whether a switch tells senders whose packets come for a long queue: not at all; by a
+        /// signal that the sender's leaf turns into a pause frame for the class; or by a signal
+        /// that its NIC obeys, for its queue pairs to that receiver alone; with `none` the other
+        /// keys do nothing.
+        mode: Option<SignalMode> = "none";
+        /// A signal is sent when a data packet arrives for a queue that holds this many frame bytes
+        /// or more.
+        threshold: Bytes = "100KB", in Bytes::new(1)..=SIZE_MAX, from "Remote Priority Flow Control (OCP Summit 2021)";
+        /// The pause is as long as the queue takes down to here, at the rate of its port; less than
+        /// `threshold`.
+        target: Bytes = by half | threshold | "half of `threshold`", in Bytes::new(0)..=SIZE_MAX, from "assumed: no source gives the pause time";
+        /// Which queues are looked at: those in front of hosts, or all of them.
+        at: PlaceOfSignals = "last-hop", from "Remote Priority Flow Control (OCP Summit 2021): the destination's top-of-rack switch";
+        /// The class of the signals, for which every switch gets a strict queue that never drops;
+        /// above all classes of the data and of the switches.
+        class: u8 = "7", in 1..=7;
+        /// Pairs of receiver and class that a source leaf remembers, to pause its other senders to
+        /// that receiver at once; 0 for none.
+        cache_entries: u32 = "1024", in 0..=1 << 20, from "assumed: no source gives the size";
+        /// When a sender is told again: also before its pause has passed, if the queue has grown so
+        /// much that the pause is too short by what the queue takes from `threshold` to `target`;
+        /// or after it only.
+        repeat: Repeat = "when-longer", from "assumed: the first pause is from when the queue passed the threshold, and the queue grows for a round trip after that";
+        check queues_have_something_to_drain;
+    }
 }
 
-/// Reads the section out of `fabric`: what signals there are, if any.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<SignalDraft>> {
-    let mut own = fabric.section(KEY.name, &SOURCE_FLOW_CONTROL)?;
-    let modes = [
-        ("none", None),
-        ("remote-pfc", Some(SignalMode::RemotePfc)),
-        ("nic", Some(SignalMode::Nic)),
-    ];
-    let mode = own.choice("mode", &modes);
-    let draft = read_signals(&mut own);
-    fabric.put(KEY.name, own.finish());
-    let (mode, mut draft) = (mode?, draft?);
-    let Some(mode) = mode else {
-        // The usual: it need not be said.
-        fabric.drop_key(KEY.name);
-        return Some(None);
-    };
-    draft.spec.mode = mode;
-    Some(Some(draft))
+/// When a sender is told again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    WhenLonger,
+    AfterPause,
 }
 
-/// Reads what there is beside the mode.
-fn read_signals(own: &mut Section<'_>) -> Read<SignalDraft> {
-    let at = own.at();
-    let threshold = own.take("threshold");
-    let threshold = threshold.and_then(|field| field.size(&(1..=SIZE_MAX)));
-    let target_at = own.place("target");
-    let target = own.optional("target", |field| field.size(&(0..=SIZE_MAX)));
-    let places = [
-        ("last-hop", PlaceOfSignals::LastHop),
-        ("any", PlaceOfSignals::Any),
-    ];
-    let place = own.choice("at", &places);
-    let class_at = own.place("class");
-    let class = own.integer::<u8>("class", 1..=7);
-    let cache_entries = own.integer::<u32>("cache_entries", 0..=1 << 20);
-    let renews = own.choice("repeat", &[("when-longer", true), ("after-pause", false)]);
-    let threshold = threshold?;
-    let target = target?.unwrap_or(threshold / 2);
-    own.put("target", Node::plain(Bytes::new(target).to_string()));
+choice!(Repeat { "when-longer" => WhenLonger, "after-pause" => AfterPause });
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "defaults are made from references"
+)]
+fn half(threshold: &Bytes) -> Bytes {
+    Bytes::new(threshold.count() / 2)
+}
+
+fn queues_have_something_to_drain(own: &SourceFlowControl, reader: &mut dyn Reader) -> bool {
+    let (target, threshold) = (own.target.count(), own.threshold.count());
     if target >= threshold {
         let what = format!(
             "is {target} bytes, and the threshold {threshold}: a queue that has just reached it would have nothing to drain"
         );
-        own.problem_of(
-            "target",
-            target_at.or(at),
-            &what,
-            "give less than `threshold`",
-        );
-        return None;
+        reader.refuse("target", &what, "give less than `threshold`");
     }
-    Some(SignalDraft {
-        spec: SignalSpec {
-            mode: SignalMode::RemotePfc,
-            place: place?,
-            threshold_bytes: threshold,
-            target_bytes: target,
-            class: class?,
-            cache_entries: cache_entries?,
-            renews: renews?,
-        },
-        at,
-        class_at: class_at.or(at),
-    })
+    target < threshold
+}
+
+/// The path of the section.
+const PATH: &str = "fabric.source_flow_control";
+
+/// How `fabric` names this section.
+pub(crate) const KEY: Key = key(
+    "source_flow_control",
+    "",
+    Default("{}"),
+    "What switches tell senders of long queues: Remote PFC, or source flow control in the NIC; it goes with any `flow_control`",
+)
+.typed(|| SourceFlowControl::shape(()));
+
+/// No threshold is larger.
+const SIZE_MAX: Bytes = Bytes::new(1 << 30);
+
+/// The section, read, of signals that there are.
+pub(crate) struct SignalDraft {
+    spec: SignalSpec,
+}
+
+/// Reads the section out of `fabric`: what signals there are, if any.
+pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<SignalDraft>> {
+    let own: SourceFlowControl = fabric.value(KEY.name)?;
+    let Some(mode) = own.mode else {
+        // The usual: it need not be said.
+        fabric.drop_key(KEY.name);
+        return Some(None);
+    };
+    let spec = SignalSpec {
+        mode,
+        place: own.at,
+        threshold_bytes: own.threshold.count(),
+        target_bytes: own.target.count(),
+        class: own.class,
+        cache_entries: own.cache_entries,
+        renews: own.repeat == Repeat::WhenLonger,
+    };
+    Some(Some(SignalDraft { spec }))
 }
 
 /// What the section is checked with.
@@ -167,9 +122,7 @@ impl SignalDraft {
     /// The signals, for which all switches get the class, where they can work.
     pub(crate) fn complete(self, switches: &mut Switches, around: &Around<'_>) -> Read<SignalSpec> {
         let name = self.spec.mode_name();
-        let refuse = |at, what: String, help: &str| {
-            around.problems.push(at, what, Some(help.to_owned()));
-        };
+        let refuse = |path: &str, what: String, help: &str| around.problems.note(path, what, help);
         if around.scheduled || around.by_credit {
             let (what, why) = if around.scheduled {
                 (
@@ -186,7 +139,7 @@ impl SignalDraft {
                 "`fabric.source_flow_control` cannot be `{name}` in a {what} fabric: {why}"
             );
             let help = "leave it out, or use `fabric.switching: {kind: output-queued}`";
-            refuse(self.at, message, help);
+            refuse(PATH, message, help);
             return None;
         }
         let class = self.spec.class;
@@ -200,7 +153,7 @@ impl SignalDraft {
             } else {
                 "give packets and `fabric.switch.classes` classes below 7"
             };
-            refuse(self.class_at, message, help);
+            refuse(&format!("{PATH}.class"), message, help);
             return None;
         }
         self.warn_of_capacity(switches, around);
@@ -226,9 +179,7 @@ impl SignalDraft {
                 self.spec.threshold_bytes
             );
             let help = "give a lower `threshold`, or a larger `queue_capacity` or `limit`";
-            around
-                .warnings
-                .push(self.at, message, Some(help.to_owned()));
+            around.warnings.note(PATH, message, help);
         }
     }
 }

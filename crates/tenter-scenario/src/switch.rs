@@ -3,20 +3,18 @@
 
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{
-    BufferSharing, ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL, WatchdogAction,
-    WatchdogSpec,
+    BufferSharing, ClassSpec, Forwarding, Scheduling, SwitchSpec, UNLIMITED_POOL, WatchdogSpec,
 };
 use tenter_units::{Bytes, Time};
 
 use crate::classes::{self, Around, CAPACITY_MAX, ClassDraft, Turn};
-use crate::decode::{Field, Read, Section};
-use crate::diagnostics::{Location, Problems, quote};
 use crate::profiles::{self, Profile};
-use crate::switch_tiers::{self, TierDraft};
 use crate::switching::credit;
-use crate::tree::{Entry, Node, Value};
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{Component, KeyTable, Value as _, key};
+use tenter_notation::decode::{Field, Read, Section};
+use tenter_notation::diagnostics::{Location, Problems, quote};
+use tenter_notation::tree::{Entry, Node, Value};
 use tenter_plan::Device;
 
 const SWITCH: KeyTable = KeyTable {
@@ -70,11 +68,17 @@ const SWITCH: KeyTable = KeyTable {
         .from("IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it"),
         key(
             "pfc_watchdog",
-            "mapping or `none`",
+            "",
             Default("none"),
             "What frees queues of lossless classes that stay paused",
+        )
+        .typed(|| Option::<WatchdogSpec>::shape(())),
+        key(
+            "tiers",
+            "list",
+            Default("[]"),
+            "Tiers whose switches are not like the others, for example with deeper buffers",
         ),
-        switch_tiers::KEY,
     ],
 };
 
@@ -116,45 +120,8 @@ const POOL: KeyTable = KeyTable {
     ],
 };
 
-const WATCHDOG: KeyTable = KeyTable {
-    title: "`fabric.switch.pfc_watchdog`",
-    keys: &[
-        key(
-            "poll_interval",
-            "time, 1us or more",
-            Default("200ms"),
-            "How often it looks at the queues",
-        )
-        .from(WATCHDOG_ORIGIN),
-        key(
-            "detection_time",
-            "time",
-            Default("200ms"),
-            "A queue with waiting frames is stuck when it has been paused for this time without interruption",
-        )
-        .from(WATCHDOG_ORIGIN),
-        key(
-            "restoration_time",
-            "time",
-            Default("200ms"),
-            "The storm is over when no pause has been in force for this time",
-        )
-        .from(WATCHDOG_ORIGIN),
-        key(
-            "action",
-            "`drop` or `forward`",
-            Default("drop"),
-            "What is done until then with the frames of a queue that is stuck: lose them, or send them in spite of the pause",
-        )
-        .from(WATCHDOG_ORIGIN),
-    ],
-};
-
-const WATCHDOG_ORIGIN: &str =
-    "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
-
 /// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 4] = [&SWITCH, &BUFFER, &POOL, &WATCHDOG];
+pub(crate) const TABLES: [&KeyTable; 4] = [&SWITCH, &BUFFER, &POOL, &WatchdogSpec::TABLE];
 
 /// No switch is slower.
 const SECOND: Time = Time::from_us(1_000_000);
@@ -214,10 +181,12 @@ pub(crate) struct Controls {
 }
 
 /// Reads `switch` out of `fabric`, and `flow_control`, which is a short form of parts of it.
-pub(crate) fn read(
+/// `read_tiers` reads the tiers that are not like the others, after all else.
+pub(crate) fn read<T>(
     fabric: &mut Section<'_>,
     (scheduled, by_credit): (bool, bool),
-) -> Option<(SwitchDraft, Vec<TierDraft>)> {
+    read_tiers: impl FnOnce(&mut Section<'_>, &Controls) -> Read<Vec<T>>,
+) -> Option<(SwitchDraft, Vec<T>)> {
     let words = [(false, false), (true, false), (false, true), (true, true)];
     let words = words.map(|(pfc, ecn)| FlowControl { pfc, ecn });
     let names = ["none", "pfc", "ecn", "pfc+ecn"];
@@ -244,14 +213,14 @@ pub(crate) fn read(
     if let Some(profile) = &profile {
         fill(&mut section, &profile.switch);
     }
-    let watchdog = read_watchdog(&mut section);
+    let watchdog: Option<Option<WatchdogSpec>> = section.value("pfc_watchdog");
     let response = section
         .take("pause_response")
         .and_then(|field| read_response(&field));
     let draft = read_switch(&mut section, profile, &controls, profile_at);
     // What is wrong here would be told again for each tier.
     let tiers = match &draft {
-        Some(_) => switch_tiers::read(&mut section, &controls),
+        Some(_) => read_tiers(&mut section, &controls),
         None => section.take("tiers").map(|_| Vec::new()),
     };
     fabric.put("switch", section.finish());
@@ -387,30 +356,6 @@ fn read_response(field: &Field<'_>) -> Read<Option<Time>> {
     }
     let time = field.quantity("a time", &(Time::ZERO..=SECOND));
     time.map(Some)
-}
-
-fn read_watchdog(section: &mut Section<'_>) -> Read<Option<WatchdogSpec>> {
-    let field = section.take("pfc_watchdog")?;
-    if field.word() == Some("none") {
-        return Some(None);
-    }
-    let mut own = field.section(&WATCHDOG);
-    let least = Time::from_us(1);
-    let poll_interval = own.time("poll_interval", least..=SECOND * 10);
-    let detection_time = own.time("detection_time", least..=SECOND * 100);
-    let restoration_time = own.time("restoration_time", least..=SECOND * 100);
-    let actions = [
-        ("drop", WatchdogAction::Drop),
-        ("forward", WatchdogAction::Forward),
-    ];
-    let action = own.choice("action", &actions);
-    section.put("pfc_watchdog", own.finish());
-    Some(Some(WatchdogSpec {
-        poll_interval: poll_interval?,
-        detection_time: detection_time?,
-        restoration_time: restoration_time?,
-        action: action?,
-    }))
 }
 
 fn read_profile(section: &mut Section<'_>, usual: Option<&'static str>) -> Option<Profile> {

@@ -2,12 +2,12 @@
 
 use tenter_topology::Topology;
 
-use crate::decode::{Read, Section};
-use crate::diagnostics::{Location, Problems};
 use crate::switch::{self, SwitchDraft};
-use crate::tree::{Entry, Node};
-use tenter_config::Presence::{self, Default, Depends, Required};
-use tenter_config::{Key, KeyTable, key};
+use tenter_config::Presence::{self, Depends, Required};
+use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::{Entry, Node};
 
 const AS_USUAL: Presence = Depends("as in `fabric.switch`");
 
@@ -61,14 +61,6 @@ const TIER: KeyTable = KeyTable {
 
 /// The tables of this section for the reference.
 pub(crate) const TABLES: [&KeyTable; 1] = [&TIER];
-
-/// How `fabric.switch` names this list.
-pub(crate) const KEY: Key = key(
-    "tiers",
-    "list",
-    Default("[]"),
-    "Tiers whose switches are not like the others, for example with deeper buffers",
-);
 
 /// The switches of a tier, read.
 pub(crate) struct TierDraft {

@@ -1,11 +1,12 @@
 //! What becomes of a `config_db.json`, and what must not be in one.
 
 use serde_json::{Value, json};
+use tenter_formats::{Fragment, import_sonic};
 use tenter_net::{
     EcnSpec, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, Scheduling, WatchdogAction,
     WatchdogSpec,
 };
-use tenter_scenario::{Format, Fragment, Loaded, import_sonic, load};
+use tenter_scenario::{Format, Loaded, load};
 use tenter_units::Time;
 
 /// A switch of eight ports at 400G, all alike.

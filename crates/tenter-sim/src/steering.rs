@@ -236,7 +236,7 @@ impl Controller {
             }
         };
         let before = tenter_steering::estimate(&self.current, traffic, self.spills);
-        let better = |before| choice.estimate.improves(before, self.plan.threshold);
+        let better = |before| choice.estimate.improves(before, self.plan.threshold.0 * 10);
         let mut row = SteeringRow {
             time: Time::from_ps(now),
             trigger: match self.plan.demand {

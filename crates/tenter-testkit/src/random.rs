@@ -130,7 +130,7 @@ mod tests {
     use tenter_plan::{
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
-    use tenter_topology::OpticalTier;
+    use tenter_topology::TopologySpec;
     use tenter_workload::collective::{CollectiveKind, Distances};
 
     use super::random_scenario;
@@ -488,7 +488,7 @@ mod tests {
         };
         let steered = circuits.steering.map(|of| of.demand);
         let lossless = plan.switches.any_class(|class| class.lossless.is_some());
-        let is_tree = circuits.optical.tier == OpticalTier::AboveLeaves;
+        let is_tree = !matches!(plan.topology_spec, TopologySpec::LeafSpine(_));
         let destination = LoadBalancing::Destination(ByDestination {});
         let is_static = plan.switches.usual.load_balancing == destination;
         let has = [
@@ -636,7 +636,7 @@ mod tests {
             let plan = random_scenario(seed).plan;
             assert!((2..=24).contains(&plan.topology.hosts), "seed {seed}");
             let mut count = |what: String| *counts.entry(what).or_default() += 1;
-            count(plan.topology_spec.name().to_owned());
+            count(plan.topology_spec.word().to_owned());
             count(format!("{} jobs", plan.jobs.len()));
             count(format!("{} queue pairs", plan.jobs[0].queue_pairs));
             count(format!("{:?}", plan.jobs[0].queue_pair_scope));

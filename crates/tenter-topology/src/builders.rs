@@ -6,53 +6,59 @@ mod leaf_spine;
 mod rail;
 mod single_switch;
 
-pub use explicit::{Explicit, ExplicitLink, ExplicitNode, ExplicitRoute};
-pub use fat_tree::{CoreTier, FatTree};
+pub use explicit::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute};
+pub use fat_tree::{CoreTier, FatTree, Taper};
 pub use leaf_spine::{LeafSpine, LinkOverride};
 pub use rail::Rail;
 pub use single_switch::SingleSwitch;
 
-use tenter_units::Rate;
+use std::ops::RangeInclusive;
 
+use tenter_config::{variants, word_or};
+use tenter_units::{Rate, Time};
+
+use crate::wiring::HOSTS_MAX;
 use crate::{Topology, TopologyError};
 
-/// A topology as a person describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TopologySpec {
-    /// All hosts on one switch.
-    SingleSwitch(SingleSwitch),
-    /// Two tiers, every leaf to every spine.
-    LeafSpine(LeafSpine),
-    /// Two or three tiers of any oversubscription.
-    FatTree(FatTree),
-    /// Two tiers, NIC `i` of every server on a leaf of rail `i`.
-    Rail(Rail),
-    /// A list of nodes and a list of links.
-    Explicit(Explicit),
+variants! {
+    /// A topology as a person describes it.
+    pub enum TopologySpec as "`fabric`", derive(Clone, Debug, PartialEq) {
+        /// The topology; the further keys depend on it.
+        kind;
+        /// All hosts on one switch.
+        "single-switch" => SingleSwitch(SingleSwitch),
+        /// Two tiers, every leaf to every spine.
+        "leaf-spine" => LeafSpine(LeafSpine),
+        /// Two or three tiers of any oversubscription.
+        "fat-tree" => FatTree(FatTree),
+        /// Two tiers, NIC `i` of every server on a leaf of rail `i`.
+        "rail" => Rail(Rail),
+        /// A list of nodes and a list of links.
+        "explicit" => Explicit(Explicit),
+    }
 }
 
+/// Which leaf each host is on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cabling {
+    /// As the numbers of hosts have it.
+    #[default]
+    Regular,
+    /// The leaf of each host.
+    Leaves(Vec<u32>),
+}
+
+word_or!(Cabling { "regular" => Regular, Leaves(Vec<u32>) });
+
+/// Slower links would make a frame take seconds, faster ones do not exist.
+pub(crate) const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+/// A second of delay is 200,000 km of fibre.
+pub(crate) const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
+/// Counts of anything.
+pub(crate) const COUNTS: RangeInclusive<u32> = 1..=HOSTS_MAX;
+
 impl TopologySpec {
-    /// The name of each kind as scenarios write it, in the order of the enum.
-    pub const NAMES: [&'static str; 5] = [
-        "single-switch",
-        "leaf-spine",
-        "fat-tree",
-        "rail",
-        "explicit",
-    ];
-
-    /// The name of this kind as scenarios write it.
-    pub fn name(&self) -> &'static str {
-        let place = match self {
-            TopologySpec::SingleSwitch(_) => 0,
-            TopologySpec::LeafSpine(_) => 1,
-            TopologySpec::FatTree(_) => 2,
-            TopologySpec::Rail(_) => 3,
-            TopologySpec::Explicit(_) => 4,
-        };
-        TopologySpec::NAMES[place]
-    }
-
     /// Wires the fabric and checks it.
     ///
     /// # Errors

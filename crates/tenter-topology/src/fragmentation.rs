@@ -102,7 +102,7 @@ mod tests {
     use tenter_units::{Rate, Time};
 
     use super::*;
-    use crate::{CoreTier, FatTree, TopologySpec};
+    use crate::{CoreTier, FatTree, Taper, TopologySpec};
 
     /// Three pods of two leaves with four hosts each.
     fn tree() -> Topology {
@@ -121,6 +121,7 @@ mod tests {
                 pods: 3,
                 cores_per_agg: 2,
                 links_per_agg_core: 1,
+                taper: Taper::default(),
                 links_per_pod: None,
                 rate,
                 delay,

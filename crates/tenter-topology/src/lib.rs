@@ -5,7 +5,7 @@
 //! towards every host.
 //!
 //! ```
-//! use tenter_topology::{LeafSpine, Routing, TopologySpec};
+//! use tenter_topology::{Cabling, LeafSpine, Routing, TopologySpec};
 //! use tenter_units::{Rate, Time};
 //!
 //! let spec = TopologySpec::LeafSpine(LeafSpine {
@@ -18,7 +18,7 @@
 //!     host_delay: Time::from_ns(300),
 //!     fabric_delay: Time::from_ns(300),
 //!     overrides: vec![],
-//!     cabling: None,
+//!     cabling: Cabling::Regular,
 //! });
 //! let topology = spec.build()?;
 //! let routing = Routing::build(&topology)?;
@@ -48,8 +48,8 @@ mod tree_place;
 mod wiring;
 
 pub use builders::{
-    CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
-    LinkOverride, Rail, SingleSwitch, TopologySpec,
+    Cabling, CoreTier, Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
+    LeafSpine, LinkOverride, Rail, SingleSwitch, Taper, TopologySpec,
 };
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;

@@ -163,7 +163,7 @@ impl Dealing<'_> {
 mod tests {
     use tenter_units::{Rate, Time};
 
-    use crate::{CoreTier, FatTree, LeafSpine, Topology, TopologySpec};
+    use crate::{Cabling, CoreTier, FatTree, LeafSpine, Taper, Topology, TopologySpec};
 
     fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> Topology {
         let spec = LeafSpine {
@@ -176,7 +176,7 @@ mod tests {
             host_delay: Time::from_ns(300),
             fabric_delay: Time::from_ns(300),
             overrides: vec![],
-            cabling: None,
+            cabling: Cabling::Regular,
         };
         TopologySpec::LeafSpine(spec).build().unwrap()
     }
@@ -213,6 +213,7 @@ mod tests {
                 pods: 2,
                 cores_per_agg: 1,
                 links_per_agg_core: 1,
+                taper: Taper::default(),
                 links_per_pod: None,
                 rate: Rate::from_gbps(400),
                 delay: Time::from_ns(300),

@@ -17,6 +17,7 @@ mod build;
 mod spread;
 
 use std::collections::BTreeMap;
+use tenter_config::component;
 
 use tenter_units::Time;
 
@@ -63,16 +64,18 @@ pub struct Optics {
     has_tree: bool,
 }
 
-/// New circuits of one optical switch. A port in a circuit with one of its ports loses it;
-/// ports that are not concerned keep theirs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rewiring {
-    /// The optical switch, by its number.
-    pub switch: u32,
-    /// Ports that are joined from now on.
-    pub pairs: Vec<(u16, u16)>,
-    /// Ports that lose their circuit and get none.
-    pub dark: Vec<u16>,
+component! {
+    /// New circuits of one optical switch. A port in a circuit with one of its ports loses it;
+    /// ports that are not concerned keep theirs.
+    pub struct Rewiring as "`fabric.circuits.initial[]` and `fabric.circuits.changes[].circuits[]`", derive(Clone, Debug, Default, PartialEq, Eq) {
+        /// The optical switch, counted from 0.
+        switch: u32, in 0..=u32::MAX;
+        /// Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; a port that was joined with
+        /// one of them is dark unless it is in a pair too.
+        pairs: Vec<(u16, u16)> = "[]", in 0..=u16::MAX;
+        /// Ports that lose their circuit and get no other.
+        dark: Vec<u16> = "[]", in 0..=u16::MAX;
+    }
 }
 
 impl Optics {

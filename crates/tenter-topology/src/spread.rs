@@ -71,7 +71,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LeafSpine, LinkOverride, TopologySpec};
+    use crate::{Cabling, LeafSpine, LinkOverride, TopologySpec};
     use tenter_units::Rate;
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
             host_delay: Time::from_ns(10),
             fabric_delay: Time::from_ns(300),
             overrides: vec![],
-            cabling: None,
+            cabling: Cabling::Regular,
         };
         let spread = |spec: &LeafSpine| {
             let topology = TopologySpec::LeafSpine(spec.clone())

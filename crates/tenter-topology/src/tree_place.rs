@@ -51,7 +51,7 @@ mod tests {
     use tenter_units::{Rate, Time};
 
     use super::TreePlace;
-    use crate::{LeafSpine, Topology, TopologySpec};
+    use crate::{Cabling, LeafSpine, Topology, TopologySpec};
 
     fn places(topology: &Topology) -> Vec<(u32, u32)> {
         let switches = topology.hosts as u32..topology.nodes.len() as u32;
@@ -74,7 +74,7 @@ mod tests {
             host_delay: Time::from_ns(10),
             fabric_delay: Time::from_ns(10),
             overrides: Vec::new(),
-            cabling: Some(vec![1, 0, 1, 0]),
+            cabling: Cabling::Leaves(vec![1, 0, 1, 0]),
         });
         let topology = topology.build().expect("it can be built");
         assert_eq!(places(&topology), [(1, 3), (1, 3), (3, 0), (3, 0), (3, 0)]);

@@ -80,7 +80,7 @@ pub(super) fn routing() -> Routing {
         host_delay: Time::from_ns(10),
         fabric_delay: Time::from_ns(10),
         overrides: Vec::new(),
-        cabling: None,
+        cabling: tenter_topology::Cabling::Regular,
     };
     let topology = TopologySpec::LeafSpine(spec).build();
     Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")

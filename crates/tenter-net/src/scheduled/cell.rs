@@ -1,18 +1,36 @@
 //! What a packet is cut into on its way through the fabric.
 
+use tenter_config::{Reader, component};
+use tenter_units::Bytes;
+
 use crate::packet::WIRE_OVERHEAD_BYTES;
 use crate::scheduled::ScheduledSpec;
 
-/// Cells of variable size: only the last one of a packet is shorter than the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CellSpec {
-    /// The most bytes of a packet in one cell.
-    pub payload_bytes: u32,
-    /// What a cell has beside them on the wire; in place of preamble and gap, not in addition.
-    pub overhead_bytes: u32,
-    /// At most so many cells of a packet travel together, as one item of the simulation; all items
-    /// of a packet have as many cells, or one more.
-    pub bundle: u32,
+component! {
+    /// Cells of variable size: only the last one of a packet is shorter than the others.
+    pub struct CellSpec as "`fabric.switching.cell`" {
+        /// The most bytes of a packet in one cell; the last cell is as long as it must be.
+        payload_bytes as "payload": u32 as Bytes = "256B", in Bytes::new(64)..=Bytes::new(9_000), from "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
+        /// What a cell takes on the wire beside them, in place of preamble and gap.
+        overhead_bytes as "overhead": u32 as Bytes = "16B", in Bytes::new(0)..=Bytes::new(256), from "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
+        /// Cells of a packet that travel together: the same bytes, fewer events, a coarser spray.
+        /// All bundles of a packet have as many cells, or one more.
+        bundle: u32 = "1", in 1..=64;
+        check bundles_are_frames;
+    }
+}
+
+/// The most bytes of a bundle: what a frame of the simulation holds.
+const BUNDLE_MAX: u32 = 15_000;
+
+fn bundles_are_frames(spec: &CellSpec, reader: &mut dyn Reader) -> bool {
+    let bytes = (spec.payload_bytes + spec.overhead_bytes) * spec.bundle;
+    if bytes > BUNDLE_MAX {
+        let what = format!("makes bundles of {bytes} bytes, which is more than a frame may have");
+        let help = format!("let a bundle have at most {BUNDLE_MAX} bytes");
+        reader.refuse_all(&what, &help);
+    }
+    bytes <= BUNDLE_MAX
 }
 
 /// The shortest item of the simulation: a frame has at least one byte beside preamble and gap.

@@ -1,5 +1,6 @@
 //! How cells are spread over the links that lead to their leaf.
 
+use tenter_config::choice;
 use tenter_engine::{Stream, mix64};
 
 use crate::load_balancing::{Balance, View};
@@ -13,6 +14,8 @@ pub enum SprayKind {
     /// Any, by chance.
     Random,
 }
+
+choice!(SprayKind { "round-robin" => RoundRobin, "random" => Random });
 
 /// Where the turns of one switch stand.
 #[derive(Clone, Debug)]

@@ -11,11 +11,11 @@ use tenter_workload::placement::{Placement, stretches};
 
 use super::{JobDraft, Ranks, WorkloadDraft, flows, start};
 use crate::collectives::Entry;
-use crate::decode::split_remedy;
-use crate::diagnostics::{Location, quote};
 use crate::hosts::{HostNames, HostRef};
 use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
-use crate::tree::{Node, Value};
+use tenter_notation::decode::split_remedy;
+use tenter_notation::diagnostics::{Location, quote};
+use tenter_notation::tree::{Node, Value};
 
 /// Ranks of all jobs together.
 const RANKS_MAX: u64 = 1 << 22;

@@ -6,12 +6,12 @@ use tenter_units::Rate;
 use tenter_workload::collective::{CollectiveKind, Flow};
 use tenter_workload::{CollectiveRun, Compute, Job};
 
-use crate::decode::{Field, Section};
-use crate::diagnostics::Location;
 use crate::hosts::{HostNames, HostRef};
-use crate::tree::{Node, Value};
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_notation::decode::{Field, Section};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::{Node, Value};
 
 /// Who sends, of a flow or of pairs of a workload.
 pub(super) const FROM: Key = key(

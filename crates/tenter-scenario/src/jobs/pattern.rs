@@ -11,14 +11,14 @@ use tenter_workload::pattern::{
 use tenter_workload::{CollectiveRun, Compute, Job};
 
 use crate::collectives::Entry;
-use crate::decode::{Field, Section, split_remedy};
-use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
-use crate::import::matrix;
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{Key, KeyTable, key};
+use tenter_formats::matrix;
+use tenter_notation::decode::{Field, Section, split_remedy};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::Node;
 
 pub(super) const PATTERN: KeyTable = KeyTable {
     title: "`jobs[].pattern`",

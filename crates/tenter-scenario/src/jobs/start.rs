@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use tenter_units::Time;
 
 use super::{JobDraft, LATEST, read_delay};
-use crate::decode::{Read, Section, suggestion};
-use crate::diagnostics::{Location, quote};
 use crate::hosts::HostNames;
-use crate::tree::Value;
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Read, Section, suggestion};
+use tenter_notation::diagnostics::{Location, quote};
+use tenter_notation::tree::Value;
 
 pub(super) const START: KeyTable = KeyTable {
     title: "`jobs[].start`",

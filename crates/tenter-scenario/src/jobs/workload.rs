@@ -16,13 +16,13 @@ use tenter_workload::{CollectiveRun, Compute, Job};
 
 use super::flows::{FROM, Hosts, TO, expand, hosts};
 use super::workload_pattern::{self, Demand, PARALLEL, Senders};
-use crate::decode::{Field, Read, Section, split_remedy};
-use crate::diagnostics::Location;
 use crate::hosts::HostNames;
 use crate::impairments::read_chance;
-use crate::tree::Node;
 use tenter_config::Presence::{Default, Depends, Required};
 use tenter_config::{KeyTable, key};
+use tenter_notation::decode::{Field, Read, Section, split_remedy};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::Node;
 use tenter_plan::SIMULATED_MAX;
 
 pub(super) const WORKLOAD: KeyTable = KeyTable {

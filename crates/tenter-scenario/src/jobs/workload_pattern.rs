@@ -9,10 +9,10 @@ use tenter_workload::pattern::{PatternKind, PatternSchedule};
 
 use super::pattern;
 use super::workload::SLOTS_MAX;
-use crate::decode::{Field, Section, split_remedy};
-use crate::diagnostics::Location;
 use crate::hosts::HostNames;
-use crate::tree::Node;
+use tenter_notation::decode::{Field, Section, split_remedy};
+use tenter_notation::diagnostics::Location;
+use tenter_notation::tree::Node;
 
 /// Flows of a pair in an open loop take so many queue pairs in turn, unless another number is
 /// given.

@@ -1,9 +1,9 @@
 //! What a key may hold, from the words of its table: "time", "`a` or `b`", "0 to 63, or `none`".
 
 use serde_json::{Value, json};
-use tenter_config::Shape;
+use tenter_config::{Presence, Shape, Variants};
 
-use super::{Object, list};
+use super::{Object, list, one_of};
 
 /// The schema of a type; `inner` is that of the mapping that it may be.
 pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
@@ -15,13 +15,19 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Rate { .. } => json!({"$ref": "#/$defs/rate"}),
         Shape::Bytes { .. } => json!({"$ref": "#/$defs/size"}),
         Shape::Share => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
-        Shape::OrNone(shape) => json!({"anyOf": [of_shape(*shape, inner), {"enum": ["none"]}]}),
+        Shape::OrWord(shape, word) => {
+            json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
+        }
+        Shape::Variants(variants) => of_variants(variants),
         Shape::WordOrMapping(words) => {
             let words: Vec<&str> = std::iter::once("none")
                 .chain(words.iter().copied())
                 .collect();
             json!({"anyOf": [inner, {"enum": words}]})
         }
+        Shape::Parsed(words) => schema(words, None)
+            .filter(|_| words.starts_with("IPv4"))
+            .unwrap_or_else(|| json!({"type": ["number", "string"]})),
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
         Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
         Shape::List(shape) => list(&of_shape(*shape, inner)),
@@ -33,6 +39,20 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Choice(words) => json!({ "enum": words }),
         Shape::Words(words) => list(&json!({ "enum": words })),
     }
+}
+
+/// The schema of a mapping in which one key chooses the others.
+fn of_variants(variants: &Variants) -> Value {
+    let choice = &variants.own.keys[0];
+    one_of(variants.members.iter().map(|(word, table)| {
+        let keys = Object::of(&[variants.own, table]);
+        match choice.presence {
+            Presence::Default(default) if default == *word => {
+                keys.fixed_or_left_out(choice.name, word).schema()
+            }
+            _ => keys.fixed(choice.name, word).schema(),
+        }
+    }))
 }
 
 /// The schema of a form. `inner` is that of the mapping, or of each item of the list, that the form

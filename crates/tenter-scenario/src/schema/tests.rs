@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 
 use super::*;
-use crate::diagnostics::Problems;
 use crate::scenario::all_tables;
-use crate::tree::{self, Node};
-use crate::{Format, load, load_beside, yaml};
+use crate::{Format, load, load_beside};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::{self, Node};
+use tenter_notation::yaml;
 
 fn document() -> Value {
     serde_json::from_str(&schema()).expect("the schema is JSON")

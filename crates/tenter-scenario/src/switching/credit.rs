@@ -5,61 +5,11 @@ use tenter_net::headroom::{self, PausedLink, Senders};
 use tenter_net::{
     CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, ClassSpec, CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL,
 };
-use tenter_units::Time;
 
-use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
-use crate::switching::Around;
-use crate::tree::{Entry, Node};
-use tenter_config::Presence::Default;
-use tenter_config::{KeyTable, key};
-
-pub(crate) const CREDIT: KeyTable = KeyTable {
-    title: "`fabric.switching` with `kind: credit-based`",
-    keys: &[
-        key(
-            "lane_buffer",
-            "size",
-            Default("128KiB"),
-            "The input buffer that each port, of a switch or of a NIC, has for each class (virtual lane); in blocks of 64 bytes, rounded down; 64 bytes to 16 MiB",
-        )
-        .from("2,048 blocks are the most that the credit counters of InfiniBand, of 12 bits, can grant; what devices have is not published"),
-        key(
-            "update",
-            "size",
-            Default("4096B"),
-            "A flow-control packet is sent when this much of an input buffer has become free since the last one; 1 byte to 16 MiB",
-        )
-        .from("assumed: about one for each full packet; the standard asks for one every 65,536 symbol times at least"),
-        key(
-            "update_delay",
-            "time",
-            Default("100ns"),
-            "From the end of a flow-control packet, beside the cable, to the instant at which the other end goes by it; 1 ms at most",
-        )
-        .from("assumed: the part of a switch's pipeline that it passes"),
-    ],
-};
-
-/// The most bytes of an input buffer.
-const LANE_MAX: u64 = 16 << 20;
-const DELAY_MAX: Time = Time::from_us(1_000);
-
-pub(super) fn read(section: &mut Section<'_>) -> Option<CreditSpec> {
-    let least = u64::from(CREDIT_BLOCK_BYTES);
-    let lane = section
-        .take("lane_buffer")
-        .and_then(|field| field.size(&(least..=LANE_MAX)));
-    let update = section
-        .take("update")
-        .and_then(|field| field.size(&(1..=LANE_MAX)));
-    let delay = section.time("update_delay", Time::ZERO..=DELAY_MAX);
-    Some(CreditSpec {
-        lane_bytes: lane?,
-        update_bytes: update?,
-        delay: delay?,
-    })
-}
+use super::{Around, PATH};
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::{Entry, Node};
 
 /// What `fabric.switch` has that does not say: frames never find an output queue full.
 pub(crate) fn switch_defaults(switch: &mut Section<'_>) {
@@ -93,13 +43,10 @@ pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
 /// Refuses what a fabric that sends by credit cannot be or work with.
 pub(super) fn check(
     spec: &CreditSpec,
-    at: Option<Location>,
     around: &Around<'_>,
     (problems, warnings): (&Problems, &Problems),
 ) {
-    let refuse = |what: &str, help: &str| {
-        problems.push(at, what.to_owned(), Some(help.to_owned()));
-    };
+    let refuse = |what: &str, help: &str| problems.note(PATH, what, help);
     if around.switches.any_class(|class| class.lossless.is_some()) {
         refuse(
             "a credit-based fabric pauses nobody: a frame is sent when there is room for it",
@@ -127,9 +74,9 @@ pub(super) fn check(
     if around.has_storms {
         let what = "a pause storm has no effect in a credit-based fabric, where nobody is paused";
         let help = "leave it out; a slow `endpoint.nic.receive_buffer` holds its leaf up by credit";
-        warnings.push(at, what.to_owned(), Some(help.to_owned()));
+        warnings.note(PATH, what, help);
     }
-    check_size(spec, at, around, (problems, warnings));
+    check_size(spec, around, (problems, warnings));
 }
 
 /// Whether a model drops frames, or takes their memory from anywhere else.
@@ -143,7 +90,6 @@ fn has_limits(spec: &SwitchSpec) -> bool {
 
 fn check_size(
     spec: &CreditSpec,
-    at: Option<Location>,
     around: &Around<'_>,
     (problems, warnings): (&Problems, &Problems),
 ) {
@@ -156,7 +102,7 @@ fn check_size(
             u64::from(spec.update_blocks() - 1) * u64::from(CREDIT_BLOCK_BYTES),
         );
         let help = format!("give at least `{least}B`, or a smaller `update`");
-        problems.push(at, message, Some(help));
+        problems.note(PATH, message, &help);
         return;
     }
     if spec.lane_bytes > CREDIT_MAX_BYTES {
@@ -165,7 +111,7 @@ fn check_size(
             spec.lane_bytes
         );
         let help = "counters here have more bits; give `128KiB` or less for those of the standard";
-        warnings.push(at, message, Some(help.to_owned()));
+        warnings.note(PATH, message, help);
     }
     let short = links(around).max_by_key(|(_, link)| spec.needed_bytes(link));
     let Some((name, link)) = short else {
@@ -178,8 +124,8 @@ fn check_size(
             spec.lane_bytes,
             spec.round_trip(&link),
         );
-        let help = "give it more, or let it be: one lane then gets less than the rate".to_owned();
-        warnings.push(at, message, Some(help));
+        let help = "give it more, or let it be: one lane then gets less than the rate";
+        warnings.note(PATH, message, help);
     }
 }
 

@@ -3,58 +3,50 @@
 use tenter_net::Scheduling;
 use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 
-use crate::decode::Section;
-use crate::diagnostics::{Location, Problems};
-use crate::switching::Around;
-use tenter_config::Presence::Default;
-use tenter_config::{KeyTable, key};
+use super::{Around, PATH};
+use tenter_config::{choice, component};
+use tenter_notation::diagnostics::Problems;
 
-pub(crate) const INPUT_QUEUED: KeyTable = KeyTable {
-    title: "`fabric.switching` with `kind: input-queued`",
-    keys: &[
-        key(
-            "queues",
-            "`fifo` or `per-output`",
-            Default("per-output"),
-            "How frames of a class wait at an input: in the order of arrival, or in a queue for each output (virtual output queues)",
-        ),
-        key(
-            "channels",
-            "count, 1 to 64",
-            Default("1"),
-            "With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame takes the shortest",
-        )
-        .from("1 is the textbook's FIFO switch; BookSim has 16 unless told otherwise"),
-        key(
-            "iterations",
-            "count, 1 to 64",
-            Default("4"),
-            "The most rounds of requests, grants and acceptances when inputs and outputs are matched (iSLIP)",
-        )
-        .from("log₂ of 16 ports (McKeown: The iSLIP Scheduling Algorithm for Input-Queued Switches)"),
-    ],
-};
+component! {
+    /// How frames wait at an input, and how inputs and outputs are matched.
+    pub(crate) struct InputKeys as "`fabric.switching` with `kind: input-queued`" {
+        /// How frames of a class wait at an input: in the order of arrival, or in a queue for each
+        /// output (virtual output queues).
+        queues: QueueKind = "per-output";
+        /// With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame
+        /// takes the shortest.
+        channels: u8 = "1", in 1..=64, from "1 is the textbook's FIFO switch; BookSim has 16 unless told otherwise";
+        /// The most rounds of requests, grants and acceptances when inputs and outputs are matched
+        /// (iSLIP).
+        iterations: u16 = "4", in 1..=64, from "log₂ of 16 ports (McKeown: The iSLIP Scheduling Algorithm for Input-Queued Switches)";
+    }
+}
 
-pub(super) fn read(section: &mut Section<'_>) -> Option<InputQueuedSpec> {
-    let kinds = [("fifo", true), ("per-output", false)];
-    let fifo = section.choice("queues", &kinds);
-    let channels: Option<u8> = section.integer("channels", 1..=64);
-    let iterations = section.integer("iterations", 1..=64);
-    let channels = channels?;
-    Some(InputQueuedSpec {
-        queues: if fifo? {
-            InputQueues::Fifo(channels)
-        } else {
-            InputQueues::PerOutput
-        },
-        iterations: iterations?,
-    })
+/// How frames of a class wait at an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueueKind {
+    Fifo,
+    PerOutput,
+}
+
+choice!(QueueKind { "fifo" => Fifo, "per-output" => PerOutput });
+
+impl InputKeys {
+    pub(super) fn spec(self) -> InputQueuedSpec {
+        InputQueuedSpec {
+            queues: match self.queues {
+                QueueKind::Fifo => InputQueues::Fifo(self.channels),
+                QueueKind::PerOutput => InputQueues::PerOutput,
+            },
+            iterations: self.iterations,
+        }
+    }
 }
 
 /// Refuses what input-queued switches cannot work with.
-pub(super) fn check(at: Option<Location>, around: &Around<'_>, problems: &Problems) {
+pub(super) fn check(around: &Around<'_>, problems: &Problems) {
     let refuse = |what: &str, help: &str| {
-        problems.push(at, what.to_owned(), Some(help.to_owned()));
+        problems.note(PATH, what, help);
     };
     let several = around.switches.usual.classes.len() > 1;
     if several

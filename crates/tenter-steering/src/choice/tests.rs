@@ -30,6 +30,7 @@ fn two_pods((leaves, aggs): (u32, u32), cores_per_agg: u32, links: Option<u32>) 
             pods: 2,
             cores_per_agg,
             links_per_agg_core: 1,
+            taper: tenter_topology::Taper::default(),
             links_per_pod: links,
             rate,
             delay,
@@ -149,7 +150,7 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
         host_delay: Time::from_ns(10),
         fabric_delay: Time::from_ns(10),
         overrides: Vec::new(),
-        cabling: None,
+        cabling: tenter_topology::Cabling::Regular,
     };
     let home = with_optics(
         OpticalTier::InPlaceOfSpines,

@@ -1,6 +1,7 @@
 //! Optical circuit switches whose circuits change: put into the plan, for most of the fat trees and
 //! leaf-spine fabrics that can have them.
 
+use tenter_config::Percent;
 use tenter_engine::Stream;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_plan::{
@@ -51,7 +52,10 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let reconfiguration = draw.within(1..=20_000);
     let convergence = draw.below(reconfiguration);
     plan.circuits = Some(CircuitPlan {
-        optical,
+        radix: optical.radix,
+        delay: optical.delay,
+        cabling: optical.cabling,
+        initial: Vec::new(),
         changes: random_changes(&topology, draw.below(u64::MAX), draw.below(8), |stream| {
             Time::from_ns(stream.below(60_000))
         }),
@@ -87,7 +91,7 @@ fn steer(plan: &mut Plan, topology: &Topology, draw: &mut Draw) {
                 SteeringController::Estimate
             },
             interval: Time::from_us(draw.within(2..=50)),
-            threshold: draw.below(100) as u32,
+            threshold: Percent(draw.below(10) as u32),
         });
     }
 }

@@ -4,9 +4,10 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 20] = [
     "tenter-units",
     "tenter-config",
+    "tenter-notation",
     "tenter-engine",
     "tenter-record",
     "tenter-topology",
@@ -15,6 +16,7 @@ const ORDER: [&str; 18] = [
     "tenter-endpoint",
     "tenter-workload",
     "tenter-plan",
+    "tenter-formats",
     "tenter-scenario",
     "tenter-sim",
     "tenter-explain",
@@ -26,7 +28,7 @@ const ORDER: [&str; 18] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 14;
+const CORE: usize = 16;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

@@ -118,9 +118,11 @@ fn variants(repository: &Repository, kind: &Kind) -> Option<Vec<String>> {
     let beside = repository.file(&format!("{}.rs", kind.folder.trim_end_matches('/')));
     let module = beside.or_else(|| repository.file(&format!("{}mod.rs", kind.folder)))?;
     let mut lines = module.text.lines();
-    let head = format!("pub enum {} {{", kind.list);
-    let first = lines.find(|line| line.trim_start() == head)?;
-    let indent = &first[..first.len() - head.len()];
+    // A list of components has the title of its table and what it derives before the bracket.
+    let head = format!("pub enum {} ", kind.list);
+    let is_head = |line: &&str| line.trim_start().starts_with(&head) && line.ends_with('{');
+    let first = lines.find(is_head)?;
+    let indent = &first[..first.len() - first.trim_start().len()];
     let (end, of_body) = (format!("{indent}}}"), format!("{indent}    "));
     let body = lines
         .take_while(|line| *line != end)

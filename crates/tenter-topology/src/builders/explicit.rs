@@ -2,58 +2,108 @@
 
 use std::collections::HashMap;
 
+use tenter_config::{Reader, choice, component};
 use tenter_units::{Rate, Time};
 
+use super::{COUNTS, DELAYS, RATES};
 use crate::wiring::{Wiring, check_size};
 use crate::{NodeKind, Routing, StaticRoute, Topology, TopologyError};
 
-/// Any graph: a list of nodes and a list of links between them.
-///
-/// Hosts are numbered in the order of the list, then switches by tier and within a tier in the
-/// order of the list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Explicit {
-    /// Hosts and switches, in any order.
-    pub nodes: Vec<ExplicitNode>,
-    /// Links between them.
-    pub links: Vec<ExplicitLink>,
-    /// Ways that are not the shortest.
-    pub routes: Vec<ExplicitRoute>,
+component! {
+    /// Any graph: a list of nodes and a list of links between them.
+    ///
+    /// Hosts are numbered in the order of the list, then switches by tier and within a tier in the
+    /// order of the list.
+    pub struct Explicit as "`fabric` with `kind: explicit`", derive(Clone, Debug, PartialEq) {
+        /// Hosts and switches; hosts are numbered in this order.
+        nodes: Vec<ExplicitNode>;
+        /// Ways that switches take instead of the shortest.
+        routes: Vec<ExplicitRoute> = "[]";
+        /// The cables between them.
+        links: Vec<ExplicitLink>;
+    }
 }
 
-/// A node of an explicit topology.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExplicitNode {
-    /// A name no other node has.
-    pub name: String,
-    /// Host, or switch of a tier.
-    pub kind: NodeKind,
+component! {
+    /// A node of an explicit topology.
+    pub struct ExplicitNode as "`fabric.nodes[]` with `kind: explicit`", derive(Clone, Debug, PartialEq, Eq) {
+        /// A name no other node has.
+        name: String, in NAME_MAX;
+        /// What it is.
+        kind: ExplicitKind = "host";
+        /// Of a switch: how far it is from the hosts, 0 for a leaf.
+        tier: u8 = "0", in 0..=254;
+        check tiers_are_of_switches;
+    }
 }
 
-/// One or several parallel cables of an explicit topology.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExplicitLink {
-    /// Name of the node at one end.
-    pub a: String,
-    /// Name of the node at the other end.
-    pub b: String,
-    /// Line rate of each cable, per direction.
-    pub rate: Rate,
-    /// Propagation delay of each cable.
-    pub delay: Time,
-    /// How many parallel cables.
-    pub count: u32,
+/// What a node of an explicit topology is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplicitKind {
+    /// A host.
+    Host,
+    /// A switch.
+    Switch,
 }
 
-/// A way that a switch of an explicit topology takes instead of the shortest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExplicitRoute {
-    /// Name of the switch.
-    pub at: String,
-    /// Name of the switch whose hosts it leads to.
-    pub to: String,
-    /// Name of the switch at the other end of one of its links.
-    pub via: String,
+choice!(ExplicitKind { "host" => Host, "switch" => Switch });
+
+component! {
+    /// One or several parallel cables of an explicit topology.
+    pub struct ExplicitLink as "`fabric.links[]` with `kind: explicit`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The node at one end.
+        a: String, in NAME_MAX;
+        /// The node at the other end.
+        b: String, in NAME_MAX;
+        /// Line rate of each cable.
+        rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of each cable.
+        delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// How many parallel cables.
+        count: u32 = "1", in COUNTS;
+    }
+}
+
+component! {
+    /// A way that a switch of an explicit topology takes instead of the shortest.
+    pub struct ExplicitRoute as "`fabric.routes[]` with `kind: explicit`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The switch that takes this way.
+        at: String, in NAME_MAX;
+        /// The switch to whose hosts it leads.
+        to: String, in NAME_MAX;
+        /// The neighbour that it goes to next; of several cables all are equal.
+        via: String, in NAME_MAX;
+    }
+}
+
+/// The most characters of the name of a node.
+const NAME_MAX: usize = 64;
+
+fn tiers_are_of_switches(node: &ExplicitNode, reader: &mut dyn Reader) -> bool {
+    let is_host = node.kind == ExplicitKind::Host;
+    let wrong = is_host && reader.was_given("tier");
+    if wrong {
+        reader.refuse(
+            "tier",
+            "means nothing for a host",
+            "leave it out, or write `kind: switch`",
+        );
+    } else if is_host {
+        reader.leave_out("tier");
+    }
+    !wrong
+}
+
+impl ExplicitNode {
+    /// A node of this name.
+    pub fn new(name: impl Into<String>, kind: NodeKind) -> ExplicitNode {
+        let (kind, tier) = match kind {
+            NodeKind::Host => (ExplicitKind::Host, 0),
+            NodeKind::Switch { tier } => (ExplicitKind::Switch, tier),
+        };
+        let name = name.into();
+        ExplicitNode { name, kind, tier }
+    }
 }
 
 impl Explicit {
@@ -61,7 +111,7 @@ impl Explicit {
         let hosts = self
             .nodes
             .iter()
-            .filter(|node| node.kind == NodeKind::Host)
+            .filter(|node| node.kind == ExplicitKind::Host)
             .count();
         let cables = self.links.iter().map(|link| u128::from(link.count)).sum();
         check_size(
@@ -105,8 +155,8 @@ impl Explicit {
 
     fn add_nodes(&self) -> (Wiring, HashMap<&str, u32>) {
         let rank = |node: &ExplicitNode| match node.kind {
-            NodeKind::Host => 0,
-            NodeKind::Switch { tier } => u32::from(tier) + 1,
+            ExplicitKind::Host => 0,
+            ExplicitKind::Switch => u32::from(node.tier) + 1,
         };
         let mut nodes: Vec<&ExplicitNode> = self.nodes.iter().collect();
         nodes.sort_by_key(|node| rank(node));
@@ -114,8 +164,8 @@ impl Explicit {
         let mut numbers = HashMap::with_capacity(nodes.len());
         for node in nodes {
             let number = match node.kind {
-                NodeKind::Host => wiring.host(node.name.clone()),
-                NodeKind::Switch { tier } => wiring.switch(node.name.clone(), tier),
+                ExplicitKind::Host => wiring.host(node.name.clone()),
+                ExplicitKind::Switch => wiring.switch(node.name.clone(), node.tier),
             };
             // Of two nodes with one name the first is kept here; the check of the whole refuses
             // them.

@@ -1,58 +1,144 @@
 //! Two- and three-tier fat trees of any oversubscription.
 
+use std::fmt;
+use std::str::FromStr;
+
+use tenter_config::{Reader, component, parsed};
 use tenter_units::{Rate, Time};
 
-use super::{check_counts, check_rates};
+use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size, product};
 use crate::{Topology, TopologyError};
 
-/// A folded Clos described by counts rather than by switch radix, so that each tier can be
-/// oversubscribed on its own.
-///
-/// A leaf has `hosts_per_leaf` ports down and `aggs_per_pod · links_per_leaf_agg` up; with a core
-/// tier, an aggregation switch has `leaves_per_pod · links_per_leaf_agg` down and `cores_per_agg ·
-/// links_per_agg_core` up.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FatTree {
-    /// Hosts on each leaf.
-    pub hosts_per_leaf: u32,
-    /// Leaves of each pod; all leaves where there is no core tier.
-    pub leaves_per_pod: u32,
-    /// Aggregation switches of each pod; the spines where there is no core tier.
-    pub aggs_per_pod: u32,
-    /// Parallel cables between each leaf and each aggregation switch of its pod.
-    pub links_per_leaf_agg: u32,
-    /// Line rate of host links.
-    pub host_rate: Rate,
-    /// Line rate of the links above leaves.
-    pub leaf_rate: Rate,
-    /// Propagation delay of host links.
-    pub host_delay: Time,
-    /// Propagation delay of the links above leaves.
-    pub leaf_delay: Time,
-    /// The third tier; without it the tree has two tiers and one pod.
-    pub core: Option<CoreTier>,
+component! {
+    /// A folded Clos described by counts rather than by switch radix, so that each tier can be
+    /// oversubscribed on its own.
+    ///
+    /// A leaf has `hosts_per_leaf` ports down and `aggs_per_pod · links_per_leaf_agg` up; with a
+    /// core tier, an aggregation switch has `leaves_per_pod · links_per_leaf_agg` down and
+    /// `cores_per_agg · links_per_agg_core` up.
+    pub struct FatTree as "`fabric` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
+        /// Hosts on each leaf.
+        hosts_per_leaf: u32, in COUNTS;
+        /// Leaves of each pod.
+        leaves_per_pod: u32, in COUNTS;
+        /// Aggregation switches of each pod; the spines where there is no core tier.
+        aggs_per_pod: u32, in COUNTS;
+        /// Parallel cables between each leaf and each aggregation switch of its pod.
+        links_per_leaf_agg: u32 = "1", in COUNTS;
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the links above the leaves.
+        leaf_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the links above the leaves.
+        leaf_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+        /// The third tier; without it the tree has two tiers and one pod.
+        core: Option<CoreTier> = "none";
+        check taper_leaves_cables;
+    }
 }
 
-/// The third tier of a fat tree, and how many pods it joins.
-///
-/// Aggregation switch `a` of every pod is cabled to the cores of group `a`: `a · cores_per_agg` and
-/// those that follow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoreTier {
-    /// How many pods.
-    pub pods: u32,
-    /// Core switches above each aggregation switch.
-    pub cores_per_agg: u32,
-    /// Parallel cables between an aggregation switch and each core of its group.
-    pub links_per_agg_core: u32,
-    /// Cables from each pod to the cores that are left of these, dealt out evenly over its
-    /// aggregation switches and core by core; `None` for all. Cores without any are left out.
-    pub links_per_pod: Option<u32>,
-    /// Line rate of the links to the cores.
-    pub rate: Rate,
-    /// Propagation delay of the links to the cores.
-    pub delay: Time,
+component! {
+    /// The third tier of a fat tree, and how many pods it joins.
+    ///
+    /// Aggregation switch `a` of every pod is cabled to the cores of group `a`: `a · cores_per_agg`
+    /// and those that follow. The cables that taper leaves are dealt out evenly over the
+    /// aggregation switches of a pod, and core by core.
+    pub struct CoreTier as "`fabric.core` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
+        either "taper", "links_per_pod";
+        /// How many pods.
+        pods: u32, in COUNTS;
+        /// Core switches above each aggregation switch.
+        cores_per_agg: u32, in COUNTS;
+        /// Parallel cables between an aggregation switch and each of its cores.
+        links_per_agg_core: u32 = "1", in COUNTS;
+        /// How many times fewer cables each pod has to the cores than these counts make; cores
+        /// without any are left out.
+        taper: Taper = "1";
+        /// The same as a count: the cables from each pod to the cores.
+        links_per_pod: Option<u32> = absent "as `taper` has it", in COUNTS;
+        /// Line rate of the links to the cores.
+        rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of the links to the cores.
+        delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+        check no_taper_is_not_said;
+    }
+}
+
+/// How many times fewer cables there are than could be: a decimal, exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taper {
+    /// It is this many…
+    of: u64,
+    /// … of these.
+    parts: u64,
+}
+
+impl Default for Taper {
+    fn default() -> Taper {
+        Taper { of: 1, parts: 1 }
+    }
+}
+
+impl FromStr for Taper {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Taper, ()> {
+        let (whole, part) = word.split_once('.').unwrap_or((word, ""));
+        let digits = |text: &str| text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !digits(whole) || !digits(part) {
+            return Err(());
+        }
+        let number = |text: &str| text.parse::<u64>().map_err(|_| ());
+        let parts = 10_u64.pow(part.len() as u32);
+        let part = if part.is_empty() { 0 } else { number(part)? };
+        let of = number(whole)? * parts + part;
+        let is_ratio = (parts..=1_000_000 * parts).contains(&of);
+        is_ratio.then_some(Taper { of, parts }).ok_or(())
+    }
+}
+
+impl fmt::Display for Taper {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.parts.ilog10() as usize;
+        write!(out, "{}", self.of / self.parts)?;
+        match places {
+            0 => Ok(()),
+            _ => write!(out, ".{:0places$}", self.of % self.parts),
+        }
+    }
+}
+
+parsed!(Taper {
+    "decimal, 1 or more",
+    "must be a ratio of 1 or more, not",
+    "write for example `2`: half of the cables"
+});
+
+/// A taper of 1, and one that a count stands for, need not be said.
+fn no_taper_is_not_said(core: &CoreTier, reader: &mut dyn Reader) -> bool {
+    if core.taper.of == core.taper.parts {
+        reader.leave_out("taper");
+    }
+    true
+}
+
+fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
+    let Some(core) = &tree.core else {
+        return true;
+    };
+    let full = tree.full_links_per_pod(core);
+    let links = tree.links_per_pod(core);
+    if links > full {
+        let what = format!("is more than the {full} cables that each pod has");
+        reader.refuse("core.links_per_pod", &what, "give fewer, or more cores");
+    } else if links == 0 {
+        let help = format!("give at most {full}");
+        reader.refuse("core.taper", "leaves a pod no cable to the cores", &help);
+    }
+    (1..=full).contains(&links)
 }
 
 /// The node number of the first switch of each tier.
@@ -92,6 +178,8 @@ impl FatTree {
                 pods: k,
                 cores_per_agg,
                 links_per_agg_core: 1,
+                taper: Taper::default(),
+
                 links_per_pod: None,
                 rate,
                 delay,
@@ -132,12 +220,28 @@ impl FatTree {
         wiring.finish()
     }
 
+    /// Cables from each pod to the cores without taper.
+    fn full_links_per_pod(&self, tier: &CoreTier) -> u64 {
+        let each = u64::from(tier.cores_per_agg).saturating_mul(tier.links_per_agg_core.into());
+        each.saturating_mul(self.aggs_per_pod.into())
+    }
+
+    /// Cables from each pod to the cores.
+    fn links_per_pod(&self, tier: &CoreTier) -> u64 {
+        let tapered = || {
+            let full = self.full_links_per_pod(tier);
+            full.saturating_mul(tier.taper.parts) / tier.taper.of
+        };
+        tier.links_per_pod.map_or_else(tapered, u64::from)
+    }
+
     /// Cables from an aggregation switch of a group to the cores.
     fn links_up(&self, tier: &CoreTier, group: u32) -> u32 {
         let full = tier.cores_per_agg.saturating_mul(tier.links_per_agg_core);
-        let Some(of_pod) = tier.links_per_pod else {
+        if tier.links_per_pod.is_none() && tier.taper == Taper::default() {
             return full;
-        };
+        }
+        let of_pod = self.links_per_pod(tier) as u32;
         let dealt = of_pod / self.aggs_per_pod + u32::from(group < of_pod % self.aggs_per_pod);
         dealt.min(full)
     }

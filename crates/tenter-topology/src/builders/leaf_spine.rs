@@ -2,49 +2,53 @@
 
 use std::collections::BTreeMap;
 
+use tenter_config::component;
 use tenter_units::{Rate, Time};
 
-use super::{check_counts, check_rates};
+use super::{COUNTS, Cabling, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{HOSTS_MAX, Wiring, check_size, product};
 use crate::{Topology, TopologyError};
 
-/// Leaves of equal size, each cabled to every spine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LeafSpine {
-    /// How many leaves.
-    pub leaves: u32,
-    /// Host ports of each leaf; all of them are used unless `cabling` says otherwise.
-    pub hosts_per_leaf: u32,
-    /// How many spines.
-    pub spines: u32,
-    /// Parallel cables between each leaf and each spine.
-    pub links_per_pair: u32,
-    /// Line rate of host links.
-    pub host_rate: Rate,
-    /// Line rate of leaf-spine links.
-    pub uplink_rate: Rate,
-    /// Propagation delay of host links.
-    pub host_delay: Time,
-    /// Propagation delay of leaf-spine links.
-    pub fabric_delay: Time,
-    /// Pairs of leaf and spine that differ from the rest.
-    pub overrides: Vec<LinkOverride>,
-    /// The leaf of every host in rank order, at most `hosts_per_leaf` on each; without it, host `h`
-    /// is on leaf `h / hosts_per_leaf`. A shorter map leaves host ports empty.
-    pub cabling: Option<Vec<u32>>,
+component! {
+    /// Leaves of equal size, each cabled to every spine.
+    pub struct LeafSpine as "`fabric` with `kind: leaf-spine`", derive(Clone, Debug, PartialEq) {
+        /// How many leaves.
+        leaves: u32, in COUNTS;
+        /// Host ports of each leaf.
+        hosts_per_leaf: u32, in COUNTS;
+        /// How many spines.
+        spines: u32, in COUNTS;
+        /// Parallel cables between each leaf and each spine.
+        links_per_pair: u32 = "1", in COUNTS;
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of leaf-spine links.
+        uplink_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of leaf-spine links.
+        fabric_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+        /// Pairs of leaf and spine that differ from the rest.
+        overrides: Vec<LinkOverride> = "[]";
+        /// The leaf of every host, in the order of the hosts, counted from 0; at most
+        /// `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves
+        /// host ports empty.
+        cabling: Cabling = "regular", in 0..=HOSTS_MAX;
+    }
 }
 
-/// What is different between one leaf and one spine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkOverride {
-    /// The leaf.
-    pub leaf: u32,
-    /// The spine.
-    pub spine: u32,
-    /// Parallel cables between the two instead of `links_per_pair`; 0 for none.
-    pub links: Option<u32>,
-    /// Their line rate instead of `uplink_rate`.
-    pub rate: Option<Rate>,
+component! {
+    /// What is different between one leaf and one spine.
+    pub struct LinkOverride as "`fabric.overrides[]` with `kind: leaf-spine`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The leaf, counted from 0.
+        leaf: u32, in 0..=HOSTS_MAX;
+        /// The spine, counted from 0.
+        spine: u32, in 0..=HOSTS_MAX;
+        /// Parallel cables between the two; 0 for none.
+        links: Option<u32> = absent "`links_per_pair`", in 0..=HOSTS_MAX;
+        /// Their line rate.
+        rate: Option<Rate> = absent "`uplink_rate`", in RATES;
+    }
 }
 
 const SIZE_PARAMETERS: &str = "`leaves`, `hosts_per_leaf`, `spines` or `links_per_pair`";
@@ -106,15 +110,15 @@ impl LeafSpine {
 
     fn leaf_of(&self, host: u32) -> u32 {
         match &self.cabling {
-            Some(cabling) => cabling[host as usize],
-            None => host / self.hosts_per_leaf,
+            Cabling::Leaves(cabling) => cabling[host as usize],
+            Cabling::Regular => host / self.hosts_per_leaf,
         }
     }
 
     fn host_count(&self) -> u128 {
         match &self.cabling {
-            Some(cabling) => cabling.len() as u128,
-            None => product(&[self.leaves, self.hosts_per_leaf]),
+            Cabling::Leaves(cabling) => cabling.len() as u128,
+            Cabling::Regular => product(&[self.leaves, self.hosts_per_leaf]),
         }
     }
 
@@ -166,7 +170,7 @@ impl LeafSpine {
     }
 
     fn check_cabling(&self) -> Result<(), TopologyError> {
-        let Some(cabling) = &self.cabling else {
+        let Cabling::Leaves(cabling) = &self.cabling else {
             return Ok(());
         };
         let ports = product(&[self.leaves, self.hosts_per_leaf]);

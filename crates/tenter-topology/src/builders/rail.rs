@@ -1,39 +1,41 @@
 //! Rail-optimised wiring: NIC `i` of every server of a group on the group's leaf of rail `i`.
 
+use tenter_config::component;
 use tenter_units::{Rate, Time};
 
-use super::{LeafSpine, check_counts};
-use crate::wiring::{check_size, product};
+use super::{COUNTS, Cabling, DELAYS, LeafSpine, RATES, check_counts};
+use crate::wiring::{HOSTS_MAX, check_size, product};
 use crate::{Topology, TopologyError};
 
-/// Servers with several NICs, one leaf per (server group, rail), and spines above all leaves.
-///
-/// Host `s · nics_per_server + i` is NIC `i` of server `s`; leaf `g · nics_per_server + i` is rail
-/// `i` of group `g`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rail {
-    /// How many servers.
-    pub servers: u32,
-    /// NICs of each server, which is the number of rails.
-    pub nics_per_server: u32,
-    /// Servers of a group, which is the number of host ports of a leaf; the last group may have
-    /// fewer.
-    pub servers_per_group: u32,
-    /// How many spines.
-    pub spines: u32,
-    /// Parallel cables between each leaf and each spine.
-    pub links_per_pair: u32,
-    /// Line rate of host links.
-    pub host_rate: Rate,
-    /// Line rate of leaf-spine links.
-    pub uplink_rate: Rate,
-    /// Propagation delay of host links.
-    pub host_delay: Time,
-    /// Propagation delay of leaf-spine links.
-    pub fabric_delay: Time,
-    /// The leaf of every NIC in rank order instead of its rail's, at most `servers_per_group` on
-    /// each.
-    pub cabling: Option<Vec<u32>>,
+component! {
+    /// Servers with several NICs, one leaf per (server group, rail), and spines above all leaves.
+    ///
+    /// Host `s · nics_per_server + i` is NIC `i` of server `s`; leaf `g · nics_per_server + i` is
+    /// rail `i` of group `g`.
+    pub struct Rail as "`fabric` with `kind: rail`", derive(Clone, Debug, PartialEq) {
+        /// How many servers.
+        servers: u32, in COUNTS;
+        /// NICs of each server, which is the number of rails; each NIC is a host.
+        nics_per_server: u32, in COUNTS;
+        /// Servers that share their leaves: one leaf per group and rail; the last group may have
+        /// fewer.
+        servers_per_group: u32 = by u32::clone | servers | "`servers`", in COUNTS;
+        /// How many spines.
+        spines: u32, in COUNTS;
+        /// Parallel cables between each leaf and each spine.
+        links_per_pair: u32 = "1", in COUNTS;
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of leaf-spine links.
+        uplink_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of leaf-spine links.
+        fabric_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+        /// The leaf of every NIC, server by server, counted from 0; at most `servers_per_group` on
+        /// each. `regular` puts NIC i on the leaf of rail i.
+        cabling: Cabling = "regular", in 0..=HOSTS_MAX;
+    }
 }
 
 impl Rail {
@@ -48,12 +50,12 @@ impl Rail {
         check_size(hosts, hosts, "`servers` or `nics_per_server`")?;
         let hosts = hosts as u32;
         let cabling = match &self.cabling {
-            Some(given) if given.len() != hosts as usize => {
+            Cabling::Leaves(given) if given.len() != hosts as usize => {
                 let (given, wanted) = (given.len(), hosts.to_string());
                 return Err(TopologyError::CablingLength { given, wanted });
             }
-            Some(given) => given.clone(),
-            None => (0..hosts).map(|host| self.leaf_of(host)).collect(),
+            Cabling::Leaves(given) => given.clone(),
+            Cabling::Regular => (0..hosts).map(|host| self.leaf_of(host)).collect(),
         };
         let leaf_spine = LeafSpine {
             leaves: self.servers.div_ceil(self.servers_per_group) * nics,
@@ -65,7 +67,7 @@ impl Rail {
             host_delay: self.host_delay,
             fabric_delay: self.fabric_delay,
             overrides: Vec::new(),
-            cabling: Some(cabling),
+            cabling: Cabling::Leaves(cabling),
         };
         leaf_spine.wire(|host| format!("server{}/nic{}", host / nics, host % nics))
     }

@@ -1,20 +1,22 @@
 //! All hosts on one switch: the ideal fabric, and the smallest bench for a transport.
 
+use tenter_config::component;
 use tenter_units::{Rate, Time};
 
-use super::{check_counts, check_rates};
+use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size};
 use crate::{Topology, TopologyError};
 
-/// One switch with `hosts` hosts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SingleSwitch {
-    /// How many hosts: 1 to 65,535.
-    pub hosts: u32,
-    /// Line rate of every host link.
-    pub rate: Rate,
-    /// Propagation delay of every host link.
-    pub host_delay: Time,
+component! {
+    /// One switch with `hosts` hosts.
+    pub struct SingleSwitch as "`fabric` with `kind: single-switch`", derive(Clone, Debug, PartialEq) {
+        /// How many hosts; a host is one NIC with one port.
+        hosts: u32, in COUNTS;
+        /// Line rate of every link.
+        rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+    }
 }
 
 impl SingleSwitch {

@@ -18,7 +18,7 @@ fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32
         host_delay: Time::from_ns(10),
         fabric_delay: Time::from_ns(300),
         overrides: vec![],
-        cabling: None,
+        cabling: Cabling::Regular,
     }
 }
 
@@ -33,7 +33,7 @@ fn rail(servers: u32, nics_per_server: u32, servers_per_group: u32, spines: u32)
         uplink_rate: gbps(400),
         host_delay: Time::from_ns(10),
         fabric_delay: Time::from_ns(300),
-        cabling: None,
+        cabling: Cabling::Regular,
     }
 }
 
@@ -210,25 +210,25 @@ fn inconsistent_overrides_are_refused() {
 fn cabling_places_every_nic() {
     // Two servers of four NICs: the first two of each on one leaf, the other two on the other.
     let mut spec = leaf_spine(2, 4, 1, 1);
-    spec.cabling = Some(vec![0, 0, 1, 1, 0, 0, 1, 1]);
+    spec.cabling = Cabling::Leaves(vec![0, 0, 1, 1, 0, 0, 1, 1]);
     assert_eq!(
         peers(&built(&spec), "leaf1"),
         ["host2", "host3", "host6", "host7", "spine0"]
     );
     // Half populated.
-    spec.cabling = Some(vec![1, 0, 1]);
+    spec.cabling = Cabling::Leaves(vec![1, 0, 1]);
     assert_eq!(peers(&built(&spec), "leaf1"), ["host0", "host2", "spine0"]);
-    spec.cabling = Some(vec![0; 5]);
+    spec.cabling = Cabling::Leaves(vec![0; 5]);
     assert_eq!(
         refused(&spec),
         "`cabling` puts 5 hosts on leaf 0, which has 4 host ports; move some to another leaf"
     );
-    spec.cabling = Some(vec![0, 2]);
+    spec.cabling = Cabling::Leaves(vec![0, 2]);
     assert_eq!(
         refused(&spec),
         "`cabling` puts host 1 on leaf 2, which does not exist; leaves are 0 to 1"
     );
-    spec.cabling = Some(vec![]);
+    spec.cabling = Cabling::Leaves(vec![]);
     assert!(refused(&spec).contains("has 0 entries; give 1 to 8"));
 }
 
@@ -246,13 +246,13 @@ fn rails_join_equal_nics() {
     );
     assert_eq!(topology.switches(), 4 + 2);
     let mut swapped = rail(2, 2, 2, 1);
-    swapped.cabling = Some(vec![0, 1, 1, 0]);
+    swapped.cabling = Cabling::Leaves(vec![0, 1, 1, 0]);
     let topology = TopologySpec::Rail(swapped.clone()).build().unwrap();
     assert_eq!(
         peers(&topology, "leaf0"),
         ["server0/nic0", "server1/nic1", "spine0"]
     );
-    swapped.cabling = Some(vec![0, 1]);
+    swapped.cabling = Cabling::Leaves(vec![0, 1]);
     let short = TopologySpec::Rail(swapped).build().unwrap_err();
     assert!(short.to_string().contains("has 2 entries; give 4,"));
 }
@@ -328,10 +328,7 @@ fn a_tapered_tree_loses_cores_first() {
 
 fn node(name: &str, tier: Option<u8>) -> ExplicitNode {
     let kind = tier.map_or(NodeKind::Host, |tier| NodeKind::Switch { tier });
-    ExplicitNode {
-        name: name.to_owned(),
-        kind,
-    }
+    ExplicitNode::new(name, kind)
 }
 
 fn link(a: &str, b: &str, count: u32) -> ExplicitLink {
@@ -445,7 +442,7 @@ fn zeros_and_huge_numbers_are_refused_before_anything_is_built() {
     assert!(refused(&leaf_spine(1, 1, most, most)).contains("cables, and at most 16777216"));
     assert!(refused(&leaf_spine(1, 70_000, 1, 1)).contains("`leaf0` has 70001 ports"));
     let mut far = leaf_spine(most, 1, 1, 1);
-    far.cabling = Some(vec![0]);
+    far.cabling = Cabling::Leaves(vec![0]);
     assert!(refused(&far).contains("cables, and at most"));
     let tree = FatTree::k_ary(most - 1, gbps(1), Time::ZERO).unwrap();
     assert!(
@@ -487,8 +484,8 @@ fn every_kind_has_its_name() {
         TopologySpec::Explicit(explicit()),
     ];
     assert_eq!(
-        specs.each_ref().map(TopologySpec::name),
-        TopologySpec::NAMES
+        specs.each_ref().map(TopologySpec::word),
+        TopologySpec::WORDS
     );
     assert!(specs.iter().all(|spec| spec.build().is_ok()));
 }
@@ -510,8 +507,10 @@ proptest! {
         (tree.aggs_per_pod, tree.links_per_leaf_agg) = (aggs, links);
         let (rate, delay) = (gbps(100), Time::ZERO);
         let links_per_agg_core = core_links;
-        let (cores_per_agg, links_per_pod) = (cores, None);
-        let tier = CoreTier { pods, cores_per_agg, links_per_agg_core, links_per_pod, rate, delay };
+        let (cores_per_agg, links_per_pod, taper) = (cores, None, Taper::default());
+        let tier = CoreTier {
+            pods, cores_per_agg, links_per_agg_core, taper, links_per_pod, rate, delay
+        };
         tree.core = Some(tier);
         let three = TopologySpec::FatTree(tree).build().unwrap();
         let cables = pods * (leaves * (hosts + aggs * links) + aggs * cores * core_links);

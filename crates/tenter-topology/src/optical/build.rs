@@ -1,5 +1,6 @@
 //! Where optical circuit switches are put into a fabric.
 
+use tenter_config::choice;
 use tenter_units::Time;
 
 use super::spread::round_robin;
@@ -33,6 +34,8 @@ pub enum OpticalCabling {
     /// up to 256, with every leaf of another pod over one in so many levels.
     Rotated,
 }
+
+choice!(OpticalCabling { "rotated" => Rotated, "straight" => Straight });
 
 /// Optical circuit switches, all alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

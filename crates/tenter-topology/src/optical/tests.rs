@@ -1,8 +1,8 @@
 use tenter_units::{Rate, Time};
 
 use crate::{
-    CableEnd, CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalPlace, OpticalSpec, OpticalTier,
-    Rewiring, Routing, Topology, TopologySpec,
+    CableEnd, Cabling, CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalPlace, OpticalSpec,
+    OpticalTier, Rewiring, Routing, Taper, Topology, TopologySpec,
 };
 
 /// Two pods of two leaves with one host each, two aggregation switches per pod, two cores: hosts 0
@@ -22,6 +22,7 @@ fn tree() -> FatTree {
             pods: 2,
             cores_per_agg: 1,
             links_per_agg_core: 1,
+            taper: Taper::default(),
             links_per_pod: None,
             rate,
             delay: Time::from_ns(200),
@@ -57,7 +58,7 @@ fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topol
         host_delay: Time::from_ns(10),
         fabric_delay: Time::from_ns(200),
         overrides: Vec::new(),
-        cabling: None,
+        cabling: Cabling::Regular,
     };
     let built = spec.build(&TopologySpec::LeafSpine(leaf_spine));
     built.map_err(|error| error.to_string())

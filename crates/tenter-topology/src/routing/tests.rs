@@ -3,8 +3,8 @@ use tenter_units::{Rate, Time};
 
 use super::*;
 use crate::{
-    CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
-    LinkOverride, NodeKind, Rail, SingleSwitch, TopologyError, TopologySpec,
+    Cabling, CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
+    LinkOverride, NodeKind, Rail, SingleSwitch, Taper, TopologyError, TopologySpec,
 };
 
 const RATE: Rate = Rate::from_gbps(400);
@@ -21,7 +21,7 @@ fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32
         host_delay: DELAY,
         fabric_delay: DELAY,
         overrides: vec![],
-        cabling: None,
+        cabling: Cabling::Regular,
     }
 }
 
@@ -129,14 +129,8 @@ fn hand_made_topologies_are_checked() {
 
 /// A chain of `switches` switches with a host at each end.
 fn chain(switches: usize) -> Topology {
-    let switch = |number| ExplicitNode {
-        name: format!("s{number}"),
-        kind: NodeKind::Switch { tier: 0 },
-    };
-    let host = |name: &str| ExplicitNode {
-        name: name.to_owned(),
-        kind: NodeKind::Host,
-    };
+    let switch = |number| ExplicitNode::new(format!("s{number}"), NodeKind::Switch { tier: 0 });
+    let host = |name: &str| ExplicitNode::new(name, NodeKind::Host);
     let link = |a: String, b: String| ExplicitLink {
         a,
         b,
@@ -183,7 +177,7 @@ fn any_leaf_spine() -> impl Strategy<Value = TopologySpec> {
                 links: Some(links_there),
                 rate: None,
             });
-            spec.cabling = Some((0..leaves * hosts).map(|host| host % leaves).collect());
+            spec.cabling = Cabling::Leaves((0..leaves * hosts).map(|host| host % leaves).collect());
             TopologySpec::LeafSpine(spec)
         },
     )
@@ -205,6 +199,7 @@ fn any_fat_tree() -> impl Strategy<Value = TopologySpec> {
                 pods,
                 cores_per_agg,
                 links_per_agg_core,
+                taper: Taper::default(),
                 links_per_pod: None,
                 rate: RATE,
                 delay: DELAY,
@@ -225,7 +220,7 @@ fn any_rail() -> impl Strategy<Value = TopologySpec> {
             uplink_rate: RATE,
             host_delay: DELAY,
             fabric_delay: DELAY,
-            cabling: None,
+            cabling: Cabling::Regular,
         })
     })
 }
@@ -262,14 +257,8 @@ fn any_graph() -> impl Strategy<Value = TopologySpec> {
             let kind = NodeKind::Switch {
                 tier: (number % 3) as u8,
             };
-            nodes.push(ExplicitNode {
-                name: format!("s{number}"),
-                kind,
-            });
-            nodes.push(ExplicitNode {
-                name: format!("h{number}"),
-                kind: NodeKind::Host,
-            });
+            nodes.push(ExplicitNode::new(format!("s{number}"), kind));
+            nodes.push(ExplicitNode::new(format!("h{number}"), NodeKind::Host));
             links.push(link(format!("h{number}"), format!("s{number}"), 1));
         }
         TopologySpec::Explicit(Explicit {
@@ -316,7 +305,7 @@ fn count_paths(topology: &Topology, routing: &Routing, node: u32, to: u32, switc
 
 /// A triangle of switches with a host each.
 fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
-    let node = |name: String, kind| ExplicitNode { name, kind };
+    let node = |name: String, kind| ExplicitNode::new(name, kind);
     let link = |a: String, b: String, count| ExplicitLink {
         a,
         b,
@@ -343,8 +332,8 @@ fn triangle(routes: &[[&str; 3]]) -> Result<Topology, TopologyError> {
     let routes = routes.collect();
     TopologySpec::Explicit(Explicit {
         nodes,
-        links,
         routes,
+        links,
     })
     .build()
 }

@@ -4,18 +4,21 @@
 //! that follow each other and data parallelism across them, as in "Efficient Large-Scale Language
 //! Model Training on GPU Clusters Using Megatron-LM" (Narayanan and others, 2021).
 
+use tenter_config::component;
+
 use tenter_units::Time;
 
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
-/// Which ranks are a group: `size` of them, `stride` apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Groups {
-    /// Ranks of each group, at least 2.
-    pub size: u32,
-    /// From a rank of a group to the next, at least 1: ranks that follow each other are of so many
-    /// groups.
-    pub stride: u32,
+component! {
+    /// Which ranks are a group: `size` of them, `stride` apart.
+    pub struct Groups as "`jobs[].collectives[].groups`" {
+        /// Ranks of each group.
+        size: u32, in 2..=u32::MAX;
+        /// From a rank of a group to the next: with 1 a group are ranks that follow each other;
+        /// with 8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next.
+        stride: u32 = "1", in 1..=u32::MAX;
+    }
 }
 
 impl Groups {

@@ -19,7 +19,7 @@ struct PlacedStep<'t> {
 
 /// Applies one override, which is source `source`, to the tree. Keys that are not there yet are
 /// added; list items are not.
-pub(crate) fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
+pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let whole = Location {
         source,
         start: 0,

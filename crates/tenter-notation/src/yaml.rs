@@ -15,13 +15,13 @@ use crate::tree::{DEPTH_MAX, Entry, Node, VALUES_MAX, Value};
 ///
 /// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to
 /// `problems` and reading goes on.
-pub(crate) fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
+pub fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
     parse_as("YAML", text, (source, offset), problems)
 }
 
 /// As [`parse`] of source `source`, of a text that its author calls by the name of another
 /// notation.
-pub(crate) fn parse_as(
+pub fn parse_as(
     notation: &str,
     text: &str,
     (source, offset): (usize, usize),

@@ -4,10 +4,10 @@
 use tenter_net::headroom::{self, SonicLink};
 use tenter_units::{Rate, Time};
 
-use crate::import::config_db::{Id, Reference};
-use crate::import::fragment::{Part, size, word};
-use crate::import::sonic::Import;
-use crate::import::sonic::classes::Class;
+use crate::config_db::{Id, Reference};
+use crate::fragment::{Part, size, word};
+use crate::sonic::Import;
+use crate::sonic::classes::Class;
 
 /// No size of a file is larger: 1 TiB.
 const SIZE_MAX: i64 = 1 << 40;

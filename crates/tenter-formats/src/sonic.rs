@@ -10,10 +10,10 @@ mod ports;
 
 use std::cell::RefCell;
 
-use crate::diagnostics::{Diagnostics, Problems, Source, printable, quote};
-use crate::import::config_db::{ConfigDb, Id, Reference};
-use crate::import::fragment::{Fragment, Part, word};
-use crate::yaml;
+use crate::config_db::{ConfigDb, Id, Reference};
+use crate::fragment::{Fragment, Part, word};
+use tenter_notation::diagnostics::{Diagnostics, Problems, Source, printable, quote};
+use tenter_notation::yaml;
 
 use ports::Port;
 

@@ -6,7 +6,7 @@ use crate::diagnostics::{Location, Problems};
 use crate::tree::{DEPTH_MAX, Entry, Node, Value};
 
 /// Reads one TOML document of source 0; `None` when it is none.
-pub(crate) fn parse(text: &str, problems: &Problems) -> Option<Node> {
+pub fn parse(text: &str, problems: &Problems) -> Option<Node> {
     match DeTable::parse(text) {
         Ok(table) => {
             let at = location(table.span());

@@ -10,7 +10,7 @@ use super::matrix::{LineError, fields, numbered};
 ///
 /// # Errors
 /// The first line that has no such numbers, or that there is none.
-pub(crate) fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
+pub fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
     let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut points = Vec::new();
     for (place, (number, line)) in numbered(text, &["#"]).enumerate() {

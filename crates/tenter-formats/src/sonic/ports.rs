@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::decode::suggestion;
-use crate::diagnostics::{Problems, quote};
-use crate::import::config_db::{ConfigDb, Id};
+use crate::config_db::{ConfigDb, Id};
+use tenter_notation::decode::suggestion;
+use tenter_notation::diagnostics::{Problems, quote};
 
 /// What a port is configured with.
 #[derive(Debug, Default)]

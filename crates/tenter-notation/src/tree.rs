@@ -3,26 +3,34 @@
 
 use tenter_config::Written;
 
-use crate::diagnostics::Location;
+use crate::location::Location;
+use crate::quote::quote;
 
 /// Levels of nesting a scenario may have; a real one has seven.
-pub(crate) const DEPTH_MAX: usize = 64;
+pub const DEPTH_MAX: usize = 64;
 
 /// Values a scenario may have: an explicit fabric of 100,000 links has half of them.
-pub(crate) const VALUES_MAX: usize = 1_000_000;
+pub const VALUES_MAX: usize = 1_000_000;
 
 /// One value and where it stands; values nobody wrote (defaults) stand nowhere.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) at: Option<Location>,
-    pub(crate) value: Value,
+pub struct Node {
+    /// Where it stands.
+    pub at: Option<Location>,
+    /// What it is.
+    pub value: Value,
 }
 
 /// What a value is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// A word, number or text; `quoted` ones are text whatever they look like.
-    Scalar { text: String, quoted: bool },
+    Scalar {
+        /// Without quotation marks.
+        text: String,
+        /// Whether it stood in quotation marks.
+        quoted: bool,
+    },
     /// A list.
     List(Vec<Node>),
     /// A mapping in the order of the text, without duplicate keys.
@@ -31,20 +39,37 @@ pub(crate) enum Value {
 
 /// One key of a mapping and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) key_at: Option<Location>,
-    pub(crate) node: Node,
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub key_at: Option<Location>,
+    /// Its value.
+    pub node: Node,
+}
+
+impl Entry {
+    /// Where to point when the value is wrong: one over several lines, or nothing after the colon,
+    /// is blamed on its key.
+    pub fn place(&self) -> Option<Location> {
+        let word = matches!(self.node.value, Value::Scalar { .. });
+        let visible = self.node.at.is_some_and(|at| at.start < at.end);
+        if word && visible {
+            self.node.at
+        } else {
+            self.key_at
+        }
+    }
 }
 
 impl Node {
     /// A value that stands nowhere.
-    pub(crate) fn unplaced(value: Value) -> Node {
+    pub fn unplaced(value: Value) -> Node {
         Node { at: None, value }
     }
 
     /// A plain word that stands nowhere.
-    pub(crate) fn plain(text: impl Into<String>) -> Node {
+    pub fn plain(text: impl Into<String>) -> Node {
         Node::unplaced(Value::Scalar {
             text: text.into(),
             quoted: false,
@@ -52,7 +77,7 @@ impl Node {
     }
 
     /// A mapping that stands nowhere.
-    pub(crate) fn mapping(entries: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
+    pub fn mapping(entries: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
         let entries = entries.into_iter().map(|(key, node)| Entry {
             key: key.to_owned(),
             key_at: None,
@@ -62,12 +87,12 @@ impl Node {
     }
 
     /// Nothing.
-    pub(crate) fn empty() -> Node {
+    pub fn empty() -> Node {
         Node::plain("")
     }
 
     /// A value of a component.
-    pub(crate) fn written(value: Written) -> Node {
+    pub fn written(value: Written) -> Node {
         match value {
             Written::Word(word) => Node::plain(word),
             Written::Text(text) => Node::unplaced(Value::Scalar { text, quoted: true }),
@@ -102,7 +127,7 @@ impl Node {
 
     /// Puts a value into a mapping, over the one that is there; `path` leads through mappings that
     /// are.
-    pub(crate) fn put(&mut self, path: &[&str], node: Node) {
+    pub fn put(&mut self, path: &[&str], node: Node) {
         let ([key, ..], Value::Map(entries)) = (path, &mut self.value) else {
             *self = node;
             return;
@@ -117,8 +142,16 @@ impl Node {
         }
     }
 
+    /// A key of this mapping, with its value.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            Value::Scalar { .. } | Value::List(_) => None,
+        }
+    }
+
     /// The value under a key of this mapping.
-    pub(crate) fn entry_mut(&mut self, key: &str) -> Option<&mut Node> {
+    pub fn entry_mut(&mut self, key: &str) -> Option<&mut Node> {
         let Value::Map(entries) = &mut self.value else {
             return None;
         };
@@ -127,7 +160,7 @@ impl Node {
     }
 
     /// An item of the list under a key of this mapping.
-    pub(crate) fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
+    pub fn item_mut(&mut self, key: &str, index: usize) -> Option<&mut Node> {
         match &mut self.entry_mut(key)?.value {
             Value::List(items) => items.get_mut(index),
             _ => None,
@@ -135,14 +168,14 @@ impl Node {
     }
 
     /// Adds an entry to a mapping that does not have its key.
-    pub(crate) fn add(&mut self, entry: Entry) {
+    pub fn add(&mut self, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
             entries.push(entry);
         }
     }
 
     /// Takes a key out of the mapping that `path` leads to.
-    pub(crate) fn remove(&mut self, path: &[&str]) {
+    pub fn remove(&mut self, path: &[&str]) {
         let ([key, rest @ ..], Value::Map(entries)) = (path, &mut self.value) else {
             return;
         };
@@ -153,13 +186,21 @@ impl Node {
         }
     }
 
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            Value::Scalar { .. } | Value::Map(_) => &[],
+        }
+    }
+
     /// Whether it is a mapping.
-    pub(crate) fn is_map(&self) -> bool {
+    pub fn is_map(&self) -> bool {
         matches!(self.value, Value::Map(_))
     }
 
     /// Whether nothing was written: the empty word, `~` or `null`.
-    pub(crate) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         let Value::Scalar {
             text,
             quoted: false,
@@ -171,18 +212,15 @@ impl Node {
     }
 
     /// What the value is, for messages.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.value {
             Value::Scalar { .. } if self.is_null() => "nothing".into(),
             Value::Scalar {
                 text,
                 quoted: false,
-            } => crate::diagnostics::quote(text),
+            } => quote(text),
             Value::Scalar { text, .. } => {
-                format!(
-                    "the text {}",
-                    crate::diagnostics::quote(&format!("\"{text}\""))
-                )
+                format!("the text {}", quote(&format!("\"{text}\"")))
             }
             Value::List(_) => "a list".into(),
             Value::Map(_) => "a mapping".into(),

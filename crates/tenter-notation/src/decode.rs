@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
-use crate::diagnostics::{Location, Problems, quote};
+use crate::diagnostics::{Location, Path, Problems, quote};
 use crate::tree::{Entry, Node, Value};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
@@ -22,10 +22,10 @@ const ITEM: KeyTable = KeyTable {
 };
 
 /// What was read, or nothing where it was wrong and a problem was noted.
-pub(crate) type Read<T> = Option<T>;
+pub type Read<T> = Option<T>;
 
 /// A mapping that is being read key by key.
-pub(crate) struct Section<'p> {
+pub struct Section<'p> {
     problems: &'p Problems,
     path: String,
     at: Option<Location>,
@@ -40,25 +40,21 @@ pub(crate) struct Section<'p> {
 
 /// One value that is being read.
 #[derive(Clone)]
-pub(crate) struct Field<'p> {
+pub struct Field<'p> {
     problems: &'p Problems,
     /// Its path as a user would write it in an override.
-    pub(crate) path: String,
+    pub path: String,
     /// Where to point when it is wrong.
-    pub(crate) at: Option<Location>,
+    pub at: Option<Location>,
     /// The value.
-    pub(crate) node: Node,
+    pub node: Node,
     /// What its table says may be written; empty where no table speaks of it.
     form: Form,
 }
 
 impl<'p> Section<'p> {
     /// The scenario itself.
-    pub(crate) fn root(
-        node: Node,
-        table: &'static KeyTable,
-        problems: &'p Problems,
-    ) -> Section<'p> {
+    pub fn root(node: Node, table: &'static KeyTable, problems: &'p Problems) -> Section<'p> {
         let field = Field {
             problems,
             path: String::new(),
@@ -70,18 +66,18 @@ impl<'p> Section<'p> {
     }
 
     /// Adds the keys of a variant, once it is known which one this is.
-    pub(crate) fn extend(&mut self, table: &'static KeyTable) {
+    pub fn extend(&mut self, table: &'static KeyTable) {
         self.tables.push(table);
     }
 
     /// The value of a key of the tables: as given, or its default; `None` where there is neither.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Field<'p>> {
+    pub fn take(&mut self, name: &str) -> Option<Field<'p>> {
         let key = self.key(name);
         let given = self.given.iter().position(|entry| entry.key == name);
         let (node, at) = match (given, key.presence) {
             (Some(index), _) => {
                 let entry = self.given.remove(index);
-                let at = place_of(&entry);
+                let at = entry.place();
                 (entry.node, at)
             }
             (None, Presence::Default(text)) => (default_node(text), self.at),
@@ -105,36 +101,36 @@ impl<'p> Section<'p> {
     }
 
     /// Whether a key was written that has not been taken yet.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.given.iter().any(|entry| entry.key == name)
     }
 
     /// A value that was written and has not been taken yet.
-    pub(crate) fn peek(&self, name: &str) -> Option<&Node> {
+    pub fn peek(&self, name: &str) -> Option<&Node> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
         Some(&entry.node)
     }
 
     /// Where a value was written that has not been taken yet.
-    pub(crate) fn place(&self, name: &str) -> Option<Location> {
+    pub fn place(&self, name: &str) -> Option<Location> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
-        place_of(entry)
+        entry.place()
     }
 
     /// Reads something else in place of a value that was written.
-    pub(crate) fn replace(&mut self, name: &str, value: Value) {
+    pub fn replace(&mut self, name: &str, value: Value) {
         if let Some(entry) = self.given.iter_mut().find(|entry| entry.key == name) {
             entry.node.value = value;
         }
     }
 
     /// Adds keys that were not written, also within mappings that were, as if they had been.
-    pub(crate) fn fill(&mut self, defaults: &[Entry]) {
+    pub fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
     }
 
     /// Reads with a reader to which required keys may be missing.
-    pub(crate) fn read_what_is_given<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn read_what_is_given<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         self.lenient = true;
         let read = read(self);
         self.lenient = false;
@@ -142,12 +138,12 @@ impl<'p> Section<'p> {
     }
 
     /// Passes over the keys of a table that cannot be read because something else is wrong.
-    pub(crate) fn skip(&mut self, table: &KeyTable) {
+    pub fn skip(&mut self, table: &KeyTable) {
         self.given.retain(|entry| table.get(&entry.key).is_none());
     }
 
     /// Notes that something is wrong with the section as a whole.
-    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+    pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
             format!("{} {what}", quote(&self.path)),
@@ -156,21 +152,21 @@ impl<'p> Section<'p> {
     }
 
     /// Notes that something is wrong with a key that has been taken and stood at `at`.
-    pub(crate) fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
+    pub fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
         let message = format!("{} {what}", quote(&self.path_of(name)));
         self.problems.push(at, message, Some(help.to_owned()));
     }
 
     /// One of two keys that say the same thing in two ways; an override wins over the file,
     /// otherwise both are a problem.
-    pub(crate) fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
+    pub fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
         let chosen = self.keep_either(one, other).to_owned();
         self.take(&chosen)
     }
 
     /// Forgets one of two keys that say the same thing in two ways, where both are given; an
     /// override wins over the file, otherwise both are a problem. Which of them to take.
-    pub(crate) fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
+    pub fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
         let place = |name| {
             let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
             Some(entry.key_at)
@@ -197,7 +193,7 @@ impl<'p> Section<'p> {
     }
 
     /// Writes a value into the effective configuration, in place of the one that was taken.
-    pub(crate) fn put(&mut self, name: &str, node: Node) {
+    pub fn put(&mut self, name: &str, node: Node) {
         match self.complete.iter_mut().find(|entry| entry.key == name) {
             Some(entry) => entry.node = node,
             None => self.complete.push(Entry {
@@ -209,12 +205,12 @@ impl<'p> Section<'p> {
     }
 
     /// Leaves a key out of the effective configuration, because another one says it.
-    pub(crate) fn drop_key(&mut self, name: &str) {
+    pub fn drop_key(&mut self, name: &str) {
         self.complete.retain(|entry| entry.key != name);
     }
 
     /// Reports the keys nobody took, and gives the section with everything filled in.
-    pub(crate) fn finish(self) -> Node {
+    pub fn finish(self) -> Node {
         for entry in &self.given {
             let within = if self.path.is_empty() {
                 "the scenario".to_owned()
@@ -236,27 +232,37 @@ impl<'p> Section<'p> {
     }
 
     /// What has been read so far, with everything filled in.
-    pub(crate) fn so_far(&self) -> &[Entry] {
+    pub fn so_far(&self) -> &[Entry] {
         &self.complete
     }
 
+    /// Where its problems go.
+    pub fn problems(&self) -> &'p Problems {
+        self.problems
+    }
+
     /// Its path as a user would write it in an override.
-    pub(crate) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         &self.path
     }
 
     /// Where the section stands, for problems of the whole of it.
-    pub(crate) fn at(&self) -> Option<Location> {
+    pub fn at(&self) -> Option<Location> {
         self.at
     }
 
     /// A subsection; where it is left out all its keys have their defaults.
-    pub(crate) fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
+    pub fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
         Some(self.take(name)?.section(table))
     }
 
+    /// The value of a key that has no bounds but those of its type.
+    pub fn value<T: tenter_config::Value<Bounds = ()>>(&mut self, name: &str) -> Option<T> {
+        T::read(self, name, ())
+    }
+
     /// A key that may be left out.
-    pub(crate) fn optional<T>(
+    pub fn optional<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(&Field<'p>) -> Option<T>,
@@ -266,12 +272,12 @@ impl<'p> Section<'p> {
     }
 
     /// A time within bounds.
-    pub(crate) fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
+    pub fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
         self.take(name)?.quantity("a time", &range)
     }
 
     /// A whole number within bounds.
-    pub(crate) fn integer<T: TryFrom<u64>>(
+    pub fn integer<T: TryFrom<u64>>(
         &mut self,
         name: &str,
         range: RangeInclusive<u64>,
@@ -280,12 +286,12 @@ impl<'p> Section<'p> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn boolean(&mut self, name: &str) -> Option<bool> {
+    pub fn boolean(&mut self, name: &str) -> Option<bool> {
         self.take(name)?.choice(&[("true", true), ("false", false)])
     }
 
     /// One of several words.
-    pub(crate) fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+    pub fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         self.take(name)?.choice(choices)
     }
 
@@ -325,7 +331,18 @@ impl Reader for Section<'_> {
     }
 
     fn rate(&mut self, key: &str, range: RangeInclusive<Rate>) -> Option<Rate> {
-        self.take(key)?.quantity("a rate", &range)
+        let field = self.take(key)?;
+        let zero = Rate::from_bits_per_second(0);
+        let is_zero = field.word().and_then(|word| word.parse().ok()) == Some(zero);
+        if is_zero && !range.contains(&zero) {
+            let help = "give it a rate, for example `400Gbps`";
+            field.problem(
+                "is zero: a link without a rate carries nothing",
+                help.to_owned(),
+            );
+            return None;
+        }
+        field.quantity("a rate", &range)
     }
 
     fn size(&mut self, key: &str, range: RangeInclusive<Bytes>) -> Option<Bytes> {
@@ -338,9 +355,9 @@ impl Reader for Section<'_> {
         Some(share)
     }
 
-    fn is_none(&mut self, key: &str) -> bool {
+    fn is_word(&mut self, key: &str, word: &str) -> bool {
         let given = self.given.iter().find(|entry| entry.key == key);
-        let word = match (given, self.key(key).presence) {
+        let text = match (given, self.key(key).presence) {
             (Some(entry), _) => match &entry.node.value {
                 Value::Scalar { text, .. } => text.as_str(),
                 Value::List(_) | Value::Map(_) => "",
@@ -348,7 +365,7 @@ impl Reader for Section<'_> {
             (None, Presence::Default(text)) => text,
             (None, Presence::Required | Presence::Depends(_)) => "",
         };
-        word == "none" && self.take(key).is_some()
+        text == word && self.take(key).is_some()
     }
 
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
@@ -366,6 +383,16 @@ impl Reader for Section<'_> {
 
     fn words(&mut self, key: &str, words: &[&str], why: &str) -> Option<Vec<usize>> {
         self.take(key)?.words(words, why)
+    }
+
+    fn word(&mut self, key: &str, [wrong, remedy]: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
+        let Some(field) = self.take(key) else {
+            return;
+        };
+        if !field.word().is_some_and(read) {
+            let what = format!("{wrong} {}", field.node.describe());
+            field.problem(&what, remedy.to_owned());
+        }
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
@@ -414,7 +441,7 @@ impl Reader for Section<'_> {
         for entry in entries {
             let value = Field {
                 path: format!("{}.{}", field.path, entry.key),
-                at: place_of(entry),
+                at: entry.place(),
                 node: entry.node.clone(),
                 ..field.clone()
             };
@@ -425,6 +452,31 @@ impl Reader for Section<'_> {
 
     fn any(&mut self, key: &str) -> Option<Written> {
         Some(self.take(key)?.node.to_written())
+    }
+
+    fn either(&mut self, one: &str, other: &str) {
+        self.keep_either(one, other);
+    }
+
+    fn extend(&mut self, table: &'static KeyTable) {
+        Section::extend(self, table);
+    }
+
+    fn guess(
+        &mut self,
+        tables: &[&'static KeyTable],
+        read: &mut dyn FnMut(usize, &mut dyn Reader),
+    ) {
+        let given = |table: &KeyTable| table.keys.iter().filter(|key| self.has(key.name)).count();
+        let places = (0..tables.len()).rev();
+        if let Some(likeliest) = places.max_by_key(|place| given(tables[*place])) {
+            self.lenient = true;
+            read(likeliest, self);
+            self.lenient = false;
+        }
+        for table in tables {
+            self.skip(table);
+        }
     }
 
     fn is_there(&self, key: &str) -> bool {
@@ -444,21 +496,16 @@ impl Reader for Section<'_> {
         self.drop_key(key);
     }
 
+    fn refuse_all(&mut self, what: &str, remedy: &str) {
+        self.problem(what, remedy.to_owned());
+    }
+
     fn refuse(&mut self, key: &str, what: &str, remedy: &str) {
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
-        self.problem_of(key, taken.and_then(|(_, at, _)| *at), what, remedy);
-    }
-}
-
-/// Where to point when a value is wrong: one over several lines, or nothing after the colon, is
-/// blamed on its key.
-fn place_of(entry: &Entry) -> Option<Location> {
-    let word = matches!(entry.node.value, Value::Scalar { .. });
-    let visible = entry.node.at.is_some_and(|at| at.start < at.end);
-    if word && visible {
-        entry.node.at
-    } else {
-        entry.key_at
+        let at = taken.and_then(|(_, at, _)| *at);
+        // Within what has been taken the place is known by its path.
+        let at = at.or_else(|| self.problems.place(&self.path_of(key)));
+        self.problem_of(key, at, what, remedy);
     }
 }
 
@@ -480,7 +527,7 @@ fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
 
 impl<'p> Field<'p> {
     /// A value that nobody wrote, blamed on `at` if it is wrong.
-    pub(crate) fn derived(
+    pub fn derived(
         path: &str,
         at: Option<Location>,
         node: Node,
@@ -496,12 +543,17 @@ impl<'p> Field<'p> {
     }
 
     /// Notes that something is wrong with this value.
-    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+    pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
             format!("{} {what}", quote(&self.path)),
             help.into(),
         );
+    }
+
+    /// Its path, for problems that show later.
+    pub fn to_path(&self) -> Path<'p> {
+        Path::new(self.problems, self.path.as_str())
     }
 
     /// The value as the only one of a section, without a name.
@@ -523,7 +575,7 @@ impl<'p> Field<'p> {
     }
 
     /// The value as a mapping; anything else is a problem and read as an empty one.
-    pub(crate) fn section(self, table: &'static KeyTable) -> Section<'p> {
+    pub fn section(self, table: &'static KeyTable) -> Section<'p> {
         let (problems, path, at) = (self.problems, self.path.clone(), self.at);
         if !matches!(self.node.value, Value::Map(_)) && !self.node.is_null() {
             let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
@@ -548,7 +600,7 @@ impl<'p> Field<'p> {
     }
 
     /// How many items a list has; `None` when it is none.
-    pub(crate) fn count(&self) -> Option<usize> {
+    pub fn count(&self) -> Option<usize> {
         match &self.node.value {
             Value::List(items) => Some(items.len()),
             _ => None,
@@ -556,7 +608,7 @@ impl<'p> Field<'p> {
     }
 
     /// The items of a list.
-    pub(crate) fn items(&self) -> Option<Vec<Field<'p>>> {
+    pub fn items(&self) -> Option<Vec<Field<'p>>> {
         let Value::List(items) = &self.node.value else {
             let what = format!("must be a list, not {}", self.node.describe());
             self.problem(
@@ -577,7 +629,7 @@ impl<'p> Field<'p> {
 
     /// The items of a list one by one: what `read` makes of them, and the list with everything
     /// filled in.
-    pub(crate) fn each<T>(
+    pub fn each<T>(
         &self,
         mut read: impl FnMut(usize, Field<'p>) -> (Option<T>, Node),
     ) -> (Read<Vec<T>>, Node) {
@@ -601,7 +653,7 @@ impl<'p> Field<'p> {
     }
 
     /// The value as a word, quoted or not, if it is one.
-    pub(crate) fn word(&self) -> Option<&str> {
+    pub fn word(&self) -> Option<&str> {
         match &self.node.value {
             Value::Scalar { text, .. } if !self.node.is_null() => Some(text),
             _ => None,
@@ -609,7 +661,7 @@ impl<'p> Field<'p> {
     }
 
     /// A text of at most `longest` characters.
-    pub(crate) fn text(&self, longest: usize) -> Option<String> {
+    pub fn text(&self, longest: usize) -> Option<String> {
         let Some(text) = self.word() else {
             let what = format!("must be a text, not {}", self.node.describe());
             self.problem(&what, "write a word, or a text in quotes".to_owned());
@@ -624,7 +676,7 @@ impl<'p> Field<'p> {
     }
 
     /// A quantity with its unit, within bounds.
-    pub(crate) fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
+    pub fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
     where
         T: FromStr<Err = UnitError> + Display + PartialOrd + Copy,
     {
@@ -652,13 +704,13 @@ impl<'p> Field<'p> {
     }
 
     /// A size, within bounds.
-    pub(crate) fn size(&self, range: &RangeInclusive<u64>) -> Option<u64> {
+    pub fn size(&self, range: &RangeInclusive<u64>) -> Option<u64> {
         let range = Bytes::new(*range.start())..=Bytes::new(*range.end());
         self.quantity("a size", &range).map(Bytes::count)
     }
 
     /// A whole number within bounds that fits `T`.
-    pub(crate) fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
+    pub fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
         let (least, most) = (*range.start(), *range.end());
         let wrong = |help: &str| {
             let what = format!("must be a whole number, not {}", self.node.describe());
@@ -689,7 +741,7 @@ impl<'p> Field<'p> {
     }
 
     /// One of several words.
-    pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
+    pub fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         debug_assert!(
             agrees(&self.form.text(), names()),
@@ -731,7 +783,7 @@ impl<'p> Field<'p> {
     }
 
     /// A share of one.
-    pub(crate) fn share(&self) -> Option<Share> {
+    pub fn share(&self) -> Option<Share> {
         let share = self.word().unwrap_or_default().parse();
         if share.is_err() {
             let what = format!("cannot be {}", self.node.describe());
@@ -742,7 +794,7 @@ impl<'p> Field<'p> {
     }
 
     /// `none`, or what `read` makes of the value.
-    pub(crate) fn or_none<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Read<Option<T>> {
+    pub fn or_none<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Read<Option<T>> {
         if self.word() == Some("none") {
             Some(None)
         } else {
@@ -772,7 +824,7 @@ fn agrees<'w>(form: &str, mut read: impl Iterator<Item = &'w str> + Clone) -> bo
 }
 
 /// The errors of other crates are written as `what is wrong; what to do`.
-pub(crate) fn split_remedy(error: &str) -> (&str, Option<String>) {
+pub fn split_remedy(error: &str) -> (&str, Option<String>) {
     match error.rsplit_once("; ") {
         Some((wrong, remedy)) => (wrong, Some(remedy.to_owned())),
         None => (error, None),
@@ -793,7 +845,7 @@ fn default_node(text: &str) -> Node {
 }
 
 /// The same tree without places, for what nobody wrote.
-pub(crate) fn unplaced(node: Node) -> Node {
+pub fn unplaced(node: Node) -> Node {
     let value = match node.value {
         Value::List(items) => Value::List(items.into_iter().map(unplaced).collect()),
         Value::Map(entries) => Value::Map(

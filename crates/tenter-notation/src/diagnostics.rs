@@ -4,8 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::rc::Rc;
 
-use tenter_units::turns_text;
+use crate::tree::{Node, Value};
+
+pub use crate::location::{Location, Source};
+pub use crate::quote::{printable, quote};
 
 /// Problems kept of one scenario; whoever has so many fixes some before asking for the rest.
 const PROBLEMS_MAX: usize = 100;
@@ -13,21 +17,6 @@ const PROBLEMS_MAX: usize = 100;
 const LINE_WIDTH: usize = 100;
 /// The longest help that stands beside the carets; longer ones get a line of their own.
 const LABEL_WIDTH: usize = 64;
-
-/// A stretch of one source: the scenario file (source 0) or the text of an override (1, 2, …).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Location {
-    pub(crate) source: usize,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
-
-/// One text that was read, and what to call it in a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
-    pub(crate) name: String,
-    pub(crate) text: String,
-}
 
 /// One thing that is wrong (or, in a warning, odd) and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +56,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// One problem that stands for the whole input, before there is any text to point into.
-    pub(crate) fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
+    pub fn of_input(source_name: &str, message: String, help: &str) -> Diagnostics {
         let sources = vec![Source {
             name: source_name.to_owned(),
             text: String::new(),
@@ -215,34 +204,63 @@ fn excerpt(text: &str, line: Range<usize>, location: Location) -> Excerpt {
     }
 }
 
-/// Text without anything a terminal would obey.
-pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => out.push_str("    "),
-            other if other.is_control() || turns_text(other) => out.push('·'),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// A user's word in backticks: without control characters, and cut when long.
-pub(crate) fn quote(word: &str) -> String {
-    const LONGEST: usize = 48;
-    let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());
-    if word.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
-}
-
 /// Where problems are gathered while a scenario is read.
 #[derive(Debug, Default)]
-pub(crate) struct Problems {
+pub struct Problems {
     found: RefCell<Vec<Found>>,
     incomplete: Cell<bool>,
+    /// The scenario as it was written, where it is known.
+    root: RefCell<Option<Rc<Node>>>,
+}
+
+/// A value of a scenario by its path, to which problems can be noted.
+#[derive(Clone, Debug)]
+pub struct Path<'p> {
+    problems: &'p Problems,
+    text: String,
+}
+
+impl<'p> Path<'p> {
+    /// The value at this path.
+    pub fn new(problems: &'p Problems, text: impl Into<String>) -> Path<'p> {
+        Path {
+            problems,
+            text: text.into(),
+        }
+    }
+
+    /// A key of the mapping at this path.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Path<'p> {
+        Path::new(self.problems, format!("{}.{name}", self.text))
+    }
+
+    /// An item of the list at this path.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Path<'p> {
+        Path::new(self.problems, format!("{}[{index}]", self.text))
+    }
+
+    /// Notes that something is wrong with the value.
+    pub fn problem(&self, what: &str, help: impl Into<String>) {
+        self.problems.push_at(&self.text, what, help);
+    }
+
+    /// Notes what shows at the value, as `path: message`.
+    pub fn say(&self, message: &str, help: Option<String>) {
+        let message = format!("{}: {message}", self.text);
+        self.problems.push(self.at(), message, help);
+    }
+
+    /// Where it stands.
+    pub fn at(&self) -> Option<Location> {
+        self.problems.place(&self.text)
+    }
+
+    /// Where its problems go.
+    pub fn problems(&self) -> &'p Problems {
+        self.problems
+    }
 }
 
 /// A problem as it was noted.
@@ -255,7 +273,7 @@ struct Found {
 
 impl Problems {
     /// Notes one problem.
-    pub(crate) fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
+    pub fn push(&self, at: Option<Location>, message: String, help: Option<String>) {
         let mut found = self.found.borrow_mut();
         if found.len() < PROBLEMS_MAX {
             found.push(Found { at, message, help });
@@ -264,18 +282,72 @@ impl Problems {
         }
     }
 
+    /// Lets problems be noted by the paths of this scenario.
+    pub fn know(&self, root: &Rc<Node>) {
+        *self.root.borrow_mut() = Some(Rc::clone(root));
+    }
+
+    /// Notes that something is wrong with the value at a path, written or not.
+    pub fn push_at(&self, path: &str, what: &str, help: impl Into<String>) {
+        let message = format!("{} {what}", quote(path));
+        self.push(self.place(path), message, Some(help.into()));
+    }
+
+    /// Notes what shows at the value at a path, in words that name it themselves.
+    pub fn note(&self, path: &str, message: impl Into<String>, help: &str) {
+        self.push(self.place(path), message.into(), Some(help.to_owned()));
+    }
+
+    /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
+    /// written.
+    pub fn place(&self, path: &str) -> Option<Location> {
+        let root = self.root.borrow();
+        let mut node = root.as_deref()?;
+        let mut at = node.at;
+        for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+            match (&node.value, step.strip_suffix(']')) {
+                (Value::List(items), Some(index)) => {
+                    let Some(item) = index.parse().ok().and_then(|index: usize| items.get(index))
+                    else {
+                        return at;
+                    };
+                    (node, at) = (item, item.at.or(at));
+                }
+                (Value::Map(entries), None) => {
+                    let Some(entry) = entries.iter().find(|entry| entry.key == step) else {
+                        return at;
+                    };
+                    (node, at) = (&entry.node, entry.place());
+                }
+                _ => return at,
+            }
+        }
+        at
+    }
+
+    /// Where the value at a path stands; `None` where it was not written.
+    pub fn written(&self, path: &str) -> Option<Location> {
+        let (whole, key) = path.rsplit_once('.')?;
+        let root = self.root.borrow();
+        let mut node = root.as_deref()?;
+        for step in whole.split('.') {
+            node = &node.entry(step)?.node;
+        }
+        node.entry(key)?.place()
+    }
+
     /// Whether no more are kept; what reads long lists then stops.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.found.borrow().len() >= PROBLEMS_MAX
     }
 
     /// Whether none was noted.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()
     }
 
     /// The problems in the order of the text, with their places; those of no place come first.
-    pub(crate) fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
+    pub fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
         let mut found = self.found.into_inner();
         found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
         let problems = found

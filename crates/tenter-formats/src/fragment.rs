@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::emit;
+use tenter_notation::emit;
 
 /// A part of a scenario made from something else, and what could not be part of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! Traffic classes: which queue and priority group each has, how it is scheduled, paused and
 //! marked.
 
-use crate::diagnostics::quote;
-use crate::import::config_db::{Id, Reference};
-use crate::import::fragment::{Part, size, word};
-use crate::import::sonic::{CLASSES, Import};
+use crate::config_db::{Id, Reference};
+use crate::fragment::{Part, size, word};
+use crate::sonic::{CLASSES, Import};
 use tenter_config::Share;
+use tenter_notation::diagnostics::quote;
 
 /// A class of the fragment.
 pub(super) struct Class {

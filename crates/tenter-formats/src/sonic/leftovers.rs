@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostics::printable;
-use crate::import::config_db::Unread;
-use crate::import::sonic::{Import, PORT};
+use crate::config_db::Unread;
+use crate::sonic::{Import, PORT};
+use tenter_notation::diagnostics::printable;
 
 /// Names shown of a long list.
 const SHOWN: usize = 8;

@@ -19,19 +19,22 @@ const SENDS_MAX: usize = 1 << 24;
 
 /// What is wrong in which line of a file, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LineError {
+pub struct LineError {
     /// From 1.
-    pub(crate) line: usize,
-    pub(crate) what: String,
-    pub(crate) remedy: String,
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub remedy: String,
 }
 
 /// Sends of a matrix over so many ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sends {
-    pub(crate) ranks: u32,
+pub struct Sends {
+    /// How many ranks there are.
+    pub ranks: u32,
     /// Source, destination and bytes.
-    pub(crate) sends: Vec<(u32, u32, u64)>,
+    pub sends: Vec<(u32, u32, u64)>,
 }
 
 type Read<T> = Result<T, LineError>;
@@ -40,7 +43,7 @@ type Read<T> = Result<T, LineError>;
 ///
 /// # Errors
 /// The first line that is not as the format wants it, or a name with another ending.
-pub(crate) fn read(name: &str, text: &str) -> Read<Sends> {
+pub fn read(name: &str, text: &str) -> Read<Sends> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {
         "csv" => read_csv(text),
@@ -55,7 +58,7 @@ pub(crate) fn read(name: &str, text: &str) -> Read<Sends> {
 }
 
 /// Sends as one word of a scenario: `0 1 65536; 1 0 128`.
-pub(crate) fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
+pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     let mut word = String::new();
     for (src, dst, bytes) in sends {
         let separator = if word.is_empty() { "" } else { "; " };
@@ -64,8 +67,11 @@ pub(crate) fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     word
 }
 
-/// Reads that word; an error's line is the number of the send.
-pub(crate) fn of_word(word: &str) -> Read<Sends> {
+/// Reads that word.
+///
+/// # Errors
+/// The first send that is none; its number stands for the line.
+pub fn of_word(word: &str) -> Read<Sends> {
     let mut found = Sends::default();
     for (number, send) in (1..).zip(word.split(';')) {
         let [src, dst, bytes] = fields::<3>(number, send, "source, destination and bytes")?;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::tree::{Node, Value};
 
 /// The tree as YAML, blocks indented by two, lists of words on one line.
-pub(crate) fn yaml(node: &Node) -> String {
+pub fn yaml(node: &Node) -> String {
     let mut out = String::new();
     match &node.value {
         Value::Map(entries) if !entries.is_empty() => block(node, 0, &mut out),
@@ -92,7 +92,7 @@ fn inline(node: &Node, out: &mut String) {
 
 /// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's
 /// escapes.
-pub(crate) fn scalar(text: &str, quoted: bool, out: &mut String) {
+pub fn scalar(text: &str, quoted: bool, out: &mut String) {
     if !quoted && is_plain(text) {
         out.push_str(text);
         return;

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::decode::suggestion;
-use crate::diagnostics::{Location, Problems, printable, quote};
-use crate::tree::{Entry, Node, Value};
+use tenter_notation::decode::suggestion;
+use tenter_notation::diagnostics::{Location, Problems, printable, quote};
+use tenter_notation::tree::{Entry, Node, Value};
 
 /// An object of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,177 @@
+//! Mappings in which one key chooses the others.
+
+use crate::KeyTable;
+
+/// A mapping in which one key chooses the others.
+#[derive(Debug)]
+pub struct Variants {
+    /// The table of the key that chooses.
+    pub own: &'static KeyTable,
+    /// The word of each variant, and the keys that it has.
+    pub members: &'static [(&'static str, &'static KeyTable)],
+}
+
+/// The table of a variant without keys.
+pub const NO_KEYS: KeyTable = KeyTable {
+    title: "",
+    keys: &[],
+};
+
+/// Declares an enum whose members are components, chosen by a key of the same mapping.
+///
+/// ```text
+/// variants! {
+///     /// What the mapping is about.
+///     pub enum Name as "`its.path`", derive(Clone, Debug) {
+///         /// What the key means.
+///         kind = "default";
+///         /// A member, and its component.
+///         "word" => Member(Component),
+///         /// A member without keys.
+///         "other" => Other,
+///     }
+/// }
+/// ```
+///
+/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; `read_keys`
+/// reads it from a section that has further keys.
+#[macro_export]
+macro_rules! variants {
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis enum $name:ident as $title:literal, derive($($derived:ident),*) {
+            $(#[doc = $meaning:literal])+
+            $tag:ident $(= $default:literal)? $(, from $origin:literal)?;
+            $($(#[doc = $doc:literal])+ $word:literal => $member:ident $(($type:ty))?,)+
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive($($derived),*)]
+        $vis enum $name {
+            $($(#[doc = $doc])+ $member $(($type))?,)+
+        }
+
+        impl $name {
+            /// The words that choose.
+            $vis const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The key that chooses, and the keys of each member.
+            $vis const VARIANTS: $crate::Variants = $crate::Variants {
+                own: &$crate::KeyTable {
+                    title: $title,
+                    keys: &[$crate::Key {
+                        name: stringify!($tag),
+                        form: $crate::Form::Typed(|| $crate::Shape::Choice($name::WORDS)),
+                        presence: $crate::component!(@presence [$($default)?] []),
+                        meaning: concat!($($meaning),+),
+                        origin: concat!($($origin)?),
+                    }],
+                },
+                members: &[$(($word, $crate::variants!(@table $($type)?))),+],
+            };
+
+            /// The word of this member.
+            $vis fn word(&self) -> &'static str {
+                match self {
+                    $($crate::variants!(@pattern $name $member $($type)?) => $word,)+
+                }
+            }
+
+            /// Reads the key that chooses, and those of the member.
+            $vis fn read_keys(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                let Some(place) = reader.choice(stringify!($tag), $name::WORDS) else {
+                    let tables: Vec<_> =
+                        $name::VARIANTS.members.iter().map(|(_, table)| *table).collect();
+                    reader.guess(&tables, &mut |place, reader| {
+                        $name::read_member(place, reader);
+                    });
+                    return None;
+                };
+                $name::read_member(place, reader)
+            }
+
+            fn read_member(place: usize, reader: &mut dyn $crate::Reader) -> Option<$name> {
+                let (word, table) = $name::VARIANTS.members[place];
+                reader.extend(table);
+                match word {
+                    $($word => $crate::variants!(@read reader $name $member $($type)?),)+
+                    _ => unreachable!("the word is of a member"),
+                }
+            }
+        }
+
+        impl $crate::Value for $name {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                $crate::Shape::Variants(&$name::VARIANTS)
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
+                let mut read = None;
+                reader.mapping(key, $name::VARIANTS.own, &mut |keys| {
+                    read = $name::read_keys(keys);
+                });
+                read
+            }
+
+            fn written(&self) -> $crate::Written {
+                let mut keys = vec![(stringify!($tag), $crate::Written::word(self.word()))];
+                match self {
+                    $($crate::variants!(@held held $name $member $($type)?) => {
+                        $crate::variants!(@write keys held $($type)?);
+                    })+
+                }
+                $crate::Written::mapping(keys)
+            }
+        }
+    };
+    (@table) => { &$crate::NO_KEYS };
+    (@table $type:ty) => { &<$type as $crate::Component>::TABLE };
+    (@pattern $name:ident $member:ident) => { $name::$member };
+    (@pattern $name:ident $member:ident $type:ty) => { $name::$member(_) };
+    (@held $held:ident $name:ident $member:ident) => { $name::$member };
+    (@held $held:ident $name:ident $member:ident $type:ty) => { $name::$member($held) };
+    (@read $reader:ident $name:ident $member:ident) => { Some($name::$member) };
+    (@read $reader:ident $name:ident $member:ident $type:ty) => {
+        <$type as $crate::Component>::read($reader).map($name::$member)
+    };
+    (@write $keys:ident $held:ident) => {};
+    (@write $keys:ident $held:ident $type:ty) => {
+        $keys.extend($crate::Component::written($held));
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Defaults, Value, component};
+
+    component! {
+        /// A pause.
+        struct Pause {
+            /// How many.
+            count: u32 = "2", in 1..=4;
+        }
+    }
+
+    variants! {
+        /// What is done.
+        enum Deed as "`deed`", derive(Clone, Debug, PartialEq) {
+            /// Which it is.
+            kind = "none-at-all";
+            /// Nothing.
+            "none-at-all" => Nothing,
+            /// A pause.
+            "pause" => Pause(Pause),
+        }
+    }
+
+    #[test]
+    fn a_key_chooses_the_others() {
+        let read = Deed::read_keys(&mut Defaults(Deed::VARIANTS.own.keys));
+        assert_eq!(read, Some(Deed::Nothing));
+        let pause = Deed::Pause(Pause { count: 3 });
+        assert_eq!(pause.written().to_string(), "{kind: pause, count: 3}");
+        assert_eq!(Deed::shape(()).tables().len(), 3);
+    }
+}

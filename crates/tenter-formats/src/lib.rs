@@ -1,0 +1,20 @@
+//! Importers: what other systems write, in the terms of a scenario.
+//!
+//! ```text
+//!   config_db.json ──config_db──▶ tables, each field marked once it is read
+//!                                    │ sonic
+//!                                    ▼
+//!   fragment of a scenario, each line with its origin, and a warning for each field not read
+//! ```
+//!
+//! Communication matrices and size distributions come from files that a scenario names; they are
+//! written out in it.
+
+mod config_db;
+mod fragment;
+pub mod matrix;
+pub mod size_law;
+mod sonic;
+
+pub use fragment::Fragment;
+pub use sonic::import_sonic;

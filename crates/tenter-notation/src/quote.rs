@@ -1,0 +1,26 @@
+//! Words of users, made fit to print.
+
+use tenter_units::turns_text;
+
+/// Text without anything a terminal would obey.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => out.push_str("    "),
+            other if other.is_control() || turns_text(other) => out.push('·'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A user's word in backticks: without control characters, and cut when long.
+pub fn quote(word: &str) -> String {
+    const LONGEST: usize = 48;
+    let mut shown = printable(&word.chars().take(LONGEST).collect::<String>());
+    if word.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
