@@ -136,6 +136,10 @@ pub trait Row: Sized + 'static {
     const ABOUT: &'static str;
     /// The columns, in the order of the file.
     const COLUMNS: &'static [Column<Self>];
+
+    /// Hands over the values of the columns that the row holds itself, in their order: neither
+    /// those that follow from others of the row nor names that are looked up.
+    fn cells(&self, take: impl FnMut(Cell<'_>));
 }
 
 /// Names that rows refer to by index, joined in when a table is written.
@@ -336,6 +340,11 @@ macro_rules! rows {
                     cell: |$j_row, $j_names| crate::column::Cell::Text($j_value),
                 }, )+)?
             ];
+
+            #[inline]
+            fn cells(&self, mut take: impl FnMut(crate::column::Cell<'_>)) {
+                $( take(crate::column::Value::cell(&self.$field)); )+
+            }
         }
 
         impl serde::Serialize for $Row {

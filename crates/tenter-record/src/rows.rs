@@ -7,6 +7,7 @@ use tenter_units::Time;
 
 use crate::circuits::CircuitRow;
 use crate::column::rows;
+use crate::digest::Digest;
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
 use crate::steering::SteeringRow;
@@ -522,6 +523,30 @@ pub struct Counts {
     pub steering: Vec<SteeringRow>,
     /// Queues change by change, port by port, where that is asked for.
     pub queue_changes: Vec<QueueChangeRow>,
+}
+
+impl Counts {
+    /// Adds the rows of the tables that every trial has to a digest: what is recorded only where
+    /// that is asked for must not change it.
+    pub fn add_to(&self, digest: &mut Digest) {
+        let Counts {
+            ports,
+            queues,
+            switches,
+            signals,
+            reactions,
+            circuits,
+            steering,
+            queue_changes: _,
+        } = self;
+        digest.add_rows(ports);
+        digest.add_rows(queues);
+        digest.add_rows(switches);
+        digest.add_rows(signals);
+        digest.add_rows(reactions);
+        digest.add_rows(circuits);
+        digest.add_rows(steering);
+    }
 }
 
 /// `a − b` of two counts.

@@ -13,49 +13,16 @@
 //!
 //! [digest]: tenter_record::Digest
 
-mod build;
-mod circuits;
-mod conservation;
-mod counters;
-mod credit;
-mod deadlock;
-mod driver;
-mod fabric;
-mod faults;
-mod flow_control;
-mod flow_table;
-mod flow_tally;
-mod followers;
-mod hash_paths;
-mod host;
-mod ideal_ratio;
-mod ideals;
-mod interference;
-mod jobs;
-mod notices;
-mod partition_records;
-mod power;
-mod queue_log;
-mod routes;
+mod error;
+mod network;
+mod results;
 mod run;
-mod sampler;
-mod scale_up;
-mod scheduled;
-mod signals;
-mod stall;
-mod steering;
-mod summary;
-mod unloaded;
-mod watch;
 
-pub use build::{Context, build, check, fabric, lookahead};
-pub use driver::{Driver, DriverStats, WindowedDriver};
-pub use fabric::{Fabric, NodeModel};
-pub use faults::Change;
-pub use hash_paths::HashPath;
-pub use host::Host;
-pub use interference::{Interference, interference_rows, interference_runs};
-pub use jobs::JobProgress;
-pub use queue_log::{PortChanges, QueueLog};
-pub use run::{Options, Outcome, Simulation, SimulationError, run};
-pub use watch::{Unwatched, WatchLog, WatchTarget, Watcher};
+pub use error::SimulationError;
+pub use network::{
+    Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel, PortChanges,
+    QueueLog, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check, fabric,
+    lookahead,
+};
+pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs};
+pub use run::{Options, Simulation, run};

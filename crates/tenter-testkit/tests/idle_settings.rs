@@ -1,10 +1,11 @@
 //! Notes of settings without effect are true: the same scenario without the setting leaves the same
-//! digest. Random scenarios are given settings that some of them have no use for.
+//! results. Random scenarios are given settings that some of them have no use for.
 
 use std::collections::BTreeMap;
 
 use tenter_explain::idle_settings;
 use tenter_plan::Plan;
+use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, load, load_without};
 use tenter_sim::Outcome;
 use tenter_testkit::{Engine, Trial, random_scenario};
@@ -150,30 +151,40 @@ fn written_case(text: &str) -> Case {
     }
 }
 
-/// What a run leaves, or how it fails. A digest has the numbers of queues in it, which change when
-/// a class is left out; then tables without them stand for it.
+/// What a run leaves, or how it fails: a digest of all tables but of columns that only name what
+/// was set. These are the ports that a seed draws for queue pairs, and how many queue pairs a hash
+/// sends where. Tables have the numbers of queues in them, which change when a class is left out;
+/// then those without them stand for all.
 fn result(plan: &Plan, renumbered: bool) -> String {
     let engine = Engine::Windowed {
         threads: 1,
         window_cap: None,
     };
-    match engine.run(plan) {
-        Ok(trial) if renumbered => {
-            let Trial { outcome, rows } = trial;
-            let Outcome {
-                jobs,
-                collectives,
-                counts,
-                ..
-            } = outcome;
-            format!(
-                "{:?} {jobs:?} {collectives:?} {:?}",
-                rows.flows, counts.ports
-            )
-        }
-        Ok(trial) => trial.outcome.digest.to_hex(),
-        Err(why) => why,
+    let (outcome, flows) = match engine.run(plan) {
+        Ok(Trial { outcome, rows }) => (outcome, rows.flows),
+        Err(why) => return why,
+    };
+    let Outcome {
+        jobs,
+        collectives,
+        mut counts,
+        ..
+    } = outcome;
+    if renumbered {
+        return format!("{flows:?} {jobs:?} {collectives:?} {:?}", counts.ports);
     }
+    let mut digest = Digest::new();
+    for mut flow in flows {
+        flow.udp_source_port = 0;
+        digest.add_row(&flow);
+    }
+    for port in &mut counts.ports {
+        port.queue_pairs = None;
+    }
+    digest.add_rows(&jobs);
+    digest.add_rows(&collectives);
+    counts.add_to(&mut digest);
+    digest.to_hex()
 }
 
 /// A path with nothing of which item of a list it is in.

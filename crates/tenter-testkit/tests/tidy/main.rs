@@ -3,6 +3,7 @@
 //! Each test collects all its findings, each with a place and a remedy, and fails with the whole
 //! list.
 
+mod circles;
 mod crates;
 mod functions;
 mod links;
@@ -66,6 +67,11 @@ fn every_crate_opens_with_a_page_and_is_in_the_architecture() {
 #[test]
 fn crates_depend_only_upwards_in_the_list() {
     report(&crates::forbidden_arrows(&Repository::read()));
+}
+
+#[test]
+fn files_do_not_know_each_other_in_circles() {
+    report(&circles::found(&Repository::read()));
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! Why a plan cannot be run, or a run not be finished.
+
+use tenter_record::SinkError;
+use tenter_topology::RoutingError;
+use tenter_workload::WorkloadError;
+
+/// Queue pairs take about 300 bytes each when they are used: so many take 40 GB.
+pub(crate) const QUEUE_PAIRS_MAX: u64 = 1 << 27;
+
+/// Why a plan could not be run, or a run not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// Some hosts cannot reach each other.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// A collective cannot be run by its ranks.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// More queue pairs than any machine holds.
+    #[error(
+        "the jobs need {0} queue pairs, and {max} fit; use fewer ranks per job, or an algorithm with fewer peers",
+        max = QUEUE_PAIRS_MAX
+    )]
+    TooManyQueuePairs(u64),
+    /// Nothing takes any time.
+    #[error(
+        "{0} takes no time at all: give the cable a delay, or the switch a pipeline latency or `forwarding: store-and-forward`"
+    )]
+    NoLookahead(String),
+    /// The records could not be kept.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Frames did not add up: a defect of the simulator.
+    #[error("frames are not conserved: {0}; please report this scenario with its seed as a defect")]
+    Conservation(String),
+}

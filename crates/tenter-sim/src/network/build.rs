@@ -1,0 +1,249 @@
+//! From a plan to nodes, links and queue pairs.
+
+use std::sync::Arc;
+
+use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
+use tenter_net::{ArrivalsByPort, Telemetry, Transmitter};
+use tenter_plan::Plan;
+use tenter_topology::{Routing, Topology};
+use tenter_workload::QueuePairs;
+
+use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
+
+use super::context::Context;
+use super::driver::WindowedDriver;
+use super::fabric::{Fabric, NodeModel};
+use super::jobs::{JobPlan, JobProgress, Place, RankHere};
+use super::lookahead::{longest_flight, lookahead, windows};
+use super::partition_records::PartitionRecords;
+use super::scheduled::ScheduledFabric;
+use super::schedules::Schedules;
+use super::unloaded::Unloaded;
+use super::watch::{Unwatched, Watcher};
+
+/// Everything that is the same for all parts, for a plan over so many threads.
+fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
+    let topology = Arc::new(plan.topology.clone());
+    let routing = Routing::build(&topology)?;
+    let mut ranks = vec![Vec::new(); topology.hosts];
+    let mut slots = vec![(0_u32, 0_u32); topology.hosts];
+    let mut jobs = Vec::new();
+    let mut queue_pairs = 0;
+    for (index, job) in (0..).zip(&plan.jobs) {
+        let pairs = QueuePairs::for_job(job)?;
+        let sends = (0..job.ranks()).map(|rank| pairs.send_slots(rank) as u64);
+        queue_pairs += sends.sum::<u64>();
+        if queue_pairs > QUEUE_PAIRS_MAX {
+            return Err(SimulationError::TooManyQueuePairs(queue_pairs));
+        }
+        let mut places = Vec::with_capacity(job.hosts.len());
+        for (rank, &host) in (0..).zip(&job.hosts) {
+            let (send_base, receive_base) = slots[host as usize];
+            let npu = free_npu(&ranks[host as usize], plan.npus_per_nic);
+            ranks[host as usize].push(RankHere {
+                job: index,
+                rank,
+                receive_base,
+                npu,
+            });
+            places.push(Place {
+                send_base,
+                receive_base,
+            });
+            slots[host as usize].0 += pairs.send_slots(rank) as u32;
+            slots[host as usize].1 += pairs.receive_slots(rank) as u32;
+        }
+        jobs.push(JobPlan {
+            unloaded: Unloaded::new(plan, &routing, job),
+            job: job.clone(),
+            pairs,
+            places,
+            seed: plan.seed,
+        });
+    }
+    let homes = homes(&topology, threads);
+    assert_eq!(
+        plan.switches.leaves_take_whole,
+        plan.scheduled.is_some(),
+        "the leaves of scheduled fabrics take frames whole, and no others need to"
+    );
+    Ok(Context {
+        routing: Arc::new(routing),
+        impairments: plan.impairments.clone(),
+        switches: plan.switches.clone(),
+        nic: plan.nic.clone(),
+        dma: plan.dma.clone(),
+        scale_up: plan.scale_up,
+        npus_per_nic: plan.npus_per_nic,
+        telemetry: telemetry(plan),
+        scheduled: ScheduledFabric::of(plan),
+        credit: plan.credit,
+        input_queued: plan.input_queued,
+        signals: plan.signals,
+        addresses: plan.addresses.clone(),
+        progress: JobProgress::new(&jobs),
+        jobs,
+        seed: plan.seed,
+        spill: plan.spill(),
+        background_delay: plan.background_delay.ps(),
+        ranks,
+        homes,
+        topology,
+    })
+}
+
+/// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these
+/// the first.
+fn free_npu(here: &[RankHere], npus: u32) -> u16 {
+    if npus == 1 {
+        return 0;
+    }
+    let ranks_of = |npu: &u32| {
+        here.iter()
+            .filter(|rank| u32::from(rank.npu) == *npu)
+            .count()
+    };
+    (0..npus).min_by_key(ranks_of).unwrap_or(0) as u16
+}
+
+/// The records of in-band telemetry, where the congestion control goes by it.
+fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
+    let hops = plan.nic.congestion_control.as_ref()?.telemetry_hops()?;
+    Some(Arc::new(Telemetry::new(plan.topology.hosts, hops)))
+}
+
+/// Each node's part and its number there: neighbours in the fabric are neighbours in memory.
+fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
+    let parts = topology.partition(threads);
+    let mut counts = vec![0; usize::from(threads)];
+    let mut homes = vec![(0, 0); topology.nodes.len()];
+    for node in topology.locality_order() {
+        let part = parts[node as usize];
+        homes[node as usize] = (part, counts[usize::from(part)]);
+        counts[usize::from(part)] += 1;
+    }
+    homes
+}
+
+/// The nodes of a plan in one part, for a driver that brings an engine of its own.
+///
+/// # Errors
+/// As [`build`].
+pub fn fabric(plan: &Plan) -> Result<Fabric<Unwatched>, SimulationError> {
+    let mut parts = build(plan, 1, |_| Unwatched)?.parts;
+    Ok(parts.remove(0).nodes)
+}
+
+/// Whether a plan can be run: what [`build`] would refuse, without its nodes.
+///
+/// # Errors
+/// As [`build`].
+pub fn check(plan: &Plan) -> Result<(), SimulationError> {
+    checked(plan, 1).map(|_| ())
+}
+
+/// What the nodes of a plan are made from, and how soon one can affect another.
+fn checked(plan: &Plan, threads: u16) -> Result<(Context, u64), SimulationError> {
+    let context = context(plan, threads)?;
+    let lookahead = lookahead(&context);
+    if lookahead > 0 {
+        return Ok((context, lookahead));
+    }
+    let nodes = (0..).zip(&context.topology.nodes);
+    let mut ports =
+        nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
+    let at_once = ports.find(|&(node, port)| {
+        let mut links = context.possible_links(node, port);
+        links.any(|(latency, whole)| latency.is_zero() && !whole)
+    });
+    Err(SimulationError::NoLookahead(at_once.map_or_else(
+        || "some control frame".to_owned(),
+        |(node, port)| {
+            let peer = context.topology.neighbour(node, port).node;
+            let name = |node: u32| &context.topology.nodes[node as usize].name;
+            format!(
+                "the head of a frame from `{}` to `{}`",
+                name(node),
+                name(peer)
+            )
+        },
+    )))
+}
+
+/// The nodes of a plan, spread over `threads` parts with a watcher each, ready to run.
+///
+/// # Errors
+/// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+pub fn build<W: Watcher>(
+    plan: &Plan,
+    threads: u16,
+    watcher: impl Fn(&Context) -> W,
+) -> Result<WindowedDriver<W>, SimulationError> {
+    let (context, lookahead) = checked(plan, threads)?;
+    let context = Arc::new(context);
+    let (windows, bucket_ps) = windows(lookahead, plan.window_cap);
+    let central = matches!(windows, Windows::Central(_));
+    let flight_ps = longest_flight(&context);
+    let layout = LaneLayout {
+        parts: threads,
+        bucket_ps,
+        flight_ps,
+        central,
+    };
+    let parts = wire(&context, layout);
+    let parts = parts.into_iter().map(|(lane, nodes)| {
+        let fabric = Fabric {
+            nodes,
+            schedules: Schedules::default(),
+            partition_records: PartitionRecords::new(&context.jobs),
+            watcher: watcher(&context),
+            turns: ArrivalsByPort::default(),
+            routing: Arc::clone(&context.routing),
+            topology: Arc::clone(&context.topology),
+            context: Arc::clone(&context),
+        };
+        Part {
+            lane,
+            nodes: fabric,
+        }
+    });
+    let window_ps = match windows {
+        Windows::Buckets => bucket_ps,
+        Windows::Central(lookahead) => lookahead,
+    };
+    Ok(WindowedDriver {
+        parts: parts.collect(),
+        windows,
+        window_ps,
+        pace: Pace::default(),
+    })
+}
+
+type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
+
+/// Lanes and nodes of each part.
+fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
+    let threads = layout.parts;
+    let mut order: Vec<u32> = (0..context.homes.len() as u32).collect();
+    order.sort_unstable_by_key(|&node| context.homes[node as usize]);
+    let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
+    for &node in &order {
+        let part = usize::from(context.homes[node as usize].0);
+        builders[part].add_node(context.inputs(node));
+    }
+    let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
+    for &node in &order {
+        let part = usize::from(context.homes[node as usize].0);
+        let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
+        let transmitters = ports.map(|port| {
+            let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));
+            context.transmitter((node, port), data, mac)
+        });
+        let transmitters: Vec<Transmitter> = transmitters.collect();
+        nodes[part].push(context.node(node, transmitters));
+    }
+    let lanes = (0..threads)
+        .zip(builders)
+        .map(|(part, builder)| builder.build(part, layout));
+    lanes.zip(nodes).collect()
+}

@@ -1,0 +1,267 @@
+//! What all partitions share: the plan as the simulation needs it, and where each node is.
+
+use std::sync::Arc;
+
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_engine::{Output, mix64};
+use tenter_net::input_queued::InputQueuedSpec;
+use tenter_net::load_balancing::FiveTuple;
+use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
+use tenter_plan::LinkImpairment;
+use tenter_topology::{Routing, Topology};
+use tenter_units::{Rate, Time};
+use tenter_workload::Transfer;
+use tenter_workload::collective::ScaleUp;
+
+use super::jobs::{JobPlan, JobProgress, RankHere};
+use super::partition_records::FlowKey;
+use super::scheduled::ScheduledFabric;
+
+const UDP_PROTOCOL: u8 = 17;
+
+/// `RoCEv2` takes its source ports from the dynamic range.
+const FIRST_SOURCE_PORT: u16 = 0xc000;
+
+/// What all parts share and nothing changes.
+#[derive(Debug)]
+pub struct Context {
+    pub(crate) topology: Arc<Topology>,
+    /// The routes while no link is down.
+    pub(crate) routing: Arc<Routing>,
+    pub(crate) impairments: Vec<LinkImpairment>,
+    pub(crate) switches: Switches,
+    pub(crate) nic: NicSpec,
+    /// The DMA rates of each NIC; empty without PCIe.
+    pub(super) dma: Vec<DmaRates>,
+    /// What connects the NPUs of a host.
+    pub(crate) scale_up: Option<ScaleUp>,
+    /// NPUs that share each NIC.
+    pub(crate) npus_per_nic: u32,
+    /// In-band telemetry, if packets carry any.
+    pub(super) telemetry: Option<Arc<Telemetry>>,
+    /// What is different in a scheduled fabric.
+    pub(crate) scheduled: Option<ScheduledFabric>,
+    /// What frames need before they are sent; `None` where they need no credit.
+    pub(crate) credit: Option<CreditSpec>,
+    /// How frames wait at the inputs of switches, if they do.
+    pub(crate) input_queued: Option<InputQueuedSpec>,
+    /// What senders are told of long queues, if anything.
+    pub(crate) signals: Option<SignalSpec>,
+    pub(crate) addresses: Vec<NicAddress>,
+    pub(crate) jobs: Vec<JobPlan>,
+    pub(crate) progress: JobProgress,
+    pub(crate) seed: u64,
+    /// With more than this to wait for at circuits leaves send through the tree, where their load
+    /// balancer may choose for each packet.
+    pub(crate) spill: Option<Time>,
+    /// How long background jobs run on without the others, in ps.
+    pub(crate) background_delay: u64,
+    /// The ranks on each host, in order of job and so of slots.
+    pub(crate) ranks: Vec<Vec<RankHere>>,
+    /// For each node its part and its number there.
+    pub(crate) homes: Vec<(u16, u32)>,
+}
+
+impl Context {
+    /// The topology.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// A node's part and its number there.
+    pub fn home(&self, node: u32) -> (u16, u32) {
+        self.homes[node as usize]
+    }
+
+    /// Hashes of all packets that travel between two hosts, in both directions, ascending.
+    pub fn hashes_between(&self, a: u32, b: u32) -> Vec<u32> {
+        let mut hashes = Vec::new();
+        for (from, to) in [(a, b), (b, a)] {
+            for here in self.ranks_on(from) {
+                let plan = &self.jobs[usize::from(here.job)];
+                for slot in 0..plan.pairs.send_slots(here.rank) as u32 {
+                    let peer = plan.pairs.peer_of(here.rank, slot);
+                    if plan.job.hosts[peer.rank as usize] == to {
+                        let forth =
+                            self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
+                        let back =
+                            self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
+                        self.add_hashes(forth, &mut hashes);
+                        hashes.push(back);
+                    }
+                }
+            }
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
+    /// Hashes of all packets that a host sends, ascending.
+    pub(super) fn hashes_from(&self, host: u32) -> Vec<u32> {
+        let mut hashes = Vec::new();
+        for (job, plan) in (0..).zip(&self.jobs) {
+            for (rank, &from) in (0..).zip(&plan.job.hosts) {
+                for slot in 0..plan.pairs.send_slots(rank) as u32 {
+                    let peer = plan.pairs.peer_of(rank, slot);
+                    if from == host {
+                        let ranks = (rank, peer.rank);
+                        let base = self.hash(job, ranks, peer.lane, peer.queue_pair);
+                        self.add_hashes(base, &mut hashes);
+                    }
+                    if plan.job.hosts[peer.rank as usize] == host {
+                        let ranks = (peer.rank, rank);
+                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                    }
+                }
+            }
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
+    /// Adds all hashes of the packets by which a queue pair sends data.
+    fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
+        // Connection set-up has the queue pair's own.
+        hashes.push(base);
+        let entropy = self.nic.entropy.iter();
+        hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
+    }
+
+    /// The ranks on a host.
+    pub(crate) fn ranks_on(&self, host: u32) -> &[RankHere] {
+        &self.ranks[host as usize]
+    }
+
+    /// The number of a rank of a job among the ranks on its host.
+    pub(crate) fn number_of(&self, host: u32, (job, rank): (u16, u32)) -> Option<u16> {
+        let mut ranks = self.ranks_on(host).iter();
+        let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
+        Some(number as u16)
+    }
+
+    /// Whether a rank is the first of its job on its host.
+    pub(crate) fn is_first_there(&self, host: u32, (job, rank): (u16, u32)) -> bool {
+        let mut ranks = self.ranks_on(host).iter();
+        let first = ranks.find(|here| here.job == job);
+        first.is_some_and(|here| here.rank == rank)
+    }
+
+    /// The rank a receive slot of a host belongs to, and its number there.
+    pub(crate) fn rank_of_slot(&self, host: u32, slot: u32) -> (u16, RankHere) {
+        let ranks = self.ranks_on(host);
+        let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
+        (number as u16, ranks[number])
+    }
+
+    /// The way back from a receive slot of a host.
+    pub(crate) fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
+        let (_, here) = self.rank_of_slot(host, slot);
+        let plan = &self.jobs[usize::from(here.job)];
+        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let ranks = (here.rank, source.rank);
+        ReplyPath {
+            destination: plan.job.hosts[source.rank as usize],
+            slot: plan.places[source.rank as usize].send_base + source.slot,
+            hash: self.hash(here.job, ranks, source.lane, source.queue_pair),
+        }
+    }
+
+    /// How long a job has run at `now`.
+    pub(crate) fn elapsed(&self, job: u16, now: u64) -> Time {
+        let start = self.progress.start(usize::from(job)).unwrap_or(now);
+        Time::from_ps(now.saturating_sub(start))
+    }
+
+    /// A flow's number within its collective: densely from 0.
+    pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
+        let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);
+        key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
+    }
+
+    /// The NICs of a job with their line rates, rank by rank.
+    pub(crate) fn nics_of(&self, job: usize) -> Vec<(u32, Rate)> {
+        let hosts = self.jobs[job].job.hosts.iter();
+        hosts
+            .map(|&host| (host, self.topology.cable(host, 0).rate))
+            .collect()
+    }
+
+    /// Hash of the 5-tuple of packets from one rank to another.
+    pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
+        let hosts = &self.jobs[usize::from(job)].job.hosts;
+        self.switches.usual.load_balancing.hash(&FiveTuple {
+            source_address: self.addresses[hosts[ranks.0 as usize] as usize].address,
+            destination_address: self.addresses[hosts[ranks.1 as usize] as usize].address,
+            protocol: UDP_PROTOCOL,
+            source_port: self.udp_source_port(job, ranks, lane, queue_pair),
+            destination_port: ROCE_UDP_PORT,
+        })
+    }
+
+    /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic
+    /// range.
+    pub(crate) fn udp_source_port(
+        &self,
+        job: u16,
+        (from, to): (u32, u32),
+        lane: u32,
+        queue_pair: u16,
+    ) -> u16 {
+        let pair = mix64(u64::from(from) << 32 | u64::from(to));
+        let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
+        let mixed = mix64(self.seed ^ pair.rotate_left(17) ^ lane);
+        FIRST_SOURCE_PORT | (mixed >> 48) as u16
+    }
+
+    /// How many inputs a node has: for each port one for data and one for MAC control frames; a
+    /// host has one more from each NIC of its domain, and a leaf of a scheduled fabric from each
+    /// leaf.
+    pub fn inputs(&self, node: u32) -> u16 {
+        let ports = 2 * self.topology.nodes[node as usize].ports.len() as u16;
+        let domain = self.scale_up.filter(|_| self.topology.is_host(node));
+        let domain = domain.map_or(0, |domain| {
+            (domain.npus_per_host / self.npus_per_nic) as u16
+        });
+        let fabric = self.scheduled.as_ref();
+        ports + domain + fabric.map_or(0, |fabric| fabric.control_inputs(node))
+    }
+
+    /// The model of a switch.
+    pub(crate) fn switch(&self, node: u32) -> &SwitchSpec {
+        self.switches.of(&self.topology, node)
+    }
+
+    /// Whether two NICs belong to NPUs of the same scale-up domain.
+    pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
+        self.scale_up
+            .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
+    }
+
+    /// Whether a transfer of a job passes a domain and no NIC.
+    pub(crate) fn is_carried(&self, job: usize, transfer: &Transfer) -> bool {
+        let hosts = &self.jobs[job].job.hosts;
+        let host = |rank: u32| hosts[rank as usize];
+        self.is_within_domain(host(transfer.src), host(transfer.dst))
+    }
+
+    /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
+    /// the same.
+    pub(super) fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
+        let (part, node) = self.home(to);
+        let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
+        let nics = domain.npus_per_host / self.npus_per_nic;
+        Output {
+            part,
+            node,
+            input: ports + (from % nics) as u16,
+        }
+    }
+
+    /// The shortest time in which one NPU affects another over their domain.
+    pub(super) fn domain_lookahead(&self) -> Option<u64> {
+        let domain = self.scale_up?;
+        Some(domain.latency.max(Time::from_ps(1)).ps())
+    }
+}

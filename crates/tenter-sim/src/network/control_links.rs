@@ -1,0 +1,89 @@
+//! The control links of a scheduled fabric, which join its leaves.
+
+use std::sync::Arc;
+
+use tenter_engine::Output;
+use tenter_net::Switch;
+use tenter_net::scheduled::{LeafWiring, Peer};
+
+use super::context::Context;
+
+impl Context {
+    /// Whether a node is a leaf of a scheduled fabric.
+    pub(crate) fn is_scheduled_leaf(&self, node: u32) -> bool {
+        let fabric = self.scheduled.as_ref();
+        fabric.is_some_and(|fabric| fabric.number(node).is_some())
+    }
+
+    /// Makes a switch what it is in a scheduled fabric, if the fabric is one.
+    pub(crate) fn schedule(&self, node: u32, switch: &mut Switch) {
+        let Some(fabric) = &self.scheduled else {
+            return;
+        };
+        let name = &self.topology().nodes[node as usize].name;
+        let Some(number) = fabric.number(node) else {
+            switch.become_spine(&fabric.spec, (self.seed, name));
+            return;
+        };
+        let up = self.fastest_up(node);
+        let peers = fabric.leaves.iter().map(|&to| {
+            let (part, local) = self.home(to);
+            let ports = self.topology().nodes[to as usize].ports.len() as u16;
+            let output = Output {
+                part,
+                node: local,
+                input: 2 * ports + number,
+            };
+            self.control_latency((node, &up), to)
+                .map(|latency| Peer { output, latency })
+        });
+        let wiring = LeafWiring {
+            number,
+            peers: peers.collect(),
+            places: Arc::clone(&fabric.places),
+            may_lose: fabric.may_lose,
+            name: (self.seed, name.clone()),
+        };
+        switch.become_leaf(&fabric.spec, wiring);
+    }
+
+    /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by
+    /// node; `u64::MAX` where none leads there.
+    fn fastest_up(&self, from: u32) -> Vec<u64> {
+        let topology = self.topology();
+        let mut times = vec![u64::MAX; topology.nodes.len()];
+        for port in 0..topology.nodes[from as usize].ports.len() as u16 {
+            let spine = topology.neighbour(from, port).node;
+            if !topology.is_host(spine) {
+                let time = &mut times[spine as usize];
+                *time = (*time).min(self.link(from, port).0.ps());
+            }
+        }
+        times
+    }
+
+    /// How long a message takes from one leaf, with its ways up, to another, in ps: as long as the
+    /// head of a cell on the fastest way; `None` to itself.
+    fn control_latency(&self, (from, up): (u32, &[u64]), to: u32) -> Option<u64> {
+        let topology = self.topology();
+        let ports = 0..topology.nodes[to as usize].ports.len() as u16;
+        let ends = ports.map(|port| topology.neighbour(to, port));
+        let ways = ends.filter(|end| from != to && up[end.node as usize] < u64::MAX);
+        let times = ways.map(|end| up[end.node as usize] + self.link(end.node, end.port).0.ps());
+        times.min()
+    }
+
+    /// The shortest and the longest time of a message between two leaves, in ps.
+    pub(crate) fn control_latencies(&self) -> Option<(u64, u64)> {
+        let leaves = &self.scheduled.as_ref()?.leaves;
+        let times = leaves.iter().flat_map(|&from| {
+            let up = self.fastest_up(from);
+            let latency = move |&to: &u32| self.control_latency((from, &up), to);
+            leaves.iter().filter_map(latency)
+        });
+        times.fold(None, |bounds, time| {
+            let (least, most) = bounds.unwrap_or((time, time));
+            Some((time.min(least), time.max(most)))
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! What moves time.
+
+use tenter_engine::{Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
+use tenter_net::Packet;
+
+use super::change::Change;
+use super::context::Context;
+use super::fabric::{Fabric, NodeModel};
+use super::jobs::JobProgress;
+use super::watch::Watcher;
+
+/// Moves time from edge to edge. Between calls every node stands at exactly the same instant.
+pub trait Driver {
+    /// The watcher of its nodes.
+    type Watcher: Watcher;
+
+    /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to
+    /// happen.
+    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome;
+
+    /// How many parts the nodes are spread over.
+    fn parts(&self) -> usize;
+
+    /// The nodes of a part.
+    fn fabric(&self, part: usize) -> &Fabric<Self::Watcher>;
+
+    /// The nodes of a part, to change at an edge.
+    fn fabric_mut(&mut self, part: usize) -> &mut Fabric<Self::Watcher>;
+
+    /// Says that a node of a part has something to do at an instant.
+    fn wake(&mut self, part: usize, node: u32, at: u64);
+
+    /// The packets on their way to a node of a part.
+    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)>;
+
+    /// Takes the packets out that are on their way to an input of a node of a part, at an edge:
+    /// they are lost.
+    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet>;
+
+    /// Changes a node of a part at an edge at `now`; whether it may have something else to do now.
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool;
+
+    /// How it ran.
+    fn stats(&self) -> DriverStats;
+
+    /// What is the same for all parts.
+    fn context(&self) -> &Context {
+        self.fabric(0).context()
+    }
+
+    /// A node, by its number in the topology.
+    fn node(&self, node: u32) -> &NodeModel {
+        let (part, local) = self.context().home(node);
+        &self.fabric(usize::from(part)).nodes()[local as usize]
+    }
+
+    /// All nodes in the order of the topology.
+    fn nodes(&self) -> impl Iterator<Item = (u32, &NodeModel)> {
+        let nodes = 0..self.context().topology().nodes.len() as u32;
+        nodes.map(|node| (node, self.node(node)))
+    }
+}
+
+/// How a driver ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriverStats {
+    /// Visits of nodes (or events, for an engine without visits).
+    pub node_visits: u64,
+    /// Windows run.
+    pub windows: u64,
+    /// Length of a window in ps.
+    pub window_ps: u64,
+    /// Whether windows were laid from event to event because the lookahead is very short.
+    pub central: bool,
+}
+
+/// The windowed engine of [`tenter_engine`].
+#[derive(Debug)]
+pub struct WindowedDriver<W: Watcher> {
+    pub(crate) parts: Vec<Part<Fabric<W>>>,
+    pub(crate) windows: Windows,
+    pub(crate) window_ps: u64,
+    pub(crate) pace: Pace,
+}
+
+impl<W: Watcher> Driver for WindowedDriver<W> {
+    type Watcher = W;
+
+    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
+        let windows = self.windows;
+        run_windowed(
+            &mut self.parts,
+            from,
+            edge,
+            windows,
+            progress,
+            &mut self.pace,
+        )
+    }
+
+    fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn fabric(&self, part: usize) -> &Fabric<W> {
+        &self.parts[part].nodes
+    }
+
+    fn fabric_mut(&mut self, part: usize) -> &mut Fabric<W> {
+        &mut self.parts[part].nodes
+    }
+
+    fn wake(&mut self, part: usize, node: u32, at: u64) {
+        self.parts[part].lane.wake(node, at);
+    }
+
+    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)> {
+        self.parts[part]
+            .lane
+            .in_flight(node)
+            .map(|(input, packet)| (input, *packet))
+            .collect()
+    }
+
+    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet> {
+        self.parts[part].lane.lose(node, input)
+    }
+
+    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool {
+        act_at_edge(&mut self.parts, part, now, |fabric, visit| {
+            fabric.change_in_visit(node, change, visit)
+        })
+    }
+
+    fn stats(&self) -> DriverStats {
+        DriverStats {
+            node_visits: self.parts.iter().map(|part| part.lane.visits()).sum(),
+            windows: self
+                .parts
+                .iter()
+                .map(|part| part.lane.windows())
+                .max()
+                .unwrap_or(0),
+            window_ps: self.window_ps,
+            central: matches!(self.windows, Windows::Central(_)),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The nodes of one part, and how a visit serves them.
+
+use std::sync::Arc;
+
+use tenter_engine::{EventList, Nodes, Output, Visit};
+use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch};
+use tenter_topology::{Routing, Topology};
+
+use super::change::Change;
+use super::context::Context;
+use super::host::{Host, HostScope};
+use super::partition_records::PartitionRecords;
+use super::schedules::Schedules;
+use super::watch::Watcher;
+
+/// A node of the simulated network.
+#[derive(Debug)]
+pub enum NodeModel {
+    /// A host with its NIC.
+    Host(Box<Host>),
+    /// A switch.
+    Switch(Box<Switch>),
+}
+
+/// The nodes of one part.
+#[derive(Debug)]
+pub struct Fabric<W> {
+    pub(crate) nodes: Vec<NodeModel>,
+    pub(crate) context: Arc<Context>,
+    pub(crate) schedules: Schedules,
+    pub(crate) partition_records: PartitionRecords,
+    pub(crate) watcher: W,
+    pub(crate) turns: ArrivalsByPort,
+    /// The routes as far as routing knows which links are down.
+    pub(crate) routing: Arc<Routing>,
+    /// The graph with the circuits that there are now.
+    pub(crate) topology: Arc<Topology>,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl<W: Watcher> Nodes for Fabric<W> {
+    type Item = Packet;
+
+    fn visit(&mut self, node: u32, arrivals: &EventList<Packet>, visit: &mut Visit<'_, Packet>) {
+        let Fabric {
+            nodes,
+            context,
+            schedules,
+            partition_records,
+            watcher,
+            turns,
+            routing,
+            ..
+        } = self;
+        match &mut nodes[node as usize] {
+            NodeModel::Switch(switch) => {
+                visit_switch(switch, routing, arrivals, visit, (turns, watcher));
+            }
+            NodeModel::Host(host) => {
+                let mut scope = HostScope {
+                    context,
+                    schedules,
+                    partition_records,
+                };
+                visit_host(host, &mut scope, arrivals, visit, watcher);
+            }
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, node: u32) {
+        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+            host.nic.prefetch();
+        }
+    }
+
+    #[inline]
+    fn prefetch_for<'i>(&self, node: u32, arrivals: impl Iterator<Item = &'i Packet>) {
+        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+            host.nic.prefetch_for(arrivals);
+        }
+    }
+}
+
+/// The links of a visited node.
+struct Links<'a, 'v, W> {
+    visit: &'a mut Visit<'v, Packet>,
+    watcher: &'a mut W,
+}
+
+impl<W: Watcher> Medium for Links<'_, '_, W> {
+    const WATCHED: bool = W::WATCHED;
+
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a quarter of it"
+    )]
+    #[inline(always)]
+    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+        self.visit.send(output, at, packet);
+    }
+
+    #[inline]
+    fn is_large(&self) -> bool {
+        self.visit.is_large()
+    }
+
+    #[inline]
+    fn prefetch_way(&self, output: Output, at: u64) {
+        self.visit.prefetch_way(output, at);
+    }
+
+    #[inline]
+    fn prefetch_room(&self, output: Output, at: u64) {
+        self.visit.prefetch_room(output, at);
+    }
+
+    fn note(&mut self, event: Event) {
+        self.watcher.note(event);
+    }
+}
+
+fn visit_switch<W: Watcher>(
+    switch: &mut Switch,
+    routing: &Routing,
+    arrivals: &EventList<Packet>,
+    visit: &mut Visit<'_, Packet>,
+    (turns, watcher): (&mut ArrivalsByPort, &mut W),
+) {
+    let end = visit.end();
+    let mut links = Links { visit, watcher };
+    let next = switch.visit(arrivals, end, routing, turns, &mut links);
+    if let Some(next) = next {
+        visit.wake(next);
+    }
+}
+
+/// Serves departures, arrivals and timers in the order of time, and in this order at equal times.
+#[inline(never)]
+fn visit_host<W: Watcher>(
+    host: &mut Host,
+    scope: &mut HostScope<'_>,
+    arrivals: &EventList<Packet>,
+    visit: &mut Visit<'_, Packet>,
+    watcher: &mut W,
+) {
+    let end = visit.end();
+    host.nic.note_visit();
+    let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
+    let mut next_packet = arrivals.next();
+    // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
+    let mut now = 0;
+    loop {
+        let departure = host.next_departure(now).unwrap_or(NEVER);
+        let timer = host.next_timer().unwrap_or(NEVER);
+        let own = departure.min(timer);
+        let mut links = Links { visit, watcher };
+        while let Some(packet) = next_packet
+            && packet.at < own
+            && host
+                .nic
+                .receive_fast(&scope.context.nic, packet, &mut links)
+        {
+            next_packet = arrivals.next();
+        }
+        let arrival = next_packet.map_or(NEVER, |packet| packet.at);
+        now = own.min(arrival);
+        if now >= end {
+            visit.wake(now);
+            return;
+        }
+        match next_packet {
+            _ if departure == now => host.nic.depart(&scope.context.nic, now, &mut links),
+            Some(packet) if packet.at == now => {
+                next_packet = arrivals.next();
+                host.arrive(packet, scope, &mut links);
+            }
+            _ => host.fire(now, scope, &mut links),
+        }
+    }
+}
+
+impl<W: Watcher> Fabric<W> {
+    /// The nodes, in the part's order.
+    pub fn nodes(&self) -> &[NodeModel] {
+        &self.nodes
+    }
+
+    /// What is the same for all parts.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The graph with the circuits that there are now.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The watcher.
+    pub fn watcher(&self) -> &W {
+        &self.watcher
+    }
+
+    /// A node, and what it needs of its environment.
+    fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
+        let scope = HostScope {
+            context: &self.context,
+            schedules: &self.schedules,
+            partition_records: &mut self.partition_records,
+        };
+        (&mut self.nodes[node as usize], scope)
+    }
+
+    /// One departure of a host's NIC, for an engine with explicit departures.
+    pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
+            host.nic.depart(&self.context.nic, now, medium);
+        }
+    }
+
+    /// One timer of a node, for an engine with explicit events.
+    pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
+        let (model, mut scope) = self.node(node);
+        match model {
+            NodeModel::Switch(switch) => switch.fire(now, medium),
+            NodeModel::Host(host) => host.fire(now, &mut scope, medium),
+        }
+    }
+
+    /// The departures of one port of a switch up to and including `now`, for an engine with
+    /// explicit departures.
+    pub fn port_departs(&mut self, node: u32, port: u16, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Switch(switch) = &mut self.nodes[node as usize] {
+            switch.advance_port(port, now, medium);
+        }
+    }
+
+    /// One arrival at any node, for an engine with explicit events.
+    pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
+        let routing = Arc::clone(&self.routing);
+        let (model, mut scope) = self.node(node);
+        match model {
+            NodeModel::Switch(switch) => switch.arrive(&packet, input, &routing, medium),
+            NodeModel::Host(host) => host.arrive(&packet, &mut scope, medium),
+        }
+    }
+
+    /// Changes a node at an edge at `now`, for an engine with explicit events; whether it may have
+    /// something else to do now.
+    pub fn change(
+        &mut self,
+        node: u32,
+        now: u64,
+        change: &Change,
+        medium: &mut impl Medium,
+    ) -> bool {
+        let node = &mut self.nodes[node as usize];
+        change_node(node, (&self.context, &self.routing), (now, change), medium)
+    }
+
+    /// Changes a node at an edge, with the links that a visit offers.
+    pub(crate) fn change_in_visit(
+        &mut self,
+        node: u32,
+        change: &Change,
+        visit: &mut Visit<'_, Packet>,
+    ) -> bool {
+        let now = visit.end();
+        let watcher = &mut self.watcher;
+        let mut links = Links { visit, watcher };
+        let node = &mut self.nodes[node as usize];
+        change_node(
+            node,
+            (&self.context, &self.routing),
+            (now, change),
+            &mut links,
+        )
+    }
+}
+
+fn change_node<M: Medium>(
+    node: &mut NodeModel,
+    (context, routing): (&Context, &Routing),
+    (now, change): (u64, &Change),
+    medium: &mut M,
+) -> bool {
+    match node {
+        NodeModel::Switch(switch) => match *change {
+            Change::Down(port, losses) => switch.link_down(port, losses, now, medium),
+            Change::Up(port) => switch.link_up(port, now, medium),
+            Change::Rate(port, serialisation, whole) => {
+                switch.set_serialisation(port, (serialisation, whole), now, medium);
+            }
+            Change::Watch(spec) => return switch.watch(&spec, now, medium),
+            Change::StormBegins | Change::StormEnds => {}
+            Change::Hold(port) => switch.hold(port),
+            Change::Reroute(port) => switch.reroute(port, routing, now, medium),
+            Change::Darken(port, losses) => switch.darken(port, losses, now),
+            Change::Join(port, far, guard) => switch.join(port, &far, (guard, now), medium),
+        },
+        NodeModel::Host(host) => match *change {
+            Change::Down(_, losses) => host.nic.link_down(losses, now),
+            Change::Up(_) => host.nic.link_up(&context.nic, now, medium),
+            Change::Rate(_, serialisation, whole) => {
+                let transmitter = host.nic.transmitter_mut();
+                transmitter.set_serialisation(serialisation, whole, now);
+            }
+            Change::StormBegins => host.nic.begin_storm(now, medium),
+            Change::StormEnds => host.nic.end_storm(now, medium),
+            // Watchdogs and optical switches have to do with switches alone.
+            Change::Watch(_)
+            | Change::Hold(_)
+            | Change::Reroute(_)
+            | Change::Darken(..)
+            | Change::Join(..) => {}
+        },
+    }
+    true
+}

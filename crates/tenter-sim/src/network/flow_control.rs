@@ -1,0 +1,134 @@
+//! What flow control takes from the links: delays, headroom, lookahead.
+
+use tenter_endpoint::NicClasses;
+use tenter_net::headroom::{PausedLink, Senders, incoming};
+use tenter_net::{FLOW_CONTROL_BYTES, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_topology::CableEnd;
+use tenter_units::Time;
+
+use super::context::Context;
+
+impl Context {
+    /// Whether any node of the fabric may send MAC control frames or flow-control packets.
+    fn may_send_control(&self) -> bool {
+        let lossless = self.switches.any_class(|class| class.lossless.is_some());
+        let nic = self.nic.receive_buffer.as_ref();
+        let notices = self.switches.usual.load_balancing.sends_notices();
+        self.credit.is_some()
+            || self.signals.is_some()
+            || notices
+            || lossless
+            || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+    }
+
+    /// The classes of what a NIC sends.
+    pub(crate) fn nic_classes(&self, node: u32) -> NicClasses {
+        let class = |class| self.class_on_wire(class);
+        let data = self.addresses[node as usize].class();
+        let of_jobs = self.ranks_on(node).iter();
+        let all_data = of_jobs.fold(0_u8, |bits, here| {
+            bits | 1 << self.data_class(here.job, node)
+        });
+        let only = all_data.is_power_of_two().then(|| all_data.ilog2() as u8);
+        // Pauses go between a NIC and its leaf.
+        let leaf = self.switch(self.topology.neighbour(node, 0).node);
+        let lossless = leaf.classes.iter();
+        let lossless = lossless.filter(|class| class.lossless.is_some());
+        NicClasses {
+            data: only.unwrap_or_else(|| class(data)),
+            all_data,
+            control: class(self.nic.control_class.unwrap_or(data)),
+            notification: class(self.nic.notification.map_or(data, |spec| spec.class)),
+            lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
+        }
+    }
+
+    /// The class that a class's packets carry: where it shares the queue of another, that one's
+    /// number, so that switches, pauses and NICs speak of the same.
+    fn class_on_wire(&self, class: u8) -> u8 {
+        let classes = &self.switches.usual;
+        let queue = classes.queue_of_class()[usize::from(class)];
+        classes.classes[usize::from(queue)].class
+    }
+
+    /// The class in which a host sends the data of a job.
+    pub(crate) fn data_class(&self, job: u16, host: u32) -> u8 {
+        let own = self.jobs[usize::from(job)].job.class;
+        let of_host = || self.addresses[host as usize].class();
+        self.class_on_wire(own.unwrap_or_else(of_host))
+    }
+
+    /// From the end of a pause frame sent through a port to the instant from which the other end
+    /// obeys: the cable, and the response time. The same of a flow-control packet.
+    pub(crate) fn mac_latency(&self, node: u32, port: u16) -> u64 {
+        let delay = self.topology.cable(node, port).delay;
+        self.mac_latency_over(CableEnd { node, port }, delay)
+    }
+
+    /// The same where the way to the other end takes so long.
+    pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> u64 {
+        let obey = || {
+            let rate = self.topology.cable(from.node, from.port).rate;
+            self.switches.response_time(rate)
+        };
+        let acts = self.credit.as_ref().map_or_else(obey, |spec| spec.delay);
+        delay.ps() + acts.ps()
+    }
+
+    /// How long after a circuit has come up frames may be sent from one end of it, so that pauses
+    /// of the other end, which are said first, have acted before.
+    pub(crate) fn circuit_guard(&self, from: CableEnd, to: CableEnd, delay: Time) -> u64 {
+        if !self.may_send_control() {
+            return 0;
+        }
+        let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
+        let each = self.serialisation(to.node, to.port).of(wire_bytes, 0).0;
+        let classes = self.switch(to.node).classes.len() as u64;
+        // Departures come before arrivals of the same instant, and fractions of a picosecond count.
+        let rest = self.mac_latency_over(from, delay) + 2;
+        (each.ps() + 1) * classes + rest
+    }
+
+    /// The shortest time in which a MAC control frame or a flow-control packet acts on another
+    /// node, if there are any.
+    pub(crate) fn pause_lookahead(&self) -> Option<u64> {
+        let wire_bytes = match self.credit {
+            // Notices are longer, and take the same delay.
+            Some(_) => u32::from(FLOW_CONTROL_BYTES),
+            None => u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES,
+        };
+        let nodes = (0..).zip(&self.topology.nodes);
+        let ports =
+            nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
+        let times = ports.map(|(node, port)| {
+            let from = CableEnd { node, port };
+            let circuits = self.topology.optics.possible(from);
+            let shortest = circuits.map(|(_, delay)| self.mac_latency_over(from, delay));
+            let latency = shortest.fold(self.mac_latency(node, port), u64::min);
+            self.serialisation(node, port).of(wire_bytes, 0).0.ps() + latency
+        });
+        times.min().filter(|_| self.may_send_control())
+    }
+
+    /// Which ports of a switch lead to hosts.
+    pub(crate) fn leads_to_hosts(&self, node: u32) -> Vec<bool> {
+        let peers = self.topology.neighbours(node);
+        peers.map(|peer| self.topology.is_host(peer.node)).collect()
+    }
+
+    /// The headroom of each port and class of a switch.
+    pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
+        let senders = Senders {
+            frame_bytes: self.nic.longest_frame_bytes(),
+            transmit_latency: self.nic.transmit_latency,
+            fast_ppm: self.nic.clock_offset_max_ppm,
+        };
+        let classes = &self.switch(node).classes;
+        let of_link = |link: PausedLink| {
+            let lossless = classes.iter().map(|class| class.lossless.as_ref());
+            lossless.map(move |class| class.map_or(0, |class| class.headroom.bytes(&link)))
+        };
+        let links = incoming((&self.topology, &self.switches), node, &senders);
+        links.flat_map(of_link).collect()
+    }
+}

@@ -1,0 +1,508 @@
+//! A host: a NIC, and the ranks that post to it.
+
+mod carried;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
+use tenter_engine::Stream;
+use tenter_net::{Medium, Packet, PacketKind};
+use tenter_workload::flow_workload::Sender;
+use tenter_workload::{Destination, Transfer, split};
+
+use super::context::Context;
+use super::jobs::RankHere;
+use super::partition_records::{FlowKey, PartitionRecords};
+use super::scale_up_port::ScaleUpPort;
+use super::schedules::{Peers, Schedules};
+
+/// What a host waits for; the order is that of events at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Timer {
+    /// A rank (its number on this host) starts its job's collective.
+    Start(u16),
+    /// A rank may post a transfer.
+    Release(u16, u32),
+    /// The first transfer of an NPU into the scale-up domain is through.
+    Carried(u16),
+    /// The end of the NPU's first that is under way there arrives.
+    Confirmed(u16),
+    /// A flow of a rank's open loop arrives.
+    Arrive(u16),
+}
+
+/// So many messages of a stream wait in a queue pair at most. More would be of no consequence
+/// before they are sent, and where nothing is sent any more they would fill the memory.
+const STREAM_BACKLOG_MAX: usize = 4_096;
+
+/// For how long queue pairs take no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Full {
+    ForNow,
+    ForEver,
+}
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) nic: Nic,
+    timers: BinaryHeap<Reverse<(u64, Timer)>>,
+    /// Ranks here that have not started their collective yet, and when they will.
+    not_started: Vec<(u16, u64)>,
+    /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
+    /// here, transfer).
+    waiting: BTreeMap<(u16, u32), u32>,
+    /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
+    start_skew: Box<[Stream]>,
+    /// Where the ranks here with an open loop of flows stand.
+    open_loops: Vec<OpenLoop>,
+    /// What is under way within the scale-up domain, NPU by NPU; made when something first is.
+    pub(crate) scale_up: Box<[ScaleUpPort]>,
+}
+
+/// An open loop of flows of a rank.
+#[derive(Debug)]
+struct OpenLoop {
+    /// The rank's number on this host.
+    number: u16,
+    /// When it started, in ps.
+    start: u64,
+    sender: Sender,
+    /// The flow that arrives next.
+    next: u32,
+}
+
+/// What a host needs of its environment while it handles one thing.
+pub(crate) struct HostScope<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) schedules: &'a Schedules,
+    pub(crate) partition_records: &'a mut PartitionRecords,
+}
+
+impl<'a> HostScope<'a> {
+    fn peers(&self) -> Peers<'a> {
+        Peers {
+            context: self.context,
+            schedules: self.schedules,
+        }
+    }
+}
+
+impl Host {
+    pub(crate) fn new(nic: Nic, start_skew: Box<[Stream]>) -> Host {
+        Host {
+            nic,
+            timers: BinaryHeap::new(),
+            not_started: Vec::new(),
+            waiting: BTreeMap::new(),
+            start_skew,
+            open_loops: Vec::new(),
+            scale_up: Box::default(),
+        }
+    }
+
+    /// Its NIC.
+    pub fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
+    /// Lets the ranks of `job` here, if there are any, start the collective that begins at `now`;
+    /// returns when the first of them does.
+    pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
+        let skew_max = context.nic.start_skew_max.ps();
+        let begin = now + context.nic.start_up.ps() + context.nic.step_delay.ps();
+        let mut first: Option<u64> = None;
+        for (number, here) in context.ranks_on(self.nic.host()).iter().enumerate() {
+            if here.job != job {
+                continue;
+            }
+            let skew = self
+                .start_skew
+                .get_mut(number)
+                .map_or(0, |stream| stream.below(skew_max + 1));
+            let start = begin + skew;
+            self.timers
+                .push(Reverse((start, Timer::Start(number as u16))));
+            self.not_started.push((number as u16, start));
+            first = Some(first.map_or(start, |first| first.min(start)));
+        }
+        first
+    }
+
+    /// Forgets what had arrived in the collective before: the next one counts anew.
+    pub(crate) fn reset(&mut self, context: &Context, job: u16) {
+        let ranks = context.ranks_on(self.nic.host());
+        for here in ranks.iter().filter(|here| here.job == job) {
+            let slots = context.jobs[usize::from(job)]
+                .pairs
+                .receive_slots(here.rank);
+            let base = here.receive_base as usize;
+            self.nic.reset_delivered(base..base + slots);
+        }
+        self.waiting
+            .retain(|(number, _), _| ranks[usize::from(*number)].job != job);
+        // A late rank with nothing to send may not have started when all was over.
+        self.not_started
+            .retain(|(number, _)| ranks[usize::from(*number)].job != job);
+        self.timers.retain(|Reverse((_, timer))| match timer {
+            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
+                ranks[usize::from(*number)].job != job
+            }
+            Timer::Carried(_) | Timer::Confirmed(_) => true,
+        });
+    }
+
+    /// When the next frame can leave, given that it is `now`.
+    #[inline]
+    pub fn next_departure(&self, now: u64) -> Option<u64> {
+        self.nic.next_departure(now)
+    }
+
+    /// When the next timer fires.
+    #[inline]
+    pub fn next_timer(&self) -> Option<u64> {
+        let own = self.timers.peek().map(|&Reverse((at, _))| at);
+        match (own, self.nic.next_timer()) {
+            (Some(own), Some(nic)) => Some(own.min(nic)),
+            (own, nic) => own.or(nic),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn arrive(
+        &mut self,
+        packet: &Packet,
+        scope: &mut HostScope<'_>,
+        medium: &mut impl Medium,
+    ) {
+        if packet.kind == PacketKind::ScaleUp {
+            self.take_carried(packet, scope);
+            return;
+        }
+        let peers = scope.peers();
+        let done = &mut scope.partition_records.done;
+        let delivery = self
+            .nic
+            .arrive(&scope.context.nic, packet, &peers, medium, done);
+        self.book(delivery, scope);
+    }
+
+    /// Books what the NIC has finished.
+    #[inline]
+    fn book(&mut self, delivery: Option<Delivery>, scope: &mut HostScope<'_>) {
+        if let Some(delivery) = delivery {
+            self.deliver(&delivery, scope);
+            while let Some(delivery) = self.nic.next_delivery() {
+                self.deliver(&delivery, scope);
+            }
+        } else if !scope.partition_records.done.is_empty() {
+            self.go_on_with_flows(scope);
+            scope.partition_records.book_done();
+        }
+    }
+
+    /// Fires the one timer that is due at `now` and first in order: the workload's before the
+    /// NIC's.
+    #[inline(never)]
+    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>, medium: &mut impl Medium) {
+        match self.timers.peek() {
+            Some(&Reverse((at, timer))) if at <= now => {
+                self.timers.pop();
+                match timer {
+                    Timer::Start(number) => {
+                        self.not_started.retain(|(other, _)| *other != number);
+                        self.post_initial(number, now, scope);
+                    }
+                    Timer::Release(number, id) => self.post(number, id, now, scope),
+                    Timer::Carried(npu) => self.send_carried(npu, now, scope, medium),
+                    Timer::Confirmed(npu) => self.confirm_carried(npu, now, scope),
+                    Timer::Arrive(number) => self.flow_arrives(number, now, scope),
+                }
+            }
+            _ => {
+                let peers = scope.peers();
+                let done = &mut scope.partition_records.done;
+                let delivery = self.nic.fire(&scope.context.nic, now, &peers, medium, done);
+                self.book(delivery, scope);
+            }
+        }
+    }
+
+    fn post_initial(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+        let RankHere { job, rank, .. } =
+            scope.context.ranks_on(self.nic.host())[usize::from(number)];
+        let mut ids = Vec::new();
+        let schedule = scope.schedules.of(job);
+        let flows = schedule.flow_workload();
+        if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
+            if flows.sends(rank) {
+                self.open_loops.push(OpenLoop {
+                    number,
+                    start: now,
+                    sender: Sender::default(),
+                    next: 0,
+                });
+                self.plan_arrival(self.open_loops.len() - 1, now, scope);
+            }
+            return;
+        }
+        schedule.initial(rank, &mut ids);
+        for id in ids {
+            let flows = schedule.flow_workload();
+            if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
+                scope.context.progress.arrived(usize::from(job), now);
+            } else {
+                self.post(number, id, now, scope);
+            }
+        }
+    }
+
+    /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
+    /// plans the one that follows it whatever arrives. A stream whose queue pair takes no more of
+    /// its messages leaves one out, and none follows once the queue pair has given up.
+    fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+        let context = scope.context;
+        let here = context.ranks_on(self.nic.host())[usize::from(number)];
+        let transfer = scope.schedules.of(here.job).transfer(id);
+        let follows = scope.schedules.of(here.job).followed_by(id);
+        if context.is_carried(usize::from(here.job), &transfer) {
+            self.carry(number, id, now, scope);
+        } else if let Some((_, wait)) = follows
+            && let Some(full) = self.is_backed_up(here, &transfer, context)
+        {
+            if full == Full::ForNow {
+                self.set_timer(now + wait.ps(), Timer::Release(number, id));
+            }
+            return;
+        } else {
+            self.post_to_nic((here, id), &transfer, now, scope);
+        }
+        if let Some((next, wait)) = follows {
+            self.set_timer(now + wait.ps(), Timer::Release(number, next));
+        }
+    }
+
+    /// Whether a stream's queue pairs take none of its messages.
+    fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
+        let plan = &context.jobs[usize::from(here.job)];
+        let slot = plan.pairs.find_for(transfer)?;
+        let first = plan.places[here.rank as usize].send_base + slot.index;
+        let mut slots = first..first + u32::from(plan.job.queue_pairs);
+        if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
+            return Some(Full::ForEver);
+        }
+        let full = |slot| self.nic.unfinished_count(slot) >= STREAM_BACKLOG_MAX;
+        slots.any(full).then_some(Full::ForNow)
+    }
+
+    /// Whether a timer of a rank of the job runs here, or one of the scale-up domain.
+    pub(crate) fn has_timers_of(&self, context: &Context, job: usize) -> bool {
+        let ranks = context.ranks_on(self.nic.host());
+        self.timers.iter().any(|Reverse((_, timer))| match timer {
+            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
+                usize::from(ranks[usize::from(*number)].job) == job
+            }
+            Timer::Carried(_) | Timer::Confirmed(_) => true,
+        })
+    }
+
+    pub(crate) fn set_timer(&mut self, at: u64, timer: Timer) {
+        self.timers.push(Reverse((at, timer)));
+    }
+
+    /// Posts a transfer of a rank here to its queue pairs.
+    fn post_to_nic(
+        &mut self,
+        (here, id): (RankHere, u32),
+        transfer: &Transfer,
+        now: u64,
+        scope: &HostScope<'_>,
+    ) {
+        let context = scope.context;
+        let plan = &context.jobs[usize::from(here.job)];
+        let slot = plan
+            .pairs
+            .find_for(transfer)
+            .expect("every way of a schedule has queue pairs");
+        let queue_pairs = plan.job.queue_pairs;
+        for index in 0..queue_pairs {
+            let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
+            if !self.nic.is_open(send) {
+                let peer = peer(context, here.job, transfer, slot.receive_slot, index);
+                let class = context.data_class(here.job, self.nic.host());
+                self.nic.open(&context.nic, send, (peer, class), now);
+            }
+            let key = FlowKey {
+                job: here.job,
+                queue_pair: index,
+                transfer: id,
+            };
+            let request = WorkRequest {
+                tag: key.pack(),
+                group: scope.schedules.turn(here.job),
+                bytes: split::share(transfer.bytes, queue_pairs, index),
+                posted: now,
+            };
+            self.nic.post(&context.nic, send, request);
+        }
+    }
+
+    /// A queue pair has delivered its share of a transfer.
+    #[inline(never)]
+    fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
+        let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
+        let plan = &scope.context.jobs[usize::from(here.job)];
+        let local = delivery.slot - here.receive_base;
+        let source = plan.pairs.source_of(here.rank, local);
+        let way = Destination {
+            dst: here.rank,
+            lane: source.lane,
+        };
+        let schedule = scope.schedules.of(here.job);
+        let id = schedule
+            .nth(source.rank, way, plan.job.queue_pair_scope, delivery.nth)
+            .expect("what arrives has been posted");
+        let key = FlowKey {
+            job: here.job,
+            queue_pair: source.queue_pair,
+            transfer: id,
+        };
+        let turn = scope.schedules.turn(here.job);
+        let is_flow = plan.flow_workload().is_some();
+        scope.partition_records.delivered(key, turn, delivery);
+        scope
+            .partition_records
+            .marked(key, turn, self.nic.take_marks(delivery.slot));
+        // A flow releases another once it is acknowledged.
+        if is_flow {
+            return;
+        }
+        let first = delivery.slot - u32::from(source.queue_pair);
+        let whole = (first..first + u32::from(plan.job.queue_pairs))
+            .all(|slot| self.nic.delivered(slot) > delivery.nth);
+        if whole {
+            self.release(number, id, delivery.at, scope);
+            scope
+                .context
+                .progress
+                .arrived(usize::from(here.job), delivery.at);
+        }
+    }
+
+    /// Posts what has waited for transfer `id`, or starts the delay until it may be posted.
+    pub(crate) fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
+        let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
+        let schedule = scope.schedules.of(job);
+        let mut released = std::mem::take(&mut scope.partition_records.released);
+        released.clear();
+        schedule.released_by(id, &mut released);
+        let delay = scope.context.nic.step_delay.ps();
+        for &next in &released {
+            let dependencies = schedule.dependencies(next);
+            if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
+                continue;
+            }
+            let start = self.not_started.iter().find(|(late, _)| *late == number);
+            match start {
+                None if delay == 0 => self.post(number, next, now, scope),
+                // A rank passes nothing on before it has started; at the same instant the start
+                // comes first.
+                _ => {
+                    let at = (now + delay).max(start.map_or(0, |&(_, at)| at));
+                    self.timers
+                        .push(Reverse((at, Timer::Release(number, next))));
+                }
+            }
+        }
+        scope.partition_records.released = released;
+    }
+
+    /// In workloads of flows, starts what follows those that have just been acknowledged.
+    #[inline(never)]
+    fn go_on_with_flows(&mut self, scope: &HostScope<'_>) {
+        for done in &scope.partition_records.done {
+            let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
+            if scope.context.jobs[usize::from(job)]
+                .flow_workload()
+                .is_some()
+            {
+                self.flow_is_over((job, transfer), done.at, scope);
+            }
+        }
+    }
+
+    /// The flow that a rank's open loop has planned arrives, and the next is planned.
+    fn flow_arrives(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+        let mut loops = self.open_loops.iter();
+        let Some(index) = loops.position(|open| open.number == number) else {
+            return;
+        };
+        let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
+        scope.context.progress.started(usize::from(job));
+        self.post(number, self.open_loops[index].next, now, scope);
+        self.plan_arrival(index, now, scope);
+    }
+
+    /// Plans the next arrival of an open loop, or says that there is none.
+    fn plan_arrival(&mut self, index: usize, now: u64, scope: &HostScope<'_>) {
+        let open = &mut self.open_loops[index];
+        let number = open.number;
+        let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
+        let flows = scope.schedules.of(here.job).flow_workload();
+        let next = flows.and_then(|flows| flows.next_arrival(here.rank, &mut open.sender));
+        match next {
+            Some((after, id)) => {
+                open.next = id;
+                let at = open.start.saturating_add(after.ps());
+                self.set_timer(at, Timer::Arrive(number));
+            }
+            None => scope.context.progress.arrived(usize::from(here.job), now),
+        }
+    }
+
+    /// Starts the flow that follows one in its slot, or says that the slot is done.
+    pub(crate) fn flow_is_over(&mut self, (job, id): (u16, u32), now: u64, scope: &HostScope<'_>) {
+        let context = scope.context;
+        let Some(flows) = scope.schedules.of(job).flow_workload() else {
+            return;
+        };
+        let sender = scope.schedules.of(job).transfer(id).src;
+        let number = context.number_of(self.nic.host(), (job, sender));
+        let start = now + context.nic.step_delay.ps();
+        let next = flows.next_in_slot(id, context.elapsed(job, start));
+        match (next, number) {
+            (Some(next), Some(number)) if start == now => {
+                self.post(number, next, start, scope);
+            }
+            (Some(next), Some(number)) => {
+                self.set_timer(start, Timer::Release(number, next));
+            }
+            _ => context.progress.arrived(usize::from(job), now),
+        }
+    }
+
+    /// Counts one of the arrivals a transfer waits for; whether it was the last.
+    fn last_dependency(&mut self, number: u16, id: u32, dependencies: u32) -> bool {
+        let left = self.waiting.entry((number, id)).or_insert(dependencies);
+        *left -= 1;
+        let last = *left == 0;
+        if last {
+            self.waiting.remove(&(number, id));
+        }
+        last
+    }
+}
+
+/// The other end of the queue pairs a transfer takes.
+fn peer(context: &Context, job: u16, transfer: &Transfer, slot: u32, queue_pair: u16) -> SendPeer {
+    let plan = &context.jobs[usize::from(job)];
+    let destination = plan.job.hosts[transfer.dst as usize];
+    let lane = transfer.way(plan.job.queue_pair_scope).lane;
+    let base = plan.places[transfer.dst as usize].receive_base;
+    SendPeer {
+        destination,
+        slot: base + slot + u32::from(queue_pair),
+        hash: context.hash(job, (transfer.src, transfer.dst), lane, queue_pair),
+    }
+}

@@ -1,0 +1,146 @@
+//! Transfers between the NPUs of a host, which pass its scale-up domain and no NIC.
+//!
+//! An NPU puts its transfers into the domain one after the other, at its rate; the end of each is
+//! at the other NPU a latency later, whatever else arrives there.
+
+use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
+use tenter_net::{Medium, Packet, PacketKind};
+
+use super::super::partition_records::FlowKey;
+use super::super::scale_up_port::{Carried, ScaleUpPort};
+use super::{Host, HostScope, Timer};
+
+impl Host {
+    /// Puts a transfer into the domain.
+    pub(crate) fn carry(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+        let context = scope.context;
+        let Some(domain) = context.scale_up else {
+            return;
+        };
+        let here = context.ranks_on(self.nic.host())[usize::from(number)];
+        let bytes = scope.schedules.of(here.job).transfer(id).bytes;
+        if self.scale_up.is_empty() {
+            let ports = (0..context.npus_per_nic).map(|_| ScaleUpPort::default());
+            self.scale_up = ports.collect();
+        }
+        let port = &mut self.scale_up[usize::from(here.npu)];
+        let start = now.max(port.free_at);
+        port.free_at = start.saturating_add(domain.time_of(bytes).ps());
+        port.sending.push_back(Carried {
+            number,
+            id,
+            posted: now,
+            first_sent: start,
+        });
+        let end = port.free_at;
+        self.set_timer(end, Timer::Carried(here.npu));
+    }
+
+    /// The end of the first transfer of an NPU goes into the domain at `now`.
+    pub(crate) fn send_carried(
+        &mut self,
+        npu: u16,
+        now: u64,
+        scope: &HostScope<'_>,
+        medium: &mut impl Medium,
+    ) {
+        let context = scope.context;
+        let port = self.scale_up.get_mut(usize::from(npu));
+        let (Some(domain), Some(port)) = (context.scale_up, port) else {
+            return;
+        };
+        let Some(carried) = port.sending.pop_front() else {
+            return;
+        };
+        port.under_way.push_back(carried);
+        let from = self.nic.host();
+        let job = context.ranks_on(from)[usize::from(carried.number)].job;
+        let transfer = scope.schedules.of(job).transfer(carried.id);
+        let to = context.jobs[usize::from(job)].job.hosts[transfer.dst as usize];
+        let at = now + domain.latency.ps();
+        let packet = Packet {
+            at,
+            queue_pair: u32::from(job),
+            sequence: carried.id,
+            destination: to,
+            hash: 0,
+            sent: 0,
+            frame_bytes: 0,
+            kind: PacketKind::ScaleUp,
+            flags: 0,
+        };
+        medium.send(context.domain_output(from, to, domain), at, &packet);
+        self.set_timer(at, Timer::Confirmed(npu));
+    }
+
+    /// The end of a transfer has come out of the domain.
+    pub(crate) fn take_carried(&mut self, packet: &Packet, scope: &mut HostScope<'_>) {
+        let context = scope.context;
+        let (job, id) = (packet.queue_pair as u16, packet.sequence);
+        let receiver = scope.schedules.of(job).transfer(id).dst;
+        let number = context.number_of(self.nic.host(), (job, receiver));
+        let number = number.expect("it was sent to a rank here");
+        let turn = scope.schedules.turn(job);
+        for queue_pair in 0..context.jobs[usize::from(job)].job.queue_pairs {
+            let key = FlowKey {
+                job,
+                queue_pair,
+                transfer: id,
+            };
+            let delivery = Delivery {
+                slot: 0,
+                nth: 0,
+                at: packet.at,
+                accepted_frames: 0,
+                accepted_bytes: 0,
+                latency_min: 0,
+                latency_max: 0,
+                latency_sum: 0,
+            };
+            scope.partition_records.delivered(key, turn, &delivery);
+        }
+        // A flow releases another once it is acknowledged.
+        if context.jobs[usize::from(job)].flow_workload().is_some() {
+            return;
+        }
+        self.release(number, id, packet.at, scope);
+        context.progress.arrived(usize::from(job), packet.at);
+    }
+
+    /// The end of the NPU's first transfer that is under way arrives at `now`.
+    pub(crate) fn confirm_carried(&mut self, npu: u16, now: u64, scope: &mut HostScope<'_>) {
+        let Some(port) = self.scale_up.get_mut(usize::from(npu)) else {
+            return;
+        };
+        let Some(carried) = port.under_way.pop_front() else {
+            return;
+        };
+        let context = scope.context;
+        let job = context.ranks_on(self.nic.host())[usize::from(carried.number)].job;
+        let group = scope.schedules.turn(job);
+        for queue_pair in 0..context.jobs[usize::from(job)].job.queue_pairs {
+            let key = FlowKey {
+                job,
+                queue_pair,
+                transfer: carried.id,
+            };
+            scope.partition_records.acknowledged(&Acknowledged {
+                slot: 0,
+                request: WorkRequest {
+                    tag: key.pack(),
+                    group,
+                    bytes: 0,
+                    posted: carried.posted,
+                },
+                first_sent: carried.first_sent,
+                at: now,
+                sent_frames: 0,
+                sent_bytes: 0,
+                retransmitted_frames: 0,
+            });
+        }
+        if context.jobs[usize::from(job)].flow_workload().is_some() {
+            self.flow_is_over((job, carried.id), now, scope);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Where links lead, and how long they take.
+
+use tenter_engine::{Output, Stream};
+use tenter_net::FarEnd;
+use tenter_plan::unloaded;
+use tenter_topology::CableEnd;
+use tenter_units::{Rate, SerialisationTime, Time};
+
+use super::context::Context;
+
+impl Context {
+    /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
+    /// their own behind those of data.
+    pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
+        let (part, node) = self.homes[end.node as usize];
+        let ports = self.topology.nodes[end.node as usize].ports.len() as u16;
+        [end.port, ports + end.port].map(|input| Output { part, node, input })
+    }
+
+    /// Latency of the link behind a port, from the wire to the other end's event list, and whether
+    /// frames arrive there whole.
+    pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
+        let cable = self.topology.cable(node, port);
+        let peer = self.topology.neighbour(node, port).node;
+        self.link_to((node, port), peer, cable.delay)
+    }
+
+    /// The same of a link with a propagation delay that leads to another node.
+    pub(crate) fn link_to(&self, (node, port): (u32, u16), peer: u32, delay: Time) -> (Time, bool) {
+        let leave = if self.topology.is_host(node) {
+            self.nic.transmit_latency
+        } else {
+            self.switch(node).egress_latency
+        };
+        let enter = if self.topology.is_host(peer) {
+            self.nic.receive_latency
+        } else {
+            self.switch(peer).ingress_latency
+        };
+        let rate = self.topology.cable(node, port).rate;
+        (leave + delay + enter, self.arrives_whole_at(peer, rate))
+    }
+
+    /// All links that may begin at a port, by their latency and whether frames arrive whole: one,
+    /// and those of every circuit that an optical switch may give it.
+    pub(super) fn possible_links(
+        &self,
+        node: u32,
+        port: u16,
+    ) -> impl Iterator<Item = (Time, bool)> + '_ {
+        let possible = self.topology.optics.possible(CableEnd { node, port });
+        let circuits =
+            possible.map(move |(peer, delay)| self.link_to((node, port), peer.node, delay));
+        std::iter::once(self.link(node, port)).chain(circuits)
+    }
+
+    /// Whether frames of this rate arrive whole at a node.
+    pub(crate) fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
+        self.topology.is_host(peer) || self.switches.take_whole(&self.topology, peer, rate)
+    }
+
+    /// What a port of a switch leads to when it is joined with another by a circuit.
+    pub(crate) fn far_end(&self, from: CableEnd, to: CableEnd, delay: Time) -> FarEnd {
+        let [output, mac_output] = self.inputs_of(to);
+        let (latency, arrives_whole) = self.link_to((from.node, from.port), to.node, delay);
+        FarEnd {
+            output,
+            latency,
+            arrives_whole,
+            mac_output,
+            mac_latency: self.mac_latency_over(from, delay),
+        }
+    }
+
+    pub(crate) fn serialisation(&self, node: u32, port: u16) -> SerialisationTime {
+        self.serialisation_at(node, self.topology.cable(node, port).rate)
+    }
+
+    /// What bytes take at a port of a node that sends at a rate, by the node's clock.
+    pub(crate) fn serialisation_at(&self, node: u32, rate: Rate) -> SerialisationTime {
+        rate.serialisation(self.clock_offset_ppm(node))
+    }
+
+    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured
+    /// by.
+    fn clock_offset_ppm(&self, node: u32) -> i32 {
+        let most = self.nic.clock_offset_max_ppm;
+        if most == 0 || !self.topology.is_host(node) {
+            return 0;
+        }
+        let name = &self.topology.nodes[node as usize].name;
+        let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
+        (drawn as u32).cast_signed() - most.cast_signed()
+    }
+
+    /// From the first bit of a frame at a host to its last at another, on a path that takes the
+    /// first choice everywhere and that nobody else uses.
+    fn frame_time(&self, from: u32, to: u32, frame_bytes: u32) -> Time {
+        let first = CableEnd {
+            node: from,
+            port: 0,
+        };
+        let rest = self.routing.path(&self.topology, from, to);
+        let ends = std::iter::once(first).chain(rest);
+        let links = ends.map(|end| {
+            let (latency, stores) = self.link(end.node, end.port);
+            let rate = self.topology.cable(end.node, end.port).rate;
+            unloaded::Link {
+                rate,
+                latency,
+                stores,
+            }
+        });
+        unloaded::frame_time(&links.collect::<Vec<_>>(), frame_bytes)
+    }
+
+    /// From the first bit of a full packet to the last of its acknowledgement, while nothing else
+    /// is sent.
+    pub(crate) fn round_trip(&self, from: u32, to: u32) -> Time {
+        let data = self.nic.longest_frame_bytes();
+        let answer = u32::from(tenter_net::ACK_FRAME_BYTES);
+        self.frame_time(from, to, data) + self.frame_time(to, from, answer)
+    }
+}

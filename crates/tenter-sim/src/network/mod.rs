@@ -1,0 +1,41 @@
+//! The network of a trial: its nodes, who is where, and what moves time in it.
+//!
+//! ```text
+//!   jobs, schedules ─▶ context ─▶ links, lookahead ─▶ host, nodes ─▶ fabric ─▶ driver ─▶ build
+//! ```
+//!
+//! Each file knows only those before it.
+
+mod build;
+mod change;
+mod context;
+mod control_links;
+mod driver;
+mod fabric;
+mod flow_control;
+mod host;
+mod jobs;
+mod links;
+mod lookahead;
+mod nodes;
+mod partition_records;
+mod queue_log;
+mod scale_up_port;
+mod scheduled;
+mod schedules;
+mod unloaded;
+mod watch;
+
+pub use build::{build, check, fabric};
+pub use change::Change;
+pub use context::Context;
+pub use driver::{Driver, DriverStats, WindowedDriver};
+pub use fabric::{Fabric, NodeModel};
+pub use host::Host;
+pub(crate) use jobs::JobPlan;
+pub use jobs::JobProgress;
+pub use lookahead::lookahead;
+pub(crate) use partition_records::{AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords};
+pub use queue_log::QueueLog;
+pub(crate) use unloaded::Remembered;
+pub use watch::{PortChanges, Unwatched, WatchLog, WatchTarget, Watcher};

@@ -1,0 +1,218 @@
+//! The nodes of the network, made from what the context says of them.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use tenter_endpoint::Nic;
+use tenter_engine::{Output, Stream, mix64};
+use tenter_net::impairment::{ImpairmentSpec, TesterRule};
+use tenter_net::{
+    Headers, MacControl, Packet, Sender, SignalMode, SignalWiring, Switch, Transmitter,
+};
+use tenter_plan::{LinkImpairment, RulePlan};
+use tenter_topology::CableEnd;
+
+use super::context::Context;
+use super::fabric::NodeModel;
+use super::host::Host;
+use super::jobs::RankHere;
+
+/// Reads senders out of the queue pairs that packets belong to.
+#[derive(Debug)]
+pub(crate) struct PacketHeaders(pub(crate) Arc<Context>);
+
+impl Headers for PacketHeaders {
+    fn sender(&self, packet: &Packet) -> Sender {
+        let path = self.0.reply_path(packet.destination, packet.queue_pair);
+        Sender {
+            host: path.destination,
+            hash: path.hash,
+            slot: path.slot,
+        }
+    }
+}
+
+impl Context {
+    pub(super) fn transmitter(
+        &self,
+        (node, port): (u32, u16),
+        output: Output,
+        mac_output: Output,
+    ) -> Transmitter {
+        let mac = MacControl {
+            output: mac_output,
+            latency: self.mac_latency(node, port),
+            xoff_frames: 0,
+            xon_frames: 0,
+        };
+        let mut transmitter = Transmitter::new(
+            (node, port),
+            output,
+            self.serialisation(node, port),
+            self.link(node, port),
+            mac,
+        );
+        if let Some(telemetry) = &self.telemetry
+            && !self.topology.is_host(node)
+        {
+            transmitter.write_telemetry(telemetry.clone());
+        }
+        let sender = CableEnd { node, port };
+        if let Some(found) = self.impairments.iter().find(|of| of.sender == sender) {
+            let name = self.topology.port_name(node, port);
+            let stream = Stream::new(self.seed, &name, "impairment");
+            transmitter.impair(self.impairment(found), stream);
+        }
+        transmitter
+    }
+
+    fn impairment(&self, plan: &LinkImpairment) -> ImpairmentSpec {
+        let rule = |rule: &RulePlan| TesterRule {
+            kinds: rule.kinds,
+            hashes: rule.from.map(|from| self.hashes_from(from)),
+            destination: rule.to,
+            strikes: rule.strikes,
+            action: rule.action,
+        };
+        ImpairmentSpec {
+            frame_loss: plan.frame_loss,
+            bit_errors: plan.bit_errors,
+            rules: plan.rules.iter().map(rule).collect(),
+        }
+    }
+
+    pub(super) fn node(
+        self: &Arc<Context>,
+        node: u32,
+        transmitters: Vec<Transmitter>,
+    ) -> NodeModel {
+        if self.topology.is_host(node) {
+            let [transmitter] = transmitters.try_into().expect("a NIC has one port");
+            return NodeModel::Host(Box::new(self.host(node, transmitter)));
+        }
+        let index = node - self.topology.hosts as u32;
+        let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
+        let headrooms = self.headrooms(node);
+        let place = (node, index, seed);
+        let spec = self.switch(node);
+        let mut switch = match &self.scheduled {
+            Some(fabric) if !self.is_scheduled_leaf(node) => {
+                let spine = spec.of_spine(fabric.spec.indication);
+                Switch::new(place, &spine, transmitters, &Vec::new())
+            }
+            _ => Switch::new(place, spec, transmitters, &headrooms),
+        };
+        switch.stand_at(self.topology.tree_place(node));
+        switch.lead_to_hosts(self.leads_to_hosts(node));
+        if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
+            switch.spill(limit);
+        }
+        if let Some(spec) = &self.input_queued {
+            switch.queue_at_inputs(spec);
+        }
+        self.schedule(node, &mut switch);
+        self.give_credit(&mut switch);
+        self.give_signals(node, &mut switch);
+        self.give_headers(node, &mut switch);
+        NodeModel::Switch(Box::new(switch))
+    }
+
+    fn host(&self, node: u32, transmitter: Transmitter) -> Host {
+        let slots = self
+            .ranks_on(node)
+            .iter()
+            .fold((0, 0), |(send, receive), here| {
+                let pairs = &self.jobs[usize::from(here.job)].pairs;
+                (
+                    send + pairs.send_slots(here.rank),
+                    receive + pairs.receive_slots(here.rank),
+                )
+            });
+        let classes = self.nic_classes(node);
+        let line = self.topology.cable(node, 0).rate;
+        let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        if let Some(rates) = self.dma.get(node as usize) {
+            nic.limit_dma(&self.nic, rates, line);
+        }
+        if let Some(telemetry) = &self.telemetry {
+            nic.carry_telemetry(telemetry.clone());
+        }
+        self.give_nic_credit(node, &mut nic);
+        self.obey_signals(node, &mut nic);
+        Host::new(nic, self.start_skew(node))
+    }
+
+    /// For each rank on a host where the delays of its starts come from; none without skew. A
+    /// stream belongs to a NIC and a job (and the rank, where it is not the job's first there), so
+    /// a further job does not move another's delays.
+    fn start_skew(&self, node: u32) -> Box<[Stream]> {
+        if self.nic.start_skew_max.is_zero() {
+            return Box::default();
+        }
+        let nic = &self.topology.nodes[node as usize].name;
+        let stream = |here: &RankHere| {
+            let job = &self.jobs[usize::from(here.job)].job.name;
+            let mut purpose = format!("start-skew of {job}");
+            if !self.is_first_there(node, (here.job, here.rank)) {
+                let _ = write!(purpose, ", rank {}", here.rank);
+            }
+            Stream::new(self.seed, nic, &purpose)
+        };
+        self.ranks_on(node).iter().map(stream).collect()
+    }
+
+    /// Lets a switch send by credit, if the fabric does.
+    pub(crate) fn give_credit(&self, switch: &mut Switch) {
+        if let Some(spec) = &self.credit {
+            switch.work_by_credit(spec);
+        }
+    }
+
+    /// The same for the NIC of a host.
+    pub(crate) fn give_nic_credit(&self, host: u32, nic: &mut Nic) {
+        if let Some(spec) = &self.credit {
+            let leaf = self.switch(self.topology.neighbour(host, 0).node);
+            let classes = leaf.classes.iter();
+            let classes = classes.fold(0, |bits, class| bits | 1 << class.class);
+            nic.work_by_credit(spec, &self.nic, classes);
+        }
+    }
+
+    /// Lets a switch tell hosts of long queues, where its load balancer does.
+    pub(crate) fn give_headers(self: &Arc<Context>, node: u32, switch: &mut Switch) {
+        if self.switch(node).load_balancing.notifies_hosts().is_some() {
+            switch.notify_hosts(Arc::new(PacketHeaders(Arc::clone(self))));
+        }
+    }
+
+    /// Lets a switch that has to do with signals do so.
+    pub(crate) fn give_signals(self: &Arc<Context>, node: u32, switch: &mut Switch) {
+        let Some(spec) = &self.signals else {
+            return;
+        };
+        let peers = self.topology.neighbours(node).map(|peer| peer.node);
+        let hosts = peers.map(|peer| self.topology.is_host(peer).then_some(peer));
+        let hosts: Vec<Option<u32>> = hosts.collect();
+        if !spec.concerns(&hosts) {
+            return;
+        }
+        let quantum = |host: u32| {
+            let serialisation = self.topology.cable(host, 0).rate.serialisation(0);
+            serialisation.of(64, 0).0.ps()
+        };
+        let wiring = SignalWiring {
+            headers: Arc::new(PacketHeaders(Arc::clone(self))),
+            quantum_ps: (0..self.topology.hosts as u32).map(quantum).collect(),
+            hosts,
+        };
+        switch.signal_to_senders(spec, wiring);
+    }
+
+    /// Lets a NIC obey signals, if they are for NICs.
+    pub(crate) fn obey_signals(&self, node: u32, nic: &mut Nic) {
+        let mode = self.signals.as_ref().map(|spec| spec.mode);
+        if mode == Some(SignalMode::Nic) {
+            nic.obey_signals(&self.nic, self.topology.cable(node, 0).rate);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What one part has to report: both halves of each flow.
+
+use tenter_endpoint::{Acknowledged, Delivery, Marks};
+
+use super::jobs::JobPlan;
+
+/// One share of a transfer: what travels on one queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FlowKey {
+    pub(crate) job: u16,
+    pub(crate) queue_pair: u16,
+    pub(crate) transfer: u32,
+}
+
+impl FlowKey {
+    pub(crate) fn pack(self) -> u64 {
+        u64::from(self.job) << 48 | u64::from(self.queue_pair) << 32 | u64::from(self.transfer)
+    }
+
+    pub(crate) fn unpack(tag: u64) -> FlowKey {
+        FlowKey {
+            job: (tag >> 48) as u16,
+            queue_pair: (tag >> 32) as u16,
+            transfer: tag as u32,
+        }
+    }
+}
+
+/// The receiver's half of a flow. Latencies are in units of
+/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeliveredHalf {
+    pub(crate) key: FlowKey,
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+    pub(crate) latency_sum: u64,
+    pub(crate) latency_min: u32,
+    pub(crate) latency_max: u32,
+    pub(crate) frames: u32,
+    pub(crate) turn: u32,
+}
+
+/// The sender's half of a flow.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct AcknowledgedHalf {
+    pub(crate) key: FlowKey,
+    pub(crate) posted: u64,
+    pub(crate) first_sent: u64,
+    pub(crate) at: u64,
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    pub(crate) retransmitted_frames: u64,
+    pub(crate) turn: u32,
+}
+
+impl AcknowledgedHalf {
+    /// What flows that are received at the same instant are sorted by. Turns are numbered by
+    /// iteration, then by collective.
+    pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
+        let FlowKey {
+            job,
+            queue_pair,
+            transfer,
+        } = self.key;
+        (job, self.turn, transfer, queue_pair)
+    }
+}
+
+// There is one of each per flow, and all of some microseconds are looked up again when rows are
+// made of them.
+const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<AcknowledgedHalf>() == 64);
+
+/// The records of one part since they were last collected.
+#[derive(Debug, Default)]
+pub(crate) struct PartitionRecords {
+    /// Of each endless job the frame bytes accepted; its flows have no rows.
+    pub(crate) endless: Vec<Option<u64>>,
+    pub(crate) delivered: Vec<DeliveredHalf>,
+    pub(crate) acknowledged: Vec<AcknowledgedHalf>,
+    /// Marks of delivered flows and their turns, where there are any.
+    pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
+    /// Scratch space of [`Host`](crate::Host).
+    pub(crate) released: Vec<u32>,
+    /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
+    pub(crate) done: Vec<Acknowledged>,
+}
+
+impl PartitionRecords {
+    /// The records of a part of a network with these jobs.
+    pub(crate) fn new(jobs: &[JobPlan]) -> PartitionRecords {
+        PartitionRecords {
+            endless: jobs
+                .iter()
+                .map(|plan| plan.is_endless().then_some(0))
+                .collect(),
+            ..PartitionRecords::default()
+        }
+    }
+
+    pub(crate) fn delivered(&mut self, key: FlowKey, turn: u32, delivery: &Delivery) {
+        if let Some(bytes) = &mut self.endless[usize::from(key.job)] {
+            *bytes += delivery.accepted_bytes;
+            return;
+        }
+        self.delivered.push(DeliveredHalf {
+            key,
+            at: delivery.at,
+            bytes: delivery.accepted_bytes,
+            latency_sum: delivery.latency_sum,
+            latency_min: delivery.latency_min,
+            latency_max: delivery.latency_max,
+            frames: delivery.accepted_frames,
+            turn,
+        });
+    }
+
+    /// Books the marks of a flow that has just been delivered.
+    #[inline]
+    pub(crate) fn marked(&mut self, key: FlowKey, turn: u32, marks: Marks) {
+        if marks != Marks::default() && self.endless[usize::from(key.job)].is_none() {
+            self.marked.push((key, turn, marks));
+        }
+    }
+
+    /// Books the requests in `done`.
+    pub(crate) fn book_done(&mut self) {
+        while let Some(done) = self.done.pop() {
+            self.acknowledged(&done);
+        }
+    }
+
+    pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
+        let key = FlowKey::unpack(done.request.tag);
+        let turn = done.request.group;
+        if self.endless[usize::from(key.job)].is_some() {
+            return;
+        }
+        self.acknowledged.push(AcknowledgedHalf {
+            key,
+            posted: done.request.posted,
+            first_sent: done.first_sent,
+            at: done.at,
+            frames: done.sent_frames,
+            bytes: done.sent_bytes,
+            retransmitted_frames: done.retransmitted_frames,
+            turn,
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Queues recorded change by change, at the ports that a scenario names.
+//!
+//! A port tells of its frames in the order of time, so what waits in a queue is the sum of what was
+//! queued and has not left. A frame that finds its queue empty and the wire free is never queued.
+
+use std::collections::BTreeMap;
+
+use tenter_net::{Event, EventKind};
+use tenter_plan::QueueChanges;
+use tenter_record::QueueChangeRow;
+use tenter_units::Time;
+
+use super::watch::{PortChanges, Watcher};
+
+/// What one part of a network records.
+#[derive(Clone, Debug, Default)]
+pub struct QueueLog {
+    ports: BTreeMap<(u32, u16), PortLog>,
+    limit: u64,
+    /// The first and the last instant of which changes are kept, in ps.
+    span: (u64, u64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct PortLog {
+    waiting: [u64; tenter_net::CLASSES],
+    rows: Vec<QueueChangeRow>,
+    /// Whether what waited at the beginning of the span is among the rows.
+    has_begun: bool,
+    omitted: u64,
+}
+
+impl QueueLog {
+    pub(crate) fn new(plan: &QueueChanges) -> QueueLog {
+        let ports = plan.ports.iter();
+        QueueLog {
+            ports: ports.map(|&place| (place, PortLog::default())).collect(),
+            limit: plan.limit,
+            span: (plan.from.ps(), plan.to.map_or(u64::MAX, Time::ps)),
+        }
+    }
+}
+
+impl PortLog {
+    /// Notes what waits at the beginning of the span.
+    fn begin(&mut self, (node, port): (u32, u16), at: u64) {
+        for (class, &queue_bytes) in (0..).zip(&self.waiting) {
+            if queue_bytes > 0 {
+                self.rows.push(QueueChangeRow {
+                    time: Time::from_ps(at),
+                    node,
+                    port,
+                    class,
+                    queue_bytes,
+                });
+            }
+        }
+    }
+}
+
+impl Watcher for QueueLog {
+    const WATCHED: bool = true;
+
+    fn note(&mut self, event: Event) {
+        let place = (event.node, event.port);
+        let Some(port) = self.ports.get_mut(&place) else {
+            return;
+        };
+        if event.packet.kind.is_mac_control() {
+            return;
+        }
+        let frame = u64::from(event.packet.frame_bytes);
+        if event.at >= self.span.0 && !std::mem::replace(&mut port.has_begun, true) {
+            port.begin(place, self.span.0);
+        }
+        let waiting = &mut port.waiting[usize::from(event.packet.class())];
+        match event.kind {
+            EventKind::Queued => *waiting += frame,
+            // What was not queued passes, or is lost, while nothing waits.
+            EventKind::Sent | EventKind::Lost | EventKind::Rerouted if *waiting > 0 => {
+                *waiting -= frame;
+            }
+            _ => return,
+        }
+        if event.at < self.span.0 || event.at > self.span.1 {
+            return;
+        }
+        if port.rows.len() as u64 >= self.limit {
+            port.omitted += 1;
+            return;
+        }
+        port.rows.push(QueueChangeRow {
+            time: Time::from_ps(event.at),
+            node: event.node,
+            port: event.port,
+            class: u16::from(event.packet.class()),
+            queue_bytes: *waiting,
+        });
+    }
+
+    fn queue_changes(&self) -> Vec<PortChanges<'_>> {
+        let ports = self.ports.iter();
+        ports
+            .map(|(&place, port)| PortChanges {
+                place,
+                rows: &port.rows,
+                omitted: port.omitted,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,23 @@
+//! What an NPU has under way into its scale-up domain.
+
+use std::collections::VecDeque;
+
+/// What an NPU has under way into its domain.
+#[derive(Debug, Default)]
+pub(crate) struct ScaleUpPort {
+    pub(super) free_at: u64,
+    /// Transfers whose end has not been sent, in the order in which they are.
+    pub(super) sending: VecDeque<Carried>,
+    /// Transfers whose end is under way.
+    pub(super) under_way: VecDeque<Carried>,
+}
+
+/// A transfer within a domain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    /// The rank's number on its host.
+    pub(super) number: u16,
+    pub(super) id: u32,
+    pub(super) posted: u64,
+    pub(super) first_sent: u64,
+}

@@ -1,0 +1,70 @@
+//! The schedules that jobs run now, and who is at the other end of their queue pairs.
+
+use std::sync::Arc;
+
+use tenter_endpoint::{Directory, ReplyPath};
+use tenter_workload::{Destination, Schedule, split};
+
+use super::context::Context;
+
+/// Who is at the other end of each queue pair, and what it sends now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peers<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) schedules: &'a Schedules,
+}
+
+impl Directory for Peers<'_> {
+    fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
+        self.context.reply_path(host, slot)
+    }
+
+    fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64> {
+        let (_, here) = self.context.rank_of_slot(host, slot);
+        let plan = &self.context.jobs[usize::from(here.job)];
+        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let way = Destination {
+            dst: here.rank,
+            lane: source.lane,
+        };
+        let schedule = self.schedules.of(here.job);
+        let id = schedule.nth(source.rank, way, plan.job.queue_pair_scope, nth)?;
+        let (bytes, queue_pairs) = (schedule.transfer(id).bytes, plan.job.queue_pairs);
+        Some(split::share(bytes, queue_pairs, source.queue_pair))
+    }
+}
+
+/// The schedule each job runs now; every part has its own copy, changed at edges.
+#[derive(Clone, Default)]
+pub(crate) struct Schedules(Vec<Option<(u32, Arc<dyn Schedule>)>>);
+
+impl std::fmt::Debug for Schedules {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_list()
+            .entries(self.0.iter().map(|now| now.as_ref().map(|n| n.0)))
+            .finish()
+    }
+}
+
+impl Schedules {
+    pub(crate) fn set(&mut self, job: usize, turn: u32, schedule: Arc<dyn Schedule>) {
+        self.0.resize_with(self.0.len().max(job + 1), || None);
+        self.0[job] = Some((turn, schedule));
+    }
+
+    pub(crate) fn of(&self, job: u16) -> &dyn Schedule {
+        &*self.running(job).1
+    }
+
+    /// Which of the job's collectives runs.
+    pub(crate) fn turn(&self, job: u16) -> u32 {
+        self.running(job).0
+    }
+
+    fn running(&self, job: u16) -> &(u32, Arc<dyn Schedule>) {
+        self.0[usize::from(job)]
+            .as_ref()
+            .expect("packets move only while a collective runs")
+    }
+}

@@ -1,0 +1,290 @@
+//! What ports, queues and switches have counted, as the rows of their tables.
+
+use tenter_endpoint::Nic;
+use tenter_net::{
+    CLASSES, FLOW_CONTROL_BYTES, LaneBuffer, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter,
+    WIRE_OVERHEAD_BYTES,
+};
+use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
+use tenter_units::Time;
+
+use crate::network::{Context, Driver, JobPlan, NodeModel};
+
+use super::credit;
+use super::hash_paths;
+use super::notices;
+use super::signals;
+
+/// Adds the rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
+pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
+    let context = driver.context();
+    let span = active_span(context, ended);
+    let queue_pairs = hash_paths::queue_pairs(driver);
+    for (node, model) in driver.nodes() {
+        for port in 0..context.topology.nodes[node as usize].ports.len() as u16 {
+            let (mut row, queues) = match model {
+                NodeModel::Host(host) => nic_port(host.nic(), ended),
+                NodeModel::Switch(switch) => switch_port(switch, port, ended),
+            };
+            name(&mut row, context, node, port);
+            let transmitter = match model {
+                NodeModel::Host(host) => host.nic().transmitter(),
+                NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
+            };
+            let notices = match model {
+                NodeModel::Host(_) => 0,
+                NodeModel::Switch(switch) => switch.notices(port).0,
+            };
+            let updates = credit::updates(model, port).0;
+            add_wire_bytes(&mut row, transmitter, (notices, updates));
+            let losses = transmitter.losses();
+            row.lost_frames = losses.frames;
+            row.lost_bytes = losses.bytes;
+            row.lost_pause_frames = losses.pauses;
+            for queue in &queues {
+                add_queue(&mut row, queue);
+            }
+            let last_end = match model {
+                NodeModel::Host(host) => host.nic().last_end(),
+                NodeModel::Switch(_) => transmitter.last_end(),
+            };
+            let unsent_ps = last_end.saturating_sub(ended) + transmitter.cut_short();
+            row.utilisation = utilisation(&row, unsent_ps, span);
+            let hashed = queue_pairs.as_ref();
+            row.queue_pairs = hashed.map(|counts| counts[node as usize][usize::from(port)]);
+            let telling = queues.into_iter().filter(says_something);
+            let named = telling.map(|queue| QueueRow {
+                node,
+                node_name: row.node_name.clone(),
+                port,
+                peer_name: row.peer_name.clone(),
+                ..queue
+            });
+            counts.queues.extend(named);
+            counts.ports.push(row);
+        }
+        if let NodeModel::Switch(switch) = model {
+            let name = context.topology.nodes[node as usize].name.clone();
+            counts.switches.push(SwitchRow {
+                node,
+                node_name: name,
+                ..switch_row(switch)
+            });
+        }
+    }
+    counts.signals = signals::of_switches(driver);
+    counts.reactions = signals::reactions(driver, ended);
+}
+
+/// From the start of the first job to `ended` ps.
+pub(crate) fn active_span(context: &Context, ended: u64) -> Time {
+    let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
+    let started = running.filter_map(JobPlan::own_start).min().unwrap_or(0);
+    Time::from_ps(ended.saturating_sub(started))
+}
+
+fn name(row: &mut PortRow, context: &Context, node: u32, port: u16) {
+    let topology = &context.topology;
+    let peer = topology.neighbour(node, port).node;
+    row.node = node;
+    row.node_name
+        .clone_from(&topology.nodes[node as usize].name);
+    row.port = port;
+    row.peer_name
+        .clone_from(&topology.nodes[peer as usize].name);
+    row.rate_gbps = topology.cable(node, port).rate.bits_per_second() as f64 / 1e9;
+}
+
+/// The port of a NIC, and each of its classes.
+fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
+    let (tx_frames, tx_bytes) = nic.transmitter().sent();
+    let counters = nic.counters();
+    let (buffer, _) = nic.receive_buffer().unwrap_or_default();
+    let port = PortRow {
+        tx_frames,
+        tx_bytes,
+        rx_frames: counters.received_frames,
+        rx_bytes: counters.received_bytes,
+        rx_dropped_frames: buffer.dropped_frames,
+        rx_dropped_bytes: buffer.dropped_bytes,
+        rx_high_water_bytes: buffer.high_water_bytes,
+        tx_cnp_frames: counters.np_cnp_sent,
+        rx_cnp_frames: counters.rp_cnp_handled,
+        first_xoff: nic.first_xoff().map(Time::from_ps),
+        ..PortRow::default()
+    };
+    let queue = |class: u8| {
+        let (tx_xoff_frames, tx_xon_frames) = nic.pauses_sent(class);
+        QueueRow {
+            class: u16::from(class),
+            lossless: nic.is_lossless(class) || nic.credit(class).is_some(),
+            tx_xoff_frames,
+            tx_xon_frames,
+            pausing: Time::from_ps(nic.pausing(class, ended)),
+            ..of_lane(nic.input_buffer(class), obeyed(nic.paused(class, ended)))
+        }
+    };
+    (port, (0..CLASSES as u8).map(queue).collect())
+}
+
+/// A port of a switch, and each class that has a queue there.
+fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueRow>) {
+    let port = &switch.ports()[usize::from(number)];
+    let counters = port.counters();
+    let (rx_frames, rx_bytes) = switch.received(number);
+    let row = PortRow {
+        tx_frames: counters.sent_frames,
+        tx_bytes: counters.sent_bytes,
+        rx_frames,
+        rx_bytes,
+        dropped_frames: counters.dropped_frames,
+        dropped_bytes: counters.dropped_bytes,
+        queue_high_water_bytes: counters.queue_high_water_bytes,
+        unsent_frames: counters.unsent_frames,
+        unsent_bytes: counters.unsent_bytes,
+        watchdog_storms: port.storms(),
+        watchdog_dropped_frames: counters.watchdog_frames,
+        watchdog_dropped_bytes: counters.watchdog_bytes,
+        first_xoff: port.first_xoff().map(Time::from_ps),
+        ..PortRow::default()
+    };
+    let queue = |(index, &class): (usize, &u8)| {
+        let counters = port.queue_counters(index);
+        let ingress = switch.ingress(number, index, ended);
+        let held = switch.held_pauses(number, class);
+        QueueRow {
+            class: u16::from(class),
+            lossless: switch.is_lossless(index) || port.credit(index).is_some(),
+            dropped_frames: counters.dropped_frames,
+            dropped_bytes: counters.dropped_bytes,
+            marked_frames: counters.marked_frames,
+            queue_high_water_bytes: port.queue_high_water_bytes(index),
+            tx_xoff_frames: ingress.xoff_frames + held + switch.signalled_pauses(number, class),
+            tx_xon_frames: ingress.xon_frames.saturating_sub(held),
+            pausing: Time::from_ps(ingress.paused),
+            headroom_bytes: ingress.headroom_bytes,
+            headroom_high_water_bytes: ingress.headroom_high_water_bytes,
+            ..of_lane(
+                switch.input_buffer(number, index),
+                obeyed(port.paused(index, ended)),
+            )
+        }
+    };
+    let queues = switch.classes().iter().enumerate().map(queue);
+    (row, queues.collect())
+}
+
+/// What a class has been told by the other end.
+fn obeyed((record, paused): (PauseRecord, u64)) -> QueueRow {
+    QueueRow {
+        rx_xoff_frames: record.xoff_frames,
+        rx_xon_frames: record.xon_frames,
+        paused: Time::from_ps(paused),
+        ..QueueRow::default()
+    }
+}
+
+/// The same with what the input buffer of the class has been through, where there is one.
+fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
+    match buffer {
+        None => row,
+        Some(buffer) => QueueRow {
+            input_buffer_bytes: buffer.capacity_bytes(),
+            input_high_water_bytes: buffer.high_water_bytes(),
+            tx_flow_control_packets: buffer.updates(),
+            ..row
+        },
+    }
+}
+
+/// What frames of each kind took on the wire.
+fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, (notices, updates): (u64, u64)) {
+    let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
+    let (data_frames, data_bytes) = transmitter.sent_data();
+    let (control_frames, control_bytes) = transmitter.sent_control();
+    let mac = transmitter.mac();
+    let pauses = mac.xoff_frames + mac.xon_frames + notices;
+    port.tx_data_wire_bytes = on_wire(data_frames, data_bytes);
+    port.tx_control_wire_bytes = on_wire(control_frames, control_bytes);
+    port.tx_pause_wire_bytes = on_wire(pauses, pauses * u64::from(PAUSE_FRAME_BYTES))
+        + updates * u64::from(FLOW_CONTROL_BYTES);
+}
+
+/// What a port counts for each class alone.
+fn add_queue(port: &mut PortRow, queue: &QueueRow) {
+    port.marked_frames += queue.marked_frames;
+    port.tx_xoff_frames += queue.tx_xoff_frames;
+    port.tx_xon_frames += queue.tx_xon_frames;
+    port.rx_xoff_frames += queue.rx_xoff_frames;
+    port.rx_xon_frames += queue.rx_xon_frames;
+    port.paused += queue.paused;
+    port.pausing += queue.pausing;
+}
+
+fn says_something(row: &QueueRow) -> bool {
+    let pauses = [row.rx_xoff_frames, row.rx_xon_frames];
+    let told = [row.tx_xoff_frames, row.tx_xon_frames];
+    let lost = [row.dropped_frames, row.marked_frames];
+    let waited = [row.queue_high_water_bytes, row.headroom_high_water_bytes];
+    let by_credit = [row.input_high_water_bytes, row.tx_flow_control_packets];
+    [pauses, told, lost, waited, by_credit] != [[0; 2]; 5]
+}
+
+fn switch_row(switch: &Switch) -> SwitchRow {
+    let limited: Vec<(u32, u64, u64)> = (0..)
+        .zip(switch.pools())
+        .filter_map(|(index, pool)| Some((index, pool.size_bytes?, pool.high_water_bytes?)))
+        .collect();
+    let sum = |bytes: &dyn Fn(&(u32, u64, u64)) -> u64| {
+        (!limited.is_empty()).then(|| limited.iter().map(bytes).sum())
+    };
+    let percent = |(_, size, used): &(u32, u64, u64)| 100.0 * *used as f64 / (*size).max(1) as f64;
+    // From the last: of several that are equally full the first is named.
+    let fullest = limited.iter().rev();
+    let fullest = fullest.max_by(|a, b| percent(a).total_cmp(&percent(b)));
+    let mut row = SwitchRow {
+        pools: switch.pools().count() as u32,
+        pool_bytes: sum(&|pool| pool.1),
+        pool_high_water_bytes: sum(&|pool| pool.2),
+        fullest_pool: fullest.map(|pool| pool.0),
+        fullest_pool_percent: fullest.map(percent),
+        shared_bytes: switch.pools().map(|pool| pool.used_bytes).sum(),
+        notice_frames: notices::of_switch(switch).0 + switch.host_notices(),
+        flow_moves: switch.moves(),
+        ..SwitchRow::default()
+    };
+    if let Some(leaf) = switch.leaf_record() {
+        row.voq_high_water_bytes = Some(leaf.voq_high_water_bytes);
+        row.voqs_high_water_bytes = Some(leaf.voqs_high_water_bytes);
+        row.credits = Some(leaf.credits);
+        row.reorder_high_water_packets = Some(leaf.reorder_high_water);
+        row.reassembly_lost_frames = Some(leaf.given_up.0);
+    }
+    for (number, port) in (0..).zip(switch.ports()) {
+        for queue in 0..switch.classes().len() {
+            let counters = port.queue_counters(queue);
+            let ingress = switch.ingress(number, queue, 0);
+            row.headroom_bytes += ingress.headroom_bytes;
+            row.headroom_high_water_bytes += ingress.headroom_high_water_bytes;
+            row.dropped_frames += counters.dropped_frames;
+            row.dropped_bytes += counters.dropped_bytes;
+            row.marked_frames += counters.marked_frames;
+            if switch.is_lossless(queue) {
+                row.lossless_dropped_frames += counters.dropped_frames;
+            }
+        }
+    }
+    row
+}
+
+/// Share of the span in which the port was sending, preamble and gap included.
+fn utilisation(row: &PortRow, unsent_ps: u64, span: Time) -> f64 {
+    if span.is_zero() {
+        return 0.0;
+    }
+    let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
+    // A frame counts from its beginning, but the last may not have been sent to its end.
+    let sending = wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9);
+    let sending = sending - Time::from_ps(unsent_ps).as_s();
+    sending.max(0.0) / span.as_s()
+}

@@ -1,0 +1,426 @@
+//! The books of a run: flows put together from their two halves, and tallies per collective.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tenter_endpoint::Marks;
+use tenter_net::SENT_UNIT_PS;
+use tenter_record::{Digest, FlowRow};
+use tenter_units::Time;
+use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
+
+use crate::network::{AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords};
+
+use super::flow_tally::FlowTally;
+use super::ideal_ratio;
+
+/// What is known of one collective.
+pub(crate) struct Tally {
+    schedule: Arc<dyn Schedule>,
+    /// What the flows would take on a full mesh; without those of single flows once all are booked.
+    mesh: Option<FullMesh>,
+    /// Whether a scale-up domain carries some of the transfers.
+    pub(crate) is_carried: bool,
+    /// What all of them together would.
+    pub(crate) ideal: Time,
+    /// For every flow that carries anything its completion time over the ideal one.
+    pub(crate) ideal_ratios: Vec<f64>,
+    pub(crate) start: u64,
+    pub(crate) end: Option<u64>,
+    /// Completion time of every flow, in the order in which they were booked.
+    pub(crate) completion_times: Vec<Time>,
+    /// Frames sent and accepted by the flows that are booked, so that their difference is what was
+    /// lost or discarded, and never what is under way.
+    pub(crate) sent_frames: u64,
+    pub(crate) accepted_frames: u64,
+    /// Sum of the latencies of these frames, in units of [`SENT_UNIT_PS`].
+    latency_sum: u128,
+    /// Whether no frame was under way for longer than it can tell.
+    latency_is_known: bool,
+    pub(crate) retransmitted_frames: u64,
+    /// Frame bytes sent and accepted by the flows that are booked.
+    pub(crate) sent_bytes: u64,
+    pub(crate) accepted_bytes: u64,
+    /// Payload of these flows, whether or not all of it has arrived.
+    pub(crate) payload_bytes: u64,
+    flows: usize,
+    /// What is kept instead where the flows are those of a workload.
+    pub(crate) flow_work: Option<Box<FlowTally>>,
+    /// For each flow (transfer times queue pairs, plus queue pair) its place in
+    /// [`FlowTable::waiting`].
+    places: Vec<u32>,
+}
+
+impl Tally {
+    /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any,
+    /// or when that of some of them is not known.
+    pub(crate) fn latency_avg(&self) -> Option<Time> {
+        let sum = self.latency_sum * u128::from(SENT_UNIT_PS);
+        let mean = sum.checked_div(u128::from(self.accepted_frames))?;
+        self.latency_is_known.then(|| Time::from_ps(mean as u64))
+    }
+}
+
+/// The books.
+pub(crate) struct FlowTable {
+    /// Per job, and per turn that has begun.
+    pub(crate) tallies: Vec<Vec<Tally>>,
+    /// Per job the frame bytes accepted of flows that arrived whole.
+    pub(crate) received_bytes: Vec<u64>,
+    /// Receivers' halves whose acknowledgement is still under way, and which places are free.
+    waiting: Vec<DeliveredHalf>,
+    free: Vec<u32>,
+    /// Marks of those that have any, with their turn.
+    marks: BTreeMap<(FlowKey, u32), Marks>,
+    /// Senders' halves of flows that are complete and not booked.
+    acknowledged: Vec<AcknowledgedHalf>,
+    /// Scratch space: those flows in the order in which they are booked, and rows made of them.
+    order: Vec<Complete>,
+    rows: Vec<FlowRow>,
+    /// That of all rows.
+    pub(crate) digest: Digest,
+    flows_booked: u64,
+    /// Flows of jobs under test that have arrived, and all that there will be.
+    judged_flows_done: u64,
+    flows_total: u64,
+    last_event: u64,
+}
+
+/// Where the halves of a complete flow are.
+#[derive(Clone, Copy, Debug)]
+struct Complete {
+    received: u64,
+    /// Where in [`FlowTable::waiting`].
+    place: u32,
+    /// Where in [`FlowTable::acknowledged`].
+    index: u32,
+}
+
+/// So many rows are made before the sink takes them: they stay in the cache.
+const ROWS_AT_ONCE: usize = 128;
+
+impl FlowTable {
+    /// # Errors
+    /// When a collective cannot be run by its ranks.
+    pub(crate) fn new(context: &Context) -> Result<FlowTable, WorkloadError> {
+        let mut flows_total = 0;
+        for plan in context.jobs.iter().filter(|plan| !plan.job.background) {
+            let rounds = u64::from(plan.job.warm_up) + u64::from(plan.job.iterations);
+            for schedule in plan.job.schedules()? {
+                // Of as many as fit into some time nobody knows the number.
+                let timed = plan.flow_workload();
+                if timed.is_some_and(|workload| workload.flows.is_none()) {
+                    continue;
+                }
+                flows_total +=
+                    u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs) * rounds;
+            }
+        }
+        Ok(FlowTable {
+            tallies: context.jobs.iter().map(|_| Vec::new()).collect(),
+            received_bytes: vec![0; context.jobs.len()],
+            waiting: Vec::new(),
+            free: Vec::new(),
+            marks: BTreeMap::new(),
+            acknowledged: Vec::new(),
+            order: Vec::new(),
+            rows: Vec::new(),
+            digest: Digest::new(),
+            flows_booked: 0,
+            judged_flows_done: 0,
+            flows_total,
+            last_event: 0,
+        })
+    }
+
+    pub(crate) fn begin(
+        &mut self,
+        context: &Context,
+        (job, at): (usize, u64),
+        schedule: Arc<dyn Schedule>,
+    ) {
+        let flow_work = schedule.flow_workload();
+        let flow_work = flow_work.map(|flows| Box::new(FlowTally::new(&flows.workload().sizes)));
+        let queue_pairs = usize::from(context.jobs[job].job.queue_pairs);
+        let carried = Cell::new(false);
+        let (mesh, flows) = if flow_work.is_some() {
+            (None, 0)
+        } else {
+            let is_carried = |transfer: &Transfer| {
+                let is_carried = context.is_carried(job, transfer);
+                carried.set(carried.get() || is_carried);
+                is_carried
+            };
+            let mesh = FullMesh::new(&*schedule, &context.nics_of(job), is_carried);
+            let flows = schedule.transfer_count() as usize * queue_pairs;
+            (Some(mesh), flows)
+        };
+        self.tallies[job].push(Tally {
+            schedule,
+            flow_work,
+            ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
+            mesh,
+            is_carried: carried.get(),
+            ideal_ratios: Vec::with_capacity(flows),
+            start: at,
+            end: None,
+            completion_times: Vec::with_capacity(flows),
+            sent_frames: 0,
+            accepted_frames: 0,
+            latency_sum: 0,
+            latency_is_known: true,
+            retransmitted_frames: 0,
+            sent_bytes: 0,
+            accepted_bytes: 0,
+            payload_bytes: 0,
+            flows,
+            places: vec![0; flows],
+        });
+    }
+
+    /// Whether every flow of the job that was ever posted has been booked.
+    pub(crate) fn is_settled(&self, job: usize) -> bool {
+        let mut tallies = self.tallies[job].iter();
+        tallies.all(|tally| match tally.flow_work {
+            Some(_) => tally.end.is_some(),
+            None => tally.completion_times.len() == tally.flows,
+        })
+    }
+
+    pub(crate) fn end(&mut self, job: usize, turn: usize, at: u64) {
+        self.tallies[job][turn].end = Some(at);
+        self.last_event = self.last_event.max(at);
+    }
+
+    /// Takes what the receivers of one part have recorded.
+    pub(crate) fn take_delivered(
+        &mut self,
+        context: &Context,
+        partition_records: &mut PartitionRecords,
+    ) {
+        for (sum, bytes) in self
+            .received_bytes
+            .iter_mut()
+            .zip(&mut partition_records.endless)
+        {
+            *sum += bytes.as_mut().map_or(0, std::mem::take);
+        }
+        for half in partition_records.delivered.drain(..) {
+            self.last_event = self.last_event.max(half.at);
+            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
+            self.received_bytes[usize::from(half.key.job)] += half.bytes;
+            let judged = !context.jobs[usize::from(half.key.job)].job.background;
+            self.judged_flows_done += u64::from(judged);
+            let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
+            if place as usize == self.waiting.len() {
+                self.waiting.push(half);
+            } else {
+                self.waiting[place as usize] = half;
+            }
+            match &mut tally.flow_work {
+                Some(flows) => {
+                    flows.places.insert(half.key.transfer, place);
+                }
+                None => tally.places[context.flow_index(half.key)] = place,
+            }
+        }
+        let marked = partition_records.marked.drain(..);
+        self.marks
+            .extend(marked.map(|(key, turn, marks)| ((key, turn), marks)));
+    }
+
+    /// Takes what the senders of one part have recorded, after [`FlowTable::take_delivered`] for
+    /// every part: what is acknowledged has been delivered.
+    pub(crate) fn take_acknowledged(&mut self, partition_records: &mut PartitionRecords) {
+        if self.acknowledged.is_empty() {
+            std::mem::swap(&mut self.acknowledged, &mut partition_records.acknowledged);
+        } else {
+            self.acknowledged
+                .append(&mut partition_records.acknowledged);
+        }
+    }
+
+    /// Books all complete flows and hands their rows to `take`, in an order that does not depend on
+    /// threads.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn book<E>(
+        &mut self,
+        context: &Context,
+        mut take: impl FnMut(&[FlowRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.put_in_order(context);
+        let order = std::mem::take(&mut self.order);
+        let mut rows = std::mem::take(&mut self.rows);
+        for flows in order.chunks(ROWS_AT_ONCE) {
+            self.touch(flows);
+            rows.clear();
+            rows.extend(flows.iter().map(|flow| self.book_one(context, flow)));
+            self.digest.add_rows(&rows);
+            take(&rows)?;
+        }
+        self.order = order;
+        self.rows = rows;
+        self.acknowledged.clear();
+        Ok(())
+    }
+
+    /// Reads one word of both halves of some flows. The reads do not wait for each other, as those
+    /// of the rows that are made then would.
+    fn touch(&self, flows: &[Complete]) {
+        let seen = flows.iter().fold(0, |seen, flow| {
+            let sent = &self.acknowledged[flow.index as usize];
+            seen ^ sent.at ^ self.waiting[flow.place as usize].at
+        });
+        std::hint::black_box(seen);
+    }
+
+    /// Finds the halves of all complete flows and sorts them. Each loop reads one thing from
+    /// memory, so that the reads of one flow need not wait for those of another.
+    fn put_in_order(&mut self, context: &Context) {
+        self.order.clear();
+        for (index, half) in (0..).zip(&self.acknowledged) {
+            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let place = match &mut tally.flow_work {
+                None => tally.places[context.flow_index(half.key)],
+                Some(flows) => flows
+                    .places
+                    .remove(&half.key.transfer)
+                    .expect("what is acknowledged has been delivered"),
+            };
+            self.order.push(Complete {
+                received: 0,
+                place,
+                index,
+            });
+        }
+        for flow in &mut self.order {
+            flow.received = self.waiting[flow.place as usize].at;
+        }
+        // What decides when flows are received at the same instant is seldom needed and lies
+        // elsewhere.
+        let rest = |flow: &Complete| self.acknowledged[flow.index as usize].order();
+        self.order.sort_unstable_by(|a, b| {
+            let received = a.received.cmp(&b.received);
+            received.then_with(|| rest(a).cmp(&rest(b)))
+        });
+    }
+
+    fn book_one(&mut self, context: &Context, flow: &Complete) -> FlowRow {
+        let sent = &self.acknowledged[flow.index as usize];
+        let received = &self.waiting[flow.place as usize];
+        self.free.push(flow.place);
+        self.last_event = self.last_event.max(sent.at);
+        let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
+        let transfer = tally.schedule.transfer(sent.key.transfer);
+        let marks = self.marks.remove(&(sent.key, sent.turn));
+        tally.latency_is_known &= !may_wrap(sent, received);
+        let row = flow_row(
+            context,
+            &transfer,
+            (sent, received),
+            marks.unwrap_or_default(),
+        );
+        let fct = row.fct();
+        self.flows_booked += 1;
+        tally.sent_frames += row.tx_frames;
+        tally.accepted_frames += row.rx_frames;
+        tally.latency_sum += u128::from(received.latency_sum);
+        tally.sent_bytes += row.tx_bytes;
+        tally.accepted_bytes += row.rx_bytes;
+        tally.payload_bytes += row.payload_bytes;
+        tally.retransmitted_frames += row.retransmitted_frames;
+        if let Some(flows) = &mut tally.flow_work {
+            let way = tally.schedule.flow_workload();
+            let way = way.map_or(0, |schedule| schedule.way_index(sent.key.transfer));
+            let unloaded = &context.jobs[usize::from(sent.key.job)].unloaded;
+            let path = (unloaded, &context.nic);
+            let alone = flows.remembered.time(path, way, row.payload_bytes);
+            flows.add(row.payload_bytes, fct, alone);
+            return row;
+        }
+        tally.completion_times.push(fct);
+        let mesh = tally.mesh.as_ref();
+        let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
+        let ideal = mesh.map(|mesh| mesh.of(&transfer));
+        let ratio = ideal.and_then(|ideal| ideal_ratio::ratio(fct, ideal));
+        tally.ideal_ratios.extend(ratio);
+        if tally.completion_times.len() == tally.flows {
+            tally.places = Vec::new();
+            tally.mesh = None;
+        }
+        row
+    }
+
+    /// Flows that have a row: both halves of them are known.
+    pub(crate) fn flows_booked(&self) -> u64 {
+        self.flows_booked
+    }
+
+    /// Of the flows of jobs under test, how many have arrived and how many there are.
+    pub(crate) fn judged_flows(&self) -> (u64, u64) {
+        (self.judged_flows_done, self.flows_total)
+    }
+
+    /// When the last thing that matters to a flow happened, in ps.
+    pub(crate) fn last_event(&self) -> u64 {
+        self.last_event
+    }
+}
+
+/// Whether packets of a flow may have been under way for longer than the time that they carry can
+/// tell: nothing then says how long they were.
+fn may_wrap(sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
+    received.at.saturating_sub(sent.first_sent) / SENT_UNIT_PS >= u64::from(u32::MAX)
+}
+
+fn flow_row(
+    context: &Context,
+    transfer: &Transfer,
+    (sent, received): (&AcknowledgedHalf, &DeliveredHalf),
+    marks: Marks,
+) -> FlowRow {
+    let FlowKey {
+        job,
+        queue_pair,
+        transfer: id,
+    } = sent.key;
+    let plan = &context.jobs[usize::from(job)];
+    let turn = plan.turn(sent.turn);
+    let lane = transfer.way(plan.job.queue_pair_scope).lane;
+    let ranks = (transfer.src, transfer.dst);
+    let frames = u64::from(received.frames);
+    let is_known = !may_wrap(sent, received);
+    let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
+    FlowRow {
+        job: u32::from(job),
+        collective: turn.index,
+        iteration: turn.iteration,
+        chunk: transfer.chunk,
+        step: transfer.step,
+        transfer: id,
+        queue_pair,
+        src_rank: transfer.src,
+        dst_rank: transfer.dst,
+        src_host: plan.job.hosts[transfer.src as usize],
+        dst_host: plan.job.hosts[transfer.dst as usize],
+        udp_source_port: context.udp_source_port(job, ranks, lane, queue_pair),
+        payload_bytes: split::share(transfer.bytes, plan.job.queue_pairs, queue_pair),
+        posted: Time::from_ps(sent.posted),
+        first_sent: Time::from_ps(sent.first_sent),
+        received: Time::from_ps(received.at),
+        acknowledged: Time::from_ps(sent.at),
+        tx_frames: sent.frames,
+        tx_bytes: sent.bytes,
+        rx_frames: frames,
+        rx_bytes: received.bytes,
+        retransmitted_frames: sent.retransmitted_frames,
+        rx_marked_frames: u64::from(marks.frames),
+        cnp_frames: u64::from(marks.notifications),
+        latency_min: latency(u64::from(received.latency_min) * SENT_UNIT_PS),
+        latency_avg: latency(received.latency_sum * SENT_UNIT_PS / frames.max(1)),
+        latency_max: latency(u64::from(received.latency_max) * SENT_UNIT_PS),
+    }
+}

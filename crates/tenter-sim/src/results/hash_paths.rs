@@ -1,0 +1,132 @@
+//! Which ports queue pairs take where the hash of their addresses alone decides: known before a
+//! run.
+
+use tenter_workload::{Job, Schedule, WorkloadError};
+
+use crate::network::{Context, Driver, JobPlan, NodeModel};
+
+/// Of more queue pairs, or transfers, none is followed: it would take longer than it is worth.
+const FOLLOWED_MAX: u64 = 1 << 20;
+
+/// A transfer on one queue pair, and the ports it leaves by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashPath {
+    /// Index of the job.
+    pub job: u16,
+    /// Index of the collective in the job's sequence.
+    pub collective: u32,
+    /// The algorithm's step the transfer belongs to.
+    pub step: u32,
+    /// Node index of the sending NIC.
+    pub from: u32,
+    /// Node index of the receiving NIC.
+    pub to: u32,
+    /// What tells the queue pairs of two ranks apart: lane and number.
+    pub queue_pair: (u32, u16),
+    /// Switches on the way, each with the port it sends by.
+    pub ports: Vec<(u32, u16)>,
+}
+
+/// The paths of all transfers of the jobs' sequences, once each; `None` where the load balancer may
+/// choose another port for each packet, or where there are more than 2²⁰.
+///
+/// # Errors
+/// When a collective cannot be run by its ranks.
+pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, WorkloadError> {
+    let mut paths = Vec::new();
+    let context = driver.context();
+    if context.nic.entropy.is_some() {
+        return Ok(None);
+    }
+    for (number, plan) in (0..).zip(&context.jobs) {
+        for (collective, schedule) in (0..).zip(plan.job.schedules()?) {
+            let count = u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
+            if paths.len() as u64 + count > FOLLOWED_MAX {
+                return Ok(None);
+            }
+            let found = of_schedule(driver, (number, &plan.job), (collective, &*schedule));
+            let Some(found) = found else {
+                return Ok(None);
+            };
+            paths.extend(found);
+        }
+    }
+    Ok(Some(paths))
+}
+
+fn of_schedule<D: Driver>(
+    driver: &D,
+    (number, job): (u16, &Job),
+    (collective, schedule): (u32, &dyn Schedule),
+) -> Option<Vec<HashPath>> {
+    let context = driver.context();
+    let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
+    let transfers = transfers.filter(|of| !context.is_carried(usize::from(number), of));
+    let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
+    let paths = flows.map(|(transfer, queue_pair)| {
+        let lane = transfer.way(job.queue_pair_scope).lane;
+        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let hash = context.hash(number, (transfer.src, transfer.dst), lane, queue_pair);
+        Some(HashPath {
+            job: number,
+            collective,
+            step: transfer.step,
+            from,
+            to,
+            queue_pair: (lane, queue_pair),
+            ports: ports(driver, (from, to), hash)?,
+        })
+    });
+    paths.collect()
+}
+
+/// How many queue pairs send their data by each port of each switch, and by each NIC: for each node
+/// a number per port. `None` where the load balancer may choose another port for each packet, or
+/// where there are more than 2²⁰ queue pairs.
+pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
+    let context = driver.context();
+    if context.nic.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
+        return None;
+    }
+    let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
+    let mut counts: Vec<Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
+    for (number, plan) in (0..).zip(&context.jobs) {
+        for rank in 0..plan.job.ranks() {
+            let from = plan.job.hosts[rank as usize];
+            for slot in 0..plan.pairs.send_slots(rank) as u32 {
+                let peer = plan.pairs.peer_of(rank, slot);
+                let to = plan.job.hosts[peer.rank as usize];
+                if context.is_within_domain(from, to) {
+                    continue;
+                }
+                let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
+                counts[from as usize][0] += 1;
+                for (node, port) in ports(driver, (from, to), hash)? {
+                    counts[node as usize][usize::from(port)] += 1;
+                }
+            }
+        }
+    }
+    Some(counts)
+}
+
+fn queue_pair_count(context: &Context) -> u64 {
+    let of_job = |plan: &JobPlan| -> u64 {
+        let ranks = 0..plan.job.ranks();
+        ranks.map(|rank| plan.pairs.send_slots(rank) as u64).sum()
+    };
+    context.jobs.iter().map(of_job).sum()
+}
+
+/// The switches on the way of packets with this hash, each with the port it sends them by.
+fn ports<D: Driver>(driver: &D, (from, to): (u32, u32), hash: u32) -> Option<Vec<(u32, u16)>> {
+    let context = driver.context();
+    let mut ports = Vec::new();
+    let mut node = context.topology.neighbour(from, 0).node;
+    while let NodeModel::Switch(switch) = driver.node(node) {
+        let port = switch.fixed_port(hash, to, &context.routing)?;
+        ports.push((node, port));
+        node = context.topology.neighbour(node, port).node;
+    }
+    Some(ports)
+}

@@ -1,0 +1,93 @@
+//! The ideal times that completion times are compared with.
+
+use std::collections::BTreeMap;
+
+use tenter_plan::Plan;
+use tenter_plan::ideal::Ideal;
+use tenter_units::Time;
+use tenter_workload::CollectiveRun;
+
+use crate::network::Context;
+
+/// Ideal times of the collectives of a job, by their index and size.
+pub(crate) type Times = BTreeMap<(u32, u64), Time>;
+
+/// The ideal times of all jobs.
+#[derive(Debug)]
+pub(crate) struct Ideals {
+    /// By job: of the sizes that are known beforehand.
+    fixed: Vec<Times>,
+    /// Where the sizes of some are drawn: what they follow from once they have been.
+    drawn: Option<Box<Plan>>,
+}
+
+impl Ideals {
+    pub(crate) fn new(plan: &Plan, context: &Context) -> Ideals {
+        let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+        let any = runs.any(|run| run.drawn_from_bytes.is_some());
+        Ideals {
+            fixed: (0..plan.jobs.len())
+                .map(|job| of_job(plan, context, job))
+                .collect(),
+            drawn: any.then(|| Box::new(plan.clone())),
+        }
+    }
+
+    /// Those of a job that has begun these collectives; none of what has no completion time.
+    pub(crate) fn of(
+        &self,
+        context: &Context,
+        job: usize,
+        begun: impl Iterator<Item = (u32, u64)>,
+    ) -> Times {
+        let mut times = self.fixed[job].clone();
+        let Some(plan) = &self.drawn else {
+            return times;
+        };
+        let job = &plan.jobs[job];
+        let mut ideal = Ideal::without_latency(plan, job);
+        for (index, size_bytes) in begun {
+            let run = &job.sequence[index as usize];
+            if run.drawn_from_bytes.is_none() || !has_time(run) {
+                continue;
+            }
+            times.entry((index, size_bytes)).or_insert_with(|| {
+                let drawn = CollectiveRun {
+                    size_bytes,
+                    ..run.clone()
+                };
+                ideal.look_at(&context.routing, &drawn);
+                ideal.completion(&drawn)
+            });
+        }
+        times
+    }
+}
+
+/// Whether a collective has a completion time that a closed form foretells.
+fn has_time(run: &CollectiveRun) -> bool {
+    !run.kind.is_endless() && run.kind.flow_workload().is_none()
+}
+
+fn of_job(plan: &Plan, context: &Context, number: usize) -> Times {
+    let job = &plan.jobs[number];
+    let ideal = Ideal::of(plan, &context.routing, job);
+    let mut times = Times::new();
+    let mut known: Vec<(&CollectiveRun, Time)> = Vec::new();
+    for (index, run) in (0..).zip(&job.sequence) {
+        if !has_time(run) || run.drawn_from_bytes.is_some() {
+            continue;
+        }
+        // Steps of a program repeat what others do.
+        let same = known
+            .iter()
+            .rev()
+            .find(|(other, _)| other.size_bytes == run.size_bytes && other.kind == run.kind);
+        let time = same.map_or_else(|| ideal.completion(run), |&(_, time)| time);
+        if same.is_none() {
+            known.push((run, time));
+        }
+        times.insert((index, run.size_bytes), time);
+    }
+    times
+}

@@ -1,0 +1,99 @@
+//! Whether what the leaves of a scheduled fabric have counted adds up.
+
+use tenter_net::Switch;
+use tenter_net::scheduled::LeafRecord;
+
+use crate::network::{Driver, NodeModel};
+
+/// Compares what a leaf has counted with what its ports have.
+///
+/// # Errors
+/// A sentence that says what does not add up.
+pub(crate) fn check_leaf(
+    switch: &Switch,
+    record: &LeafRecord,
+    hosts: &[u16],
+) -> Result<(), String> {
+    let ports = || hosts.iter().map(|&port| &switch.ports()[usize::from(port)]);
+    let mut from_hosts = (0, 0);
+    let mut to_hosts = (0, 0);
+    for (&number, port) in hosts.iter().zip(ports()) {
+        let counters = port.counters();
+        let received = switch.received(number);
+        from_hosts.0 += received.0 - counters.dropped_frames;
+        from_hosts.1 += received.1 - counters.dropped_bytes;
+        let waiting: u64 = port
+            .waiting()
+            .map(|packet| u64::from(packet.frame_bytes))
+            .sum();
+        to_hosts.0 += counters.sent_frames + counters.unsent_frames + port.waiting().count() as u64;
+        to_hosts.1 += counters.sent_bytes + counters.unsent_bytes + waiting;
+    }
+    let sums = [
+        ("came from hosts", from_hosts, record.accepted),
+        ("went to hosts", to_hosts, record.delivered),
+    ];
+    for (what, of_ports, counted) in sums {
+        if of_ports != counted {
+            return Err(format!(
+                "{of_ports:?} (frames, bytes) {what}, but {counted:?} were counted"
+            ));
+        }
+    }
+    // What stayed in the leaf went straight from one list to the other.
+    let local = |of: fn(&(u64, u64)) -> u64| {
+        let kept = of(&record.accepted) - of(&record.waiting) - of(&record.sent);
+        kept == of(&record.delivered) - of(&record.assembled)
+    };
+    if local(|pair| pair.0) && local(|pair| pair.1) {
+        return Ok(());
+    }
+    Err(format!(
+        "what stayed in the leaf does not add up: {record:?}"
+    ))
+}
+
+/// Compares what leaves sent each other with what came, waits or was given up.
+///
+/// # Errors
+/// A sentence that says what does not add up.
+pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
+    let context = driver.context();
+    let Some(fabric) = &context.scheduled else {
+        return Ok(());
+    };
+    let mut sent = (0, 0);
+    let mut found = (0, 0);
+    for &leaf in &fabric.leaves {
+        let (part, local) = context.home(leaf);
+        let NodeModel::Switch(switch) = &driver.fabric(usize::from(part)).nodes()[local as usize]
+        else {
+            continue;
+        };
+        let record = switch.leaf_record().unwrap_or_default();
+        let ports = switch.ports().len() as u16;
+        let announced = driver.in_flight(usize::from(part), local).into_iter();
+        let announced = announced
+            .filter(|(input, packet)| *input >= 2 * ports && !packet.kind.is_of_scheduler());
+        let announced = announced.fold((0, 0), |sum, (_, packet)| {
+            (sum.0 + 1, sum.1 + u64::from(packet.frame_bytes))
+        });
+        sent.0 += record.sent.0;
+        sent.1 += record.sent.1;
+        for part in [
+            record.assembled,
+            record.assembling,
+            record.given_up,
+            announced,
+        ] {
+            found.0 += part.0;
+            found.1 += part.1;
+        }
+    }
+    if sent == found {
+        return Ok(());
+    }
+    Err(format!(
+        "leaves sent each other {sent:?} (frames, bytes), but {found:?} came, wait, were given up or are announced"
+    ))
+}

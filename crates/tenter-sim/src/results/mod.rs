@@ -1,0 +1,28 @@
+//! What a trial has counted and booked, as the rows of its tables.
+
+mod conservation;
+mod counters;
+mod credit;
+mod flow_table;
+mod flow_tally;
+mod hash_paths;
+mod ideal_ratio;
+mod ideals;
+mod interference;
+mod leaves;
+mod notices;
+mod outcome;
+mod power;
+mod queue_changes;
+mod signals;
+mod summary;
+
+pub(crate) use conservation::{Missing, check, check_link, missing};
+pub(crate) use credit::lanes;
+pub(crate) use flow_table::FlowTable;
+pub use hash_paths::HashPath;
+pub(crate) use hash_paths::transfers;
+pub(crate) use ideals::Ideals;
+pub use interference::{Interference, interference_rows, interference_runs};
+pub use outcome::Outcome;
+pub(crate) use summary::{Trial, last_event, outcome, packet_hops};

@@ -1,0 +1,52 @@
+//! What the fabric drew in a run: the constants of a power profile times what there is and what was
+//! counted.
+
+use tenter_plan::{PowerProfile, PoweredParts};
+use tenter_record::{PortRow, PowerRow};
+
+use crate::network::Driver;
+
+use super::counters;
+use super::outcome::Outcome;
+
+/// What the fabric drew in a trial that ended at `ended` ps.
+///
+/// Every bit that a port has sent has passed one cable, and if the port is that of a switch, one
+/// switch as well. A fabric with optical circuit switches has as many fibres whatever they join.
+pub(crate) fn of_run<D: Driver>(
+    profile: &PowerProfile,
+    driver: &D,
+    outcome: &Outcome,
+    ended: u64,
+) -> PowerRow {
+    let context = driver.context();
+    let topology = context.topology();
+    let power = profile.static_power(&PoweredParts::of(topology));
+    let sent = |row: &PortRow| {
+        8 * (row.tx_data_wire_bytes + row.tx_control_wire_bytes + row.tx_pause_wire_bytes)
+    };
+    let ports = outcome.counts.ports.iter();
+    let (switched, cabled) = ports.fold((0, 0), |(switched, cabled), row| {
+        let is_switched = u64::from(!topology.is_host(row.node));
+        (switched + is_switched * sent(row), cabled + sent(row))
+    });
+    let judged = outcome.summary.jobs.iter();
+    let judged = judged.filter(|job| !job.job.background);
+    let rows = judged.flat_map(|job| &job.collectives);
+    let mut row = PowerRow {
+        profile: profile.name.clone(),
+        static_power: power.watts(),
+        switches: power.switches,
+        switch_ports: power.ports,
+        cable_ends: power.cable_ends,
+        optical_switches: power.optical_switches,
+        duration: counters::active_span(context, ended),
+        switched_bits: switched,
+        cabled_bits: cabled,
+        dynamic_energy: profile.dynamic_joules(switched, cabled),
+        rx_payload_bytes: rows.map(|row| row.rx_payload_bytes).sum(),
+        ..PowerRow::default()
+    };
+    row.add_means();
+    row
+}

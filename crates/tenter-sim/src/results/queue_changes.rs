@@ -1,0 +1,30 @@
+//! The table of queues recorded change by change, and the warning of what it leaves out.
+
+use crate::network::{Driver, PortChanges, Watcher};
+
+use super::outcome::Outcome;
+
+/// Brings together what all parts have recorded, port by port, and warns of what was left out.
+pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
+    let parts = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
+    // A part has every port, and a node is in one part.
+    let mut ports: Vec<PortChanges<'_>> = parts.flat_map(Watcher::queue_changes).collect();
+    ports.retain(|port| !port.rows.is_empty());
+    ports.sort_by_key(|port| port.place);
+    let topology = driver.context().topology();
+    for PortChanges {
+        place,
+        rows,
+        omitted,
+    } in ports
+    {
+        outcome.counts.queue_changes.extend_from_slice(rows);
+        if let (Some(last), 1..) = (rows.last(), omitted) {
+            let name = topology.port_name(place.0, place.1);
+            outcome.summary.warnings.push(format!(
+                "the queues of {name} are recorded up to {} only, and {omitted} changes were left out: give a larger `observe.queue_changes_limit`",
+                last.time,
+            ));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Signals to senders: what came of them.
+
+use tenter_endpoint::{Nic, Reaction};
+use tenter_net::Cause;
+use tenter_record::{ReactionRow, SignalRow};
+use tenter_units::Time;
+
+use crate::network::{Driver, NodeModel};
+
+/// What switches have told senders, switch after switch.
+pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
+    let topology = driver.context().topology();
+    let row = |(node, model): (u32, &NodeModel)| {
+        let NodeModel::Switch(switch) = model else {
+            return None;
+        };
+        let record = switch.signal_record()?;
+        let ports = 0..switch.ports().len() as u16;
+        let classes = switch.classes().iter();
+        let frames = classes.flat_map(|&class| {
+            let ports = ports.clone();
+            ports.map(move |port| switch.signalled_pauses(port, class))
+        });
+        Some(SignalRow {
+            node,
+            node_name: topology.nodes[node as usize].name.clone(),
+            tx_signal_frames: record.sent,
+            suppressed_frames: record.suppressed,
+            converted_frames: record.converted,
+            own_senders: record.own_senders,
+            cache_hits: record.cache_hits,
+            cache_refused: record.cache_refused,
+            covered: record.covered,
+            tx_xoff_frames: frames.sum(),
+        })
+    };
+    driver.nodes().filter_map(row).collect()
+}
+
+/// How fast senders were told, sender after sender; nothing where none were.
+pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
+    let context = driver.context();
+    let hosts = driver.nodes().filter_map(|(node, model)| match model {
+        NodeModel::Host(host) => Some((node, host.nic())),
+        NodeModel::Switch(_) => None,
+    });
+    let row = |(node, nic): (u32, &Nic), (receiver, cause, of): (u32, Cause, &Reaction)| {
+        let name = |node: u32| context.topology.nodes[node as usize].name.clone();
+        let [least, mean, most] = of.extremes().map(Time::from_ps);
+        ReactionRow {
+            sender: node,
+            sender_name: name(node),
+            receiver,
+            receiver_name: name(receiver),
+            cause: match cause {
+                Cause::Signal => "signal",
+                Cause::OwnQueue => "own-queue",
+                Cause::Cache => "cache",
+            }
+            .to_owned(),
+            pauses: of.count(),
+            reaction_min: least,
+            reaction_mean: mean,
+            reaction_p50: Time::from_ps(of.per_mille(500)),
+            reaction_p99: Time::from_ps(of.per_mille(990)),
+            reaction_max: most,
+            round_trip: context.round_trip(node, receiver),
+            held: Time::from_ps(nic.held(receiver, ended)),
+        }
+    };
+    let rows = hosts.flat_map(|(node, nic)| {
+        let reactions = nic.reactions().iter();
+        reactions.map(move |of| row((node, nic), of))
+    });
+    rows.collect()
+}

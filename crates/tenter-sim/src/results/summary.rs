@@ -1,0 +1,556 @@
+//! From books and counters to the tables of a trial.
+
+use tenter_endpoint::Nic;
+use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::impairment::TesterAction;
+use tenter_plan::{CENTRAL_BELOW, PowerProfile};
+use tenter_record::{
+    CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
+    JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
+};
+use tenter_units::{Rate, Time};
+
+use crate::network::{Context, Driver, JobPlan, NodeModel, lookahead};
+
+use super::counters;
+use super::credit;
+use super::flow_table::{FlowTable, Tally};
+use super::flow_tally::FlowTally;
+use super::ideal_ratio;
+use super::ideals::{Ideals, Times};
+use super::notices;
+use super::outcome::Outcome;
+use super::power;
+use super::queue_changes;
+
+/// How a trial ended.
+pub(crate) struct Trial<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) threads: u16,
+    pub(crate) stopped: Option<Stop>,
+    pub(crate) ended: u64,
+    pub(crate) ideals: &'a Ideals,
+    pub(crate) power: Option<&'a PowerProfile>,
+    /// For each job why it is not done, if it is not.
+    pub(crate) stalls: Vec<Option<String>>,
+}
+
+/// Packets of any kind, counted once per link.
+pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
+    let frames = transmitters(driver, |transmitter| {
+        let mac = transmitter.mac();
+        transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
+    });
+    frames + notices::sent(driver) + credit::sent(driver)
+}
+
+/// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
+/// last time that a queue pair gave up. What follows a timeout that is not the last is a frame.
+pub(crate) fn last_event(driver: &impl Driver) -> u64 {
+    let of_node = |model: &NodeModel| match model {
+        NodeModel::Host(host) => {
+            let given_up = host.nic().errors().iter().map(|error| error.at);
+            given_up.fold(host.nic().last_end(), u64::max)
+        }
+        NodeModel::Switch(switch) => {
+            let ended = switch
+                .ports()
+                .iter()
+                .map(|port| port.transmitter().last_end());
+            ended.max().unwrap_or(0)
+        }
+    };
+    driver
+        .nodes()
+        .map(|(_, model)| of_node(model))
+        .max()
+        .unwrap_or(0)
+}
+
+fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
+    driver
+        .nodes()
+        .map(|(_, node)| match node {
+            NodeModel::Host(host) => count(host.nic().transmitter()),
+            NodeModel::Switch(switch) => switch
+                .ports()
+                .iter()
+                .map(|port| count(port.transmitter()))
+                .sum(),
+        })
+        .sum()
+}
+
+/// The tables of a trial, of which `counts` has what was recorded while it ran.
+pub(crate) fn outcome<D: Driver>(
+    driver: &D,
+    flow_table: &FlowTable,
+    mut counts: Counts,
+    trial: Trial<'_>,
+) -> Outcome {
+    let context = driver.context();
+    counters::count(driver, trial.ended, &mut counts);
+    let mut jobs = Vec::new();
+    let mut collectives = Vec::new();
+    for index in 0..context.jobs.len() {
+        let tallies = &flow_table.tallies[index];
+        let rows = collective_rows((context, trial.ideals), index, tallies);
+        let job = job_row(driver, flow_table, (index, &rows), &trial);
+        collectives.extend_from_slice(&rows);
+        jobs.push(JobSummary {
+            job,
+            collectives: rows,
+        });
+    }
+    let flow_sizes = flow_sizes(context, flow_table);
+    let digest = digest(flow_table, &jobs, &flow_sizes, &counts);
+    let totals = totals(driver, flow_table.flows_booked(), &counts);
+    let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
+    // Counters go on behind the last job, until the network is empty.
+    let is_whole = stopped_by != Some(StopKind::User);
+    let summary = Summary {
+        tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: trial.name.to_owned(),
+        seed: context.seed,
+        complete: is_whole && jobs.iter().all(|job| job.job.complete),
+        stopped_by,
+        stopped: trial.stopped.map(|stop| stop.why),
+        warnings: warnings(driver, &totals),
+        // The caller knows what the scenario says itself.
+        notes: Vec::new(),
+        // It takes further runs.
+        interference: Vec::new(),
+        flow_sizes,
+        totals,
+        power: None,
+        engine: engine(driver, trial.threads, trial.ended, digest),
+        jobs: jobs.clone(),
+    };
+    let jobs = jobs.into_iter().map(|job| job.job).collect();
+    let mut outcome = Outcome {
+        summary,
+        jobs,
+        collectives,
+        counts,
+        digest,
+    };
+    let profile = trial.power;
+    let drawn = profile.map(|profile| power::of_run(profile, driver, &outcome, trial.ended));
+    outcome.summary.power = drawn;
+    queue_changes::collect(driver, &mut outcome);
+    outcome
+}
+
+/// The digest of the rows of all tables that every trial has; those of flows are in it as they were
+/// booked.
+fn digest(
+    flow_table: &FlowTable,
+    jobs: &[JobSummary],
+    flow_sizes: &[FlowSizeRow],
+    counts: &Counts,
+) -> Digest {
+    let mut digest = flow_table.digest;
+    for JobSummary { job, collectives } in jobs {
+        digest.add_row(job);
+        digest.add_rows(collectives);
+    }
+    digest.add_rows(flow_sizes);
+    counts.add_to(&mut digest);
+    digest
+}
+
+fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Vec<CollectiveRow> {
+    let (context, ideals) = of;
+    let begun = (0..tallies.len() as u32).map(|number| {
+        let plan = &context.jobs[job];
+        (plan.turn(number).index, plan.size_bytes(number))
+    });
+    let times = ideals.of(context, job, begun);
+    let rows = (0..).zip(tallies);
+    rows.map(|(number, tally)| collective_row((context, &times), (job, number), tally))
+        .collect()
+}
+
+fn collective_row(
+    (context, ideals): (&Context, &Times),
+    (job, number): (usize, u32),
+    tally: &Tally,
+) -> CollectiveRow {
+    let plan = &context.jobs[job];
+    let turn = plan.turn(number);
+    let start = Time::from_ps(tally.start);
+    let end = tally.end.map(Time::from_ps);
+    let time = end.map(|end| end - start);
+    let (kind, ranks) = (&plan.run(number).kind, plan.job.ranks());
+    let flow_work = tally.flow_work.as_deref();
+    let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
+    let share = arrived_share(context, tally);
+    let arrived = size as f64 * share;
+    // A workload may be over before its first flow arrives.
+    let some_time = time.filter(|time| !time.is_zero());
+    let algbw = some_time.map(|time| arrived / time.as_s() / 1e9 * kind.algbw_factor(ranks));
+    // All ports of a workload of flows together have no one line rate to be compared with.
+    let of_collective = algbw.filter(|_| flow_work.is_none());
+    let busbw = of_collective.map(|bandwidth| bandwidth * kind.busbw_factor(ranks));
+    let mesh = ideal_ratio::of_collective(plan, number, tally.ideal, share);
+    let ideal = ideals.get(&(turn.index, size)).copied();
+    // Part of what is sent within hosts is no part of the line rate of a NIC.
+    let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
+    let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
+    let fct = completion_times(tally);
+    let ratios = ideal_ratio::of_flows(&tally.ideal_ratios);
+    let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
+    CollectiveRow {
+        job: job as u32,
+        index: turn.index,
+        iteration: turn.iteration,
+        warm_up: turn.warm_up,
+        collective: kind.name().to_owned(),
+        algorithm: kind.algorithm().to_owned(),
+        size_bytes: size,
+        ranks,
+        start,
+        end,
+        completion_time: time,
+        algbw_gbytes_per_s: algbw,
+        busbw_gbytes_per_s: busbw,
+        line_rate_percent: busbw
+            .filter(|_| on_lines)
+            .map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
+        ideal,
+        percent_of_ideal: percent_of(ideal, some_time.filter(|_| share >= 1.0)),
+        ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, mesh)),
+        full_mesh_time: mesh,
+        flow_ratio_mean: ideal_ratio::mean(&ratios),
+        flow_ratio_p50: at(500),
+        flow_ratio_p99: at(990),
+        flow_ratio_p999: at(999),
+        flow_ratio_max: at(1_000),
+        fct_min: fct.map(|fct| fct.min),
+        fct_p50: fct.map(|fct| fct.p50),
+        fct_p95: fct.map(|fct| fct.p95),
+        fct_p99: fct.map(|fct| fct.p99),
+        fct_p999: fct.map(|fct| fct.p999),
+        fct_max: fct.map(|fct| fct.max),
+        flows: flow_work.map_or(tally.completion_times.len() as u64, FlowTally::flows),
+        tx_frames: tally.sent_frames,
+        rx_frames: tally.accepted_frames,
+        retransmitted_frames: tally.retransmitted_frames,
+        latency_avg: tally.latency_avg(),
+        rx_payload_bytes: received_payload(context, tally),
+        complete: tally.end.is_some(),
+    }
+}
+
+/// An ideal time in percent of the time that was taken.
+fn percent_of(ideal: Option<Time>, time: Option<Time>) -> Option<f64> {
+    let both = ideal.zip(time);
+    both.map(|(ideal, time)| 100.0 * ideal.as_ns() / time.as_ns())
+}
+
+/// The statistics of the completion times of flows.
+fn completion_times(tally: &Tally) -> Option<Distribution> {
+    match &tally.flow_work {
+        Some(flows) => distribution(&flows.times()),
+        None => Distribution::of(&mut tally.completion_times.clone()),
+    }
+}
+
+/// The statistics of completion times of which only a histogram is kept.
+fn distribution(times: &Histogram) -> Option<Distribution> {
+    let at = |per_myriad| times.at(per_myriad).map(|ps| Time::from_ps(ps as u64));
+    Some(Distribution {
+        min: at(0)?,
+        p50: at(5_000)?,
+        p95: at(9_500)?,
+        p99: at(9_900)?,
+        p999: at(9_990)?,
+        max: at(10_000)?,
+    })
+}
+
+/// Completion times by size of the jobs that run a workload of flows.
+fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
+    let mut rows = Vec::new();
+    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&flow_table.tallies) {
+        for tally in tallies.iter().filter_map(|tally| tally.flow_work.as_ref()) {
+            rows.extend(tally.rows(job, &plan.job.name));
+        }
+    }
+    rows
+}
+
+/// How much of what a collective has sent has arrived. Less than all of it only where nobody sends
+/// again what is lost; elsewhere a flow that ends has arrived, however often it was sent.
+fn arrived_share(context: &Context, tally: &Tally) -> f64 {
+    match context.nic.loss_recovery {
+        LossRecovery::None if tally.sent_bytes > 0 => {
+            tally.accepted_bytes as f64 / tally.sent_bytes as f64
+        }
+        _ => 1.0,
+    }
+}
+
+/// Payload of the flows that are booked, as far as it has arrived.
+fn received_payload(context: &Context, tally: &Tally) -> u64 {
+    match arrived_share(context, tally) {
+        share if share < 1.0 => (tally.payload_bytes as f64 * share).round() as u64,
+        _ => tally.payload_bytes,
+    }
+}
+
+/// Payload over wire bytes of a full packet that is not the first of its message.
+fn goodput_share(context: &Context) -> f64 {
+    let mtu = f64::from(context.nic.mtu_bytes);
+    let headers = tenter_net::DATA_OVERHEAD_BYTES + context.nic.telemetry_bytes();
+    mtu / (mtu + f64::from(headers + WIRE_OVERHEAD_BYTES))
+}
+
+fn slowest_nic(context: &Context, plan: &JobPlan) -> Rate {
+    let rates = plan
+        .job
+        .hosts
+        .iter()
+        .map(|&host| context.topology.cable(host, 0).rate);
+    rates.min().unwrap_or_default()
+}
+
+fn nic_dropped(nic: &Nic) -> u64 {
+    nic.receive_buffer()
+        .map_or(0, |(counters, _)| counters.dropped_frames)
+}
+
+fn job_row<D: Driver>(
+    driver: &D,
+    flow_table: &FlowTable,
+    (index, collectives): (usize, &[CollectiveRow]),
+    trial: &Trial<'_>,
+) -> JobRow {
+    let context = driver.context();
+    let (plan, topology) = (&context.jobs[index], &context.topology);
+    let job = &plan.job;
+    let failure = trial.stalls[index].clone();
+    let turns = job.turns();
+    let done = turns.is_some_and(|turns| turns == collectives.len() as u64)
+        && collectives.iter().all(|collective| collective.complete);
+    let complete = done || (job.background && failure.is_none());
+    let end = collectives.last().and_then(|last| last.end);
+    let end = end.filter(|_| done);
+    let start = context.progress.start(index).map(Time::from_ps);
+    let jct = end.zip(start).map(|(end, start)| end - start);
+    let compute = (0..collectives.len() as u32).map(|number| plan.compute(number));
+    let compute = Time::from_ps(compute.fold(0, u64::saturating_add));
+    let until = end.unwrap_or(Time::from_ps(trial.ended));
+    let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
+    let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
+    JobRow {
+        job: index as u32,
+        name: job.name.clone(),
+        ranks: job.ranks(),
+        background: job.background,
+        leaf_fragmentation: Some(topology.leaf_span(&job.hosts).factor()),
+        pod_fragmentation: Some(topology.pod_span(&job.hosts).factor()),
+        start,
+        end,
+        jct,
+        compute,
+        exposed: jct.map(|jct| jct.saturating_sub(compute)),
+        rx_bytes,
+        ideal_ratio: ideal_ratio::of_job(collectives).filter(|_| done),
+        rx_gbps: (!span.is_zero()).then(|| rx_bytes as f64 * 8.0 / span.as_s() / 1e9),
+        complete,
+        failure: failure.filter(|_| !complete),
+    }
+}
+
+/// Frame bytes accepted of flows of a job that have not arrived whole.
+fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
+    let context = driver.context();
+    let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
+        let (part, local) = context.home(host);
+        let NodeModel::Host(host) = &driver.fabric(usize::from(part)).nodes()[local as usize]
+        else {
+            return 0;
+        };
+        let base = plan.places[rank as usize].receive_base;
+        let slots = base..base + plan.pairs.receive_slots(rank) as u32;
+        slots.map(|slot| host.nic().received_in_part(slot)).sum()
+    };
+    (0..).zip(&plan.job.hosts).map(of_rank).sum()
+}
+
+/// What the nodes have counted: frames of flows that never ended are part of it.
+fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
+    let mut totals = Totals {
+        flows,
+        ..Totals::default()
+    };
+    let mut arrived = 0;
+    for (_, node) in driver.nodes() {
+        match node {
+            NodeModel::Host(host) => {
+                let (frames, bytes) = host.nic().transmitter().sent_data();
+                totals.tx_frames += frames;
+                totals.tx_bytes += bytes;
+                let counters = host.nic().counters();
+                totals.rx_frames += counters.data_packets;
+                totals.rx_bytes += counters.data_bytes;
+                totals.retransmitted_frames += counters.retransmitted_packets;
+                totals.nak_frames += counters.nak_sent;
+                totals.timeouts += counters.local_ack_timeout_err;
+                totals.nic_dropped_frames += nic_dropped(host.nic());
+                totals.rx_marked_frames += counters.marked_packets;
+                totals.cnp_frames += counters.np_cnp_sent;
+                totals.given_up_frames += counters.given_up;
+                totals.out_of_order_frames += counters.out_of_order;
+                totals.flow_moves += host.nic().reroutes().1;
+                arrived +=
+                    counters.data_packets + counters.out_of_sequence + counters.duplicate_request;
+                let mac = host.nic().transmitter().mac();
+                totals.xoff_frames += mac.xoff_frames;
+                totals.xon_frames += mac.xon_frames;
+            }
+            NodeModel::Switch(switch) => {
+                for port in switch.ports() {
+                    let mac = port.transmitter().mac();
+                    totals.xoff_frames += mac.xoff_frames;
+                    totals.xon_frames += mac.xon_frames;
+                }
+            }
+        }
+    }
+    for switch in &counts.switches {
+        totals.dropped_frames += switch.dropped_frames;
+        totals.dropped_bytes += switch.dropped_bytes;
+        totals.lossless_dropped_frames += switch.lossless_dropped_frames;
+        totals.marked_frames += switch.marked_frames;
+        totals.notice_frames += switch.notice_frames;
+        totals.flow_moves += switch.flow_moves;
+    }
+    for switch in &counts.signals {
+        totals.signal_frames += switch.tx_signal_frames;
+        totals.signal_xoff_frames += switch.tx_xoff_frames;
+    }
+    if arrived > 0 {
+        totals.rx_marked = 100.0 * totals.rx_marked_frames as f64 / arrived as f64;
+    }
+    add_faults(&mut totals, &counts.ports);
+    add_wire(&mut totals, &counts.ports);
+    add_paused(&mut totals, &counts.ports, driver.context());
+    totals
+}
+
+/// What was lost to faults and impairments.
+fn add_faults(totals: &mut Totals, ports: &[PortRow]) {
+    for port in ports {
+        totals.lost_frames += port.lost_frames;
+        totals.unsent_frames += port.unsent_frames;
+        totals.watchdog_storms += port.watchdog_storms;
+        totals.watchdog_dropped_frames += port.watchdog_dropped_frames;
+    }
+}
+
+/// What all links have carried, and how much of it was no data.
+fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
+    let sum = |bytes: fn(&PortRow) -> u64| ports.iter().map(bytes).sum::<u64>();
+    let control = sum(|port| port.tx_control_wire_bytes);
+    let pauses = sum(|port| port.tx_pause_wire_bytes);
+    totals.wire_bytes = sum(|port| port.tx_data_wire_bytes) + control + pauses;
+    if totals.wire_bytes > 0 {
+        let percent = |bytes: u64| 100.0 * bytes as f64 / totals.wire_bytes as f64;
+        (totals.control_wire, totals.pause_wire) = (percent(control), percent(pauses));
+    }
+}
+
+/// How long ports were stopped, and which of them longest.
+fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
+    for port in ports.iter().filter(|port| !port.paused.is_zero()) {
+        let sum = if context.topology.is_host(port.node) {
+            &mut totals.nic_paused
+        } else {
+            &mut totals.switch_paused
+        };
+        *sum += port.paused;
+        if port.paused > totals.most_paused {
+            totals.most_paused = port.paused;
+            totals.most_paused_port = Some(context.topology.port_name(port.node, port.port));
+        }
+    }
+}
+
+/// Why frames of a lossless class may be dropped, and what to do about it.
+fn why_lossless_drops(context: &Context) -> &'static str {
+    let mut rules = context.impairments.iter().flat_map(|link| &link.rules);
+    if rules.any(|rule| matches!(rule.action, TesterAction::Hold(_))) {
+        "an impairment holds frames back (`action: reorder`) and lets them go at once, for which no headroom is kept; \
+         lower its `behind`, or set a `headroom` larger by as many frames as it holds back"
+    } else if context
+        .switches
+        .iter()
+        .any(|spec| spec.sharing.headroom_pool_bytes.is_some())
+    {
+        "the headroom that ports share (`headroom_pool`) ran out: raise it, or leave it out, and each port keeps its own"
+    } else {
+        "the headroom of their class is too small for the rate, the cables and the response time, for which \
+         `headroom: model` is enough, or a watchdog sent frames on (`action: forward`), for which none is kept: let it \
+         drop them"
+    }
+}
+
+fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if driver.stats().central {
+        warnings.push(format!(
+            "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
+             from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
+             make it faster",
+            Time::from_ps(lookahead(driver.context())),
+        ));
+    }
+    let lossless = totals.lossless_dropped_frames;
+    if lossless > 0 {
+        warnings.push(format!(
+            "{lossless} frames of lossless classes were dropped: {}",
+            why_lossless_drops(driver.context())
+        ));
+    }
+    let errors = driver.nodes().map(|(_, node)| match node {
+        NodeModel::Host(host) => host.nic().errors().len(),
+        NodeModel::Switch(_) => 0,
+    });
+    let gave_up: usize = errors.sum();
+    if gave_up > 0 {
+        warnings.push(format!(
+            "{gave_up} queue pairs gave up after {} timeouts (or NAKs, where they count) in a row; where their data arrived all the same, only the \
+             acknowledgement was late: set `endpoint.nic.retransmission_timeout` above the longest round trip",
+            driver.context().nic.retry_count + 1
+        ));
+    }
+    warnings
+}
+
+fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> EngineStats {
+    let stats = driver.stats();
+    let packet_hops = packet_hops(driver);
+    let control = transmitters(driver, |transmitter| {
+        let mac = transmitter.mac();
+        transmitter.sent_control().0 + mac.xoff_frames + mac.xon_frames
+    });
+    EngineStats {
+        engine: if stats.central {
+            EngineKind::Central
+        } else {
+            EngineKind::Windowed
+        },
+        packet_hops,
+        data_packet_hops: packet_hops - control - notices::sent(driver) - credit::sent(driver),
+        threads: u32::from(threads),
+        digest: digest.to_hex(),
+        windows: stats.windows,
+        node_visits: stats.node_visits,
+        window_ps: stats.window_ps,
+        simulated_ns: Time::from_ps(ended).as_ns(),
+        ..EngineStats::default()
+    }
+}

@@ -1,0 +1,30 @@
+//! The actors of a trial.
+
+use tenter_plan::Plan;
+use tenter_units::Time;
+
+use crate::network::Driver;
+
+use super::actor::EdgeActor;
+use super::background::Background;
+use super::circuits::Circuits;
+use super::faults::Faults;
+use super::jobs::Jobs;
+use super::reports::Reports;
+use super::sampler::Sampler;
+use super::steering::Steering;
+use super::time_limit::TimeLimit;
+
+/// All actors of a plan, in the order in which they act at one instant.
+pub(super) fn of<D: Driver>(plan: &Plan) -> Vec<Box<dyn EdgeActor<D>>> {
+    vec![
+        Box::new(Faults::new(plan)),
+        Box::new(Circuits::new(plan)),
+        Box::new(Jobs),
+        Box::new(Steering::new(plan)),
+        Box::new(Sampler::new(plan.sample_interval.map(Time::ps))),
+        Box::new(Reports::default()),
+        Box::new(Background::default()),
+        Box::new(TimeLimit::new(plan)),
+    ]
+}

@@ -1,0 +1,60 @@
+//! The end of background jobs, which would go on for ever.
+
+use crate::error::SimulationError;
+use crate::network::{Driver, JobPlan};
+
+use super::actor::{EdgeActor, End, NEVER};
+use super::stall;
+use super::world::World;
+
+/// Cuts background jobs off once the others are done.
+#[derive(Debug, Default)]
+pub(super) struct Background {
+    /// When they are cut off, once that is known.
+    stop_at: Option<u64>,
+}
+
+impl<D: Driver> EdgeActor<D> for Background {
+    fn next(&self, _: &World<'_, D>) -> u64 {
+        self.stop_at.unwrap_or(NEVER)
+    }
+
+    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+        self.stop_at.map_or(NEVER, |at| at.min(world.limit))
+    }
+
+    /// Says when background jobs are cut off, once the last of the others has ended or is known to
+    /// have failed.
+    fn book(&mut self, world: &mut World<'_, D>) {
+        if !world.has_background || self.stop_at.is_some() {
+            return;
+        }
+        let judged = |plan: &JobPlan| !plan.job.background && plan.has_turn(0);
+        let mut last = 0;
+        for (plan, state) in world.context.jobs.iter().zip(&world.jobs) {
+            if judged(plan) {
+                let Some(end) = state.end else { return };
+                last = last.max(end);
+            }
+        }
+        self.stop_at = Some(last.saturating_add(world.context.background_delay));
+    }
+
+    /// Whether background jobs are cut off now. What they hold up must not be lost of the others:
+    /// as long as acknowledgements of these are under way, they run on.
+    fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
+        if self.stop_at.is_none_or(|at| at > world.now) {
+            return Ok(None);
+        }
+        world.collect()?;
+        let given_up = |job: usize| world.jobs[job].running && world.jobs[job].end.is_some();
+        let settled = |job| {
+            given_up(job)
+                || world.flow_table.is_settled(job)
+                || stall::has_failed(world.driver, job)
+        };
+        let is_over = world.judged().all(settled);
+        self.stop_at = Some(world.now.saturating_add(world.context.background_delay));
+        Ok(is_over.then_some(End::Cut))
+    }
+}

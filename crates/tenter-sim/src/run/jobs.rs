@@ -1,0 +1,152 @@
+//! The collectives of jobs: when they start, and that they have ended.
+
+use std::sync::Arc;
+
+use tenter_workload::flow_workload::FlowSchedule;
+
+use crate::error::SimulationError;
+use crate::network::{Driver, NodeModel};
+
+use super::actor::{EdgeActor, NEVER};
+use super::world::{JobState, World};
+
+/// Starts collectives, and books those that have ended.
+#[derive(Debug)]
+pub(super) struct Jobs;
+
+impl<D: Driver> EdgeActor<D> for Jobs {
+    fn next(&self, world: &World<'_, D>) -> u64 {
+        let starts = world.jobs.iter().filter_map(|job| job.next_start);
+        starts.min().unwrap_or(NEVER)
+    }
+
+    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+        let is_left = |job: &JobState| job.overdue || job.next_start.is_some();
+        if world.jobs.iter().any(is_left) {
+            // However late a start is, the trial is not over before its limit.
+            self.next(world).min(world.limit)
+        } else {
+            NEVER
+        }
+    }
+
+    /// Books every collective that has ended and says when the job's next one starts. One whose
+    /// end within the hosts is later than the trial's goes on.
+    fn book(&mut self, world: &mut World<'_, D>) {
+        world.context.progress.take_edge();
+        let mut ended = Vec::new();
+        for (index, state) in world.jobs.iter_mut().enumerate() {
+            if !state.running || world.context.progress.missing(index) > 0 {
+                continue;
+            }
+            let plan = &world.context.jobs[index];
+            let within = plan.within_hosts(state.turn);
+            let last_arrival = world.context.progress.last_arrival(index);
+            let end = last_arrival.saturating_add(within);
+            if within > 0 && end > world.limit {
+                state.overdue = true;
+                continue;
+            }
+            state.running = false;
+            world.flow_table.end(index, state.turn as usize, end);
+            if plan.has_turn(state.turn + 1) {
+                state.turn += 1;
+                let pause = plan.job.gap.ps().saturating_add(plan.compute(state.turn));
+                state.next_start = Some(end.saturating_add(pause));
+            } else {
+                state.end = Some(end);
+                ended.push((index, end));
+            }
+        }
+        for (job, end) in ended {
+            start_followers(world, job, end);
+        }
+    }
+
+    /// Starts every collective that is due.
+    fn act(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
+        for index in 0..world.jobs.len() {
+            if world.jobs[index].next_start == Some(world.now) {
+                world.jobs[index].next_start = None;
+                world.jobs[index].running = true;
+                start_collective(world, index)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says when the jobs start that wait for the end of another.
+fn start_followers<D: Driver>(world: &mut World<'_, D>, job: usize, end: u64) {
+    for &next in world.followers.of(job) {
+        let plan = &world.context.jobs[next];
+        let start = end.saturating_add(plan.job.start.ps());
+        world.context.progress.set_start(next, start);
+        world.jobs[next].next_start = Some(plan.first_start(end));
+    }
+}
+
+fn start_collective<D: Driver>(
+    world: &mut World<'_, D>,
+    job: usize,
+) -> Result<(), SimulationError> {
+    let context = Arc::clone(&world.context);
+    let plan = &context.jobs[job];
+    let number = world.jobs[job].turn;
+    let schedule = plan.schedule(number)?;
+    // Both ends of a hierarchical algorithm are outside the network.
+    let within = plan.within_hosts(number);
+    let sources = schedule.flow_workload().map(FlowSchedule::sources);
+    context.progress.begin(
+        job,
+        sources.unwrap_or(u64::from(schedule.transfer_count())),
+        trigger_after(world, job, number),
+    );
+    if !plan.is_endless() {
+        let begins = (job, world.now);
+        let schedule = Arc::clone(&schedule);
+        world.flow_table.begin(&context, begins, schedule);
+    }
+    for part in 0..world.driver.parts() {
+        let schedules = &mut world.driver.fabric_mut(part).schedules;
+        schedules.set(job, number, Arc::clone(&schedule));
+    }
+    for (rank, &host) in (0..).zip(&plan.job.hosts) {
+        if !context.is_first_there(host, (job as u16, rank)) {
+            continue;
+        }
+        let (part, node) = context.home(host);
+        let fabric = world.driver.fabric_mut(usize::from(part));
+        let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
+            continue;
+        };
+        // Before its first collective a job has left nothing behind.
+        if number > 0 {
+            host.reset(&context, job as u16);
+        }
+        let begin = world.now.saturating_add(within);
+        if let Some(at) = host.start(&context, job as u16, begin) {
+            world.driver.wake(usize::from(part), node, at);
+        }
+    }
+    Ok(())
+}
+
+/// How long after the last arrival of a collective the whole network is told of it: the next one
+/// starts, or that of a job that waits for this one, or background jobs are cut off.
+fn trigger_after<D: Driver>(world: &World<'_, D>, job: usize, number: u32) -> Option<u64> {
+    let plan = &world.context.jobs[job];
+    let delay = if plan.has_turn(number + 1) {
+        plan.job.gap.ps().saturating_add(plan.compute(number + 1))
+    } else {
+        let background = world.context.background_delay;
+        let background = world.has_background.then_some(background);
+        // A pause storm keeps the network busy for ever; so the end of its victims is a sync
+        // point. And circuits follow the jobs that are left.
+        let storms = world.broken.has_storms().then(|| plan.job.gap.ps());
+        let follower = world.followers.soonest(job, &world.context.jobs);
+        let own = background.or(storms).into_iter();
+        own.chain(follower).chain(world.steered_after).min()?
+    };
+    Some(delay.saturating_add(plan.within_hosts(number)))
+}

@@ -1,0 +1,23 @@
+//! The run: from sync point to sync point, with actors that act on the whole network there.
+
+mod actor;
+mod actors;
+mod background;
+mod broken;
+mod circuits;
+mod deadlock;
+mod faults;
+mod followers;
+mod jobs;
+mod node_changes;
+mod reports;
+mod routes;
+mod run_loop;
+mod sampler;
+mod simulation;
+mod stall;
+mod steering;
+mod time_limit;
+mod world;
+
+pub use simulation::{Options, Simulation, run};

@@ -1,0 +1,96 @@
+//! Rows and progress at times, and what is looked for as often: jobs that will never end.
+
+use std::ops::{Range, RangeInclusive};
+
+use tenter_record::{Control, Progress, Stop, StopKind};
+use tenter_units::Time;
+
+use crate::error::SimulationError;
+use crate::network::Driver;
+use crate::results::packet_hops;
+
+use super::actor::{EdgeActor, End};
+use super::stall;
+use super::world::World;
+
+/// When rows are collected and progress is told: about once per so many packet-hops.
+const HOPS_PER_REPORT: Range<u64> = 500_000..4_000_000;
+const FIRST_REPORT: Time = Time::from_us(10);
+const REPORTS_APART: RangeInclusive<u64> = Time::from_us(1).ps()..=Time::from_us(10_000).ps();
+
+/// Hands rows and progress to the sink, which may stop the trial.
+#[derive(Debug)]
+pub(super) struct Reports {
+    next: u64,
+    interval: u64,
+    hops: u64,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Reports {
+            next: FIRST_REPORT.ps(),
+            interval: FIRST_REPORT.ps(),
+            hops: 0,
+        }
+    }
+}
+
+impl<D: Driver> EdgeActor<D> for Reports {
+    fn next(&self, _: &World<'_, D>) -> u64 {
+        self.next
+    }
+
+    fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
+        if world.now < self.next {
+            return Ok(None);
+        }
+        world.collect()?;
+        let hops = packet_hops(world.driver);
+        let done = hops - std::mem::replace(&mut self.hops, hops);
+        if done < HOPS_PER_REPORT.start {
+            self.interval = (self.interval * 2).min(*REPORTS_APART.end());
+        } else if done > HOPS_PER_REPORT.end {
+            self.interval = (self.interval / 2).max(*REPORTS_APART.start());
+        }
+        self.next = world.now + self.interval;
+        if let Some(deadlock) = world.deadlock() {
+            return Ok(Some(End::Stopped(deadlock)));
+        }
+        give_up(world);
+        let (flows_done, flows_total) = world.flow_table.judged_flows();
+        let simulated = Time::from_ps(world.now);
+        let progress = Progress {
+            simulated,
+            packet_hops: hops,
+            flows_done,
+            flows_total,
+        };
+        Ok(match world.sink.progress(&progress)? {
+            Control::Continue => None,
+            Control::Stop => Some(End::Stopped(Stop {
+                by: StopKind::User,
+                why: format!("stopped by you at {}", simulated.rounded()),
+            })),
+        })
+    }
+}
+
+/// Looks for jobs under test that will never end, where others would wait for that.
+fn give_up<D: Driver>(world: &mut World<'_, D>) {
+    if !world.has_background {
+        return;
+    }
+    let runs = |&job: &usize| world.jobs[job].running;
+    let failed = world.judged().filter(runs);
+    let failed = failed.filter(|&job| {
+        stall::has_failed(world.driver, job)
+            || stall::stands_still(world.driver, job, &world.broken)
+    });
+    let mut failed: Vec<usize> = failed.collect();
+    // Nor will those that wait for it.
+    while let Some(job) = failed.pop() {
+        world.jobs[job].end.get_or_insert(world.now);
+        failed.extend(world.followers.of(job));
+    }
+}

@@ -1,0 +1,73 @@
+//! What routing knows: which links are out of use, and which circuits there are.
+
+use std::sync::Arc;
+
+use tenter_topology::{Rewiring, Routing, Topology};
+
+use crate::network::{Context, Driver};
+
+/// The graph as routing knows it, which may lag behind the graph that there is.
+#[derive(Debug)]
+pub(super) struct Routes {
+    topology: Arc<Topology>,
+    /// The routes while no link is out of use.
+    whole: Arc<Routing>,
+    /// By cable: whether routing leaves it out; empty until it leaves any out.
+    is_out: Vec<bool>,
+    has_changed: bool,
+    is_rewired: bool,
+    failure: Option<String>,
+}
+
+impl Routes {
+    pub(super) fn new(context: &Context) -> Routes {
+        Routes {
+            topology: Arc::clone(&context.topology),
+            whole: Arc::clone(&context.routing),
+            is_out: Vec::new(),
+            has_changed: false,
+            is_rewired: false,
+            failure: None,
+        }
+    }
+
+    /// Leaves a cable out, or takes it in again.
+    pub(super) fn set_out(&mut self, cable: u32, is_out: bool) {
+        self.is_out.resize(self.topology.cables.len(), false);
+        self.is_out[cable as usize] = is_out;
+        self.has_changed = true;
+    }
+
+    /// Knows of new circuits.
+    pub(super) fn rewire(&mut self, rewiring: &Rewiring) {
+        Arc::make_mut(&mut self.topology).rewire(rewiring);
+        self.has_changed = true;
+        self.is_rewired = true;
+    }
+
+    /// Why there are no routes over the new circuits, if there are none.
+    pub(super) fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    /// Tells all switches, if anything has changed.
+    pub(super) fn publish<D: Driver>(&mut self, driver: &mut D) {
+        if !std::mem::take(&mut self.has_changed) {
+            return;
+        }
+        if std::mem::take(&mut self.is_rewired) {
+            match Routing::build(&self.topology) {
+                Ok(whole) => self.whole = Arc::new(whole),
+                Err(error) => self.failure = Some(error.to_string()),
+            }
+        }
+        let routing = if self.is_out.contains(&true) {
+            Arc::new(self.whole.without(&self.topology, &self.is_out))
+        } else {
+            Arc::clone(&self.whole)
+        };
+        for part in 0..driver.parts() {
+            driver.fabric_mut(part).routing = Arc::clone(&routing);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! From sync point to sync point until the network is empty.
+
+use tenter_engine::RunOutcome;
+
+use crate::error::SimulationError;
+use crate::network::Driver;
+use crate::results::last_event;
+
+use super::actor::{EdgeActor, End, NEVER};
+use super::world::World;
+
+/// One run under way.
+pub(super) struct RunLoop<'a, D: Driver> {
+    pub(super) world: World<'a, D>,
+    pub(super) actors: Vec<Box<dyn EdgeActor<D>>>,
+}
+
+impl<D: Driver> RunLoop<'_, D> {
+    /// Runs to the end; how it ended.
+    pub(super) fn run(&mut self) -> Result<End, SimulationError> {
+        for actor in &mut self.actors {
+            actor.begin(&mut self.world);
+        }
+        let end = self.run_edges()?;
+        self.world.collect()?;
+        if matches!(end, End::Done) {
+            let of_flows = self.world.flow_table.last_event();
+            self.world.now = of_flows.max(last_event(self.world.driver));
+        }
+        for actor in &mut self.actors {
+            actor.end(&mut self.world)?;
+        }
+        Ok(end)
+    }
+
+    /// The loop over sync points.
+    fn run_edges(&mut self) -> Result<End, SimulationError> {
+        loop {
+            self.act()?;
+            let edge = self.earliest(|actor, world| actor.next(world));
+            let world = &mut self.world;
+            match world.driver.run(world.now, edge, &world.context.progress) {
+                RunOutcome::Edge(at) => world.now = at,
+                // Nothing moves any more; whatever comes next is the next start of a collective, or
+                // a link that comes up.
+                RunOutcome::Empty => {
+                    self.book();
+                    let Some(next) = self.next_if_empty() else {
+                        // Where frames wait for credit nobody repeats anything.
+                        return Ok(self.world.deadlock().map_or(End::Done, End::Stopped));
+                    };
+                    self.idle_until(next)?;
+                }
+            }
+            self.book();
+            for actor in &mut self.actors {
+                if let Some(end) = actor.look(&mut self.world)? {
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    fn book(&mut self) {
+        for actor in &mut self.actors {
+            actor.book(&mut self.world);
+        }
+    }
+
+    /// Lets all act at this instant, and once more those for whom others have made it due.
+    fn act(&mut self) -> Result<(), SimulationError> {
+        for actor in &mut self.actors {
+            actor.act(&mut self.world)?;
+        }
+        for actor in &mut self.actors {
+            if actor.next(&self.world) <= self.world.now {
+                actor.act(&mut self.world)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn earliest(&self, of: impl Fn(&dyn EdgeActor<D>, &World<'_, D>) -> u64) -> u64 {
+        let times = self.actors.iter().map(|actor| of(&**actor, &self.world));
+        times.min().unwrap_or(NEVER)
+    }
+
+    /// When something next happens in an empty network, if there is anything left to do.
+    fn next_if_empty(&self) -> Option<u64> {
+        let next = self.earliest(|actor, world| actor.next_if_empty(world));
+        let is_left = self.world.has_background || !self.world.is_done();
+        (is_left && next < NEVER).then(|| next.min(self.world.limit))
+    }
+
+    /// Lets time pass in an empty network.
+    fn idle_until(&mut self, at: u64) -> Result<(), SimulationError> {
+        for actor in &mut self.actors {
+            actor.skip(&mut self.world, at)?;
+        }
+        self.world.now = at;
+        Ok(())
+    }
+}

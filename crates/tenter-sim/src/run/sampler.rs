@@ -1,0 +1,169 @@
+//! Samples of every port that is in use, at a fixed interval and at the end.
+
+use tenter_endpoint::Nic;
+use tenter_net::{CLASSES, Switch};
+use tenter_record::SampleRow;
+use tenter_units::Time;
+
+use crate::error::SimulationError;
+use crate::network::{Driver, NodeModel};
+
+use super::actor::{EdgeActor, End, NEVER};
+use super::world::World;
+
+/// What is sampled of a port.
+#[derive(Clone, Copy)]
+struct State {
+    /// Frame bytes sent since the beginning.
+    sent_bytes: u64,
+    /// Frame bytes that wait, and the most that did since the last sample.
+    queue_bytes: u64,
+    queue_high_water_bytes: u64,
+    /// Classes that the other end has stopped, one bit each.
+    paused_classes: u16,
+}
+
+impl State {
+    fn of_nic(nic: &Nic, now: u64) -> State {
+        let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(class)));
+        State {
+            sent_bytes: nic.transmitter().sent().1,
+            queue_bytes: 0,
+            queue_high_water_bytes: 0,
+            paused_classes: paused(classes, now),
+        }
+    }
+
+    fn of_port(switch: &mut Switch, number: u16, now: u64) -> State {
+        let queue_high_water_bytes = switch.read_off_high_water(number, now);
+        let port = &switch.ports()[usize::from(number)];
+        let queues = switch.classes().iter().enumerate();
+        State {
+            sent_bytes: switch.sent_bytes(number, now),
+            queue_bytes: switch.waiting_bytes(number, now),
+            queue_high_water_bytes,
+            paused_classes: paused(
+                queues.map(|(queue, &class)| (class, port.paused_until(queue))),
+                now,
+            ),
+        }
+    }
+}
+
+/// The classes that are paused beyond `now`, one bit each.
+fn paused(until: impl Iterator<Item = (u8, u64)>, now: u64) -> u16 {
+    let paused = until.filter(|&(_, until)| until > now);
+    paused.fold(0, |bits, (class, _)| bits | 1 << class)
+}
+
+/// Takes samples at edges.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    interval: Option<u64>,
+    next: u64,
+    last: u64,
+    /// Frame bytes each port had sent at the last sample, port after port.
+    sent_bytes: Vec<u64>,
+}
+
+impl Sampler {
+    pub(super) fn new(interval: Option<u64>) -> Sampler {
+        Sampler {
+            interval,
+            next: interval.unwrap_or(NEVER),
+            last: 0,
+            sent_bytes: Vec::new(),
+        }
+    }
+
+    /// Hands the sink a row for every port that has sent since the last sample, has something
+    /// waiting, or is paused.
+    fn take<D: Driver>(
+        &mut self,
+        world: &mut World<'_, D>,
+        now: u64,
+    ) -> Result<(), SimulationError> {
+        if let Some(interval) = self.interval {
+            self.next = (now / interval + 1) * interval;
+        }
+        self.last = now;
+        let mut rows = Vec::new();
+        let mut place = 0;
+        let context = &world.context;
+        for node in 0..context.topology().nodes.len() as u32 {
+            let (part, local) = context.home(node);
+            let fabric = world.driver.fabric_mut(usize::from(part));
+            match &mut fabric.nodes[local as usize] {
+                NodeModel::Host(host) => {
+                    let state = State::of_nic(host.nic(), now);
+                    self.sample(&mut place, (now, node, 0), state, &mut rows);
+                }
+                NodeModel::Switch(switch) => {
+                    for number in 0..switch.ports().len() as u16 {
+                        let state = State::of_port(switch, number, now);
+                        self.sample(&mut place, (now, node, number), state, &mut rows);
+                    }
+                }
+            }
+        }
+        Ok(world.sink.samples(&rows)?)
+    }
+
+    fn sample(
+        &mut self,
+        place: &mut usize,
+        (now, node, port): (u64, u32, u16),
+        state: State,
+        rows: &mut Vec<SampleRow>,
+    ) {
+        if self.sent_bytes.len() == *place {
+            self.sent_bytes.push(0);
+        }
+        let before = std::mem::replace(&mut self.sent_bytes[*place], state.sent_bytes);
+        let tx_bytes = state.sent_bytes - before;
+        *place += 1;
+        if tx_bytes > 0 || state.queue_high_water_bytes > 0 || state.paused_classes > 0 {
+            rows.push(SampleRow {
+                time: Time::from_ps(now),
+                node,
+                port,
+                queue_bytes: state.queue_bytes,
+                queue_high_water_bytes: state.queue_high_water_bytes,
+                tx_bytes,
+                paused_classes: state.paused_classes,
+            });
+        }
+    }
+}
+
+impl<D: Driver> EdgeActor<D> for Sampler {
+    fn next(&self, _: &World<'_, D>) -> u64 {
+        self.next
+    }
+
+    /// Of the samples before `to` only the first has something to say.
+    fn skip(&mut self, world: &mut World<'_, D>, to: u64) -> Result<(), SimulationError> {
+        if self.next < to {
+            self.take(world, self.next)?;
+            if let Some(interval) = self.interval {
+                self.next = self.next.max(to.next_multiple_of(interval));
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
+        if world.now >= self.next {
+            self.take(world, world.now)?;
+        }
+        Ok(None)
+    }
+
+    /// There may be more to say than at the last sample.
+    fn end(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
+        if self.interval.is_some() && world.now > self.last {
+            self.take(world, world.now)?;
+        }
+        Ok(())
+    }
+}

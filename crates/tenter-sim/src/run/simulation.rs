@@ -1,0 +1,198 @@
+//! A simulation: built from a plan, run once.
+
+use tenter_engine::{Clock, Pace};
+use tenter_plan::{Plan, PowerProfile};
+use tenter_record::Sink;
+
+use crate::error::SimulationError;
+use crate::network::{
+    Context, Driver, NodeModel, QueueLog, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
+};
+use crate::results::{self, HashPath, Ideals, Outcome};
+
+use super::actor::{EdgeActor, End};
+use super::actors;
+use super::run_loop::RunLoop;
+use super::stall;
+use super::world::World;
+
+/// How to run, as opposed to what: none of this changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads to spread the nodes over.
+    pub threads: u16,
+    /// By which the engine sees whether more than one thread pays. Without one, some windows are
+    /// run on all threads and some on one, by turns.
+    pub clock: Option<Clock>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            threads: 1,
+            clock: None,
+        }
+    }
+}
+
+/// A simulation that is built and not yet run.
+#[derive(Debug)]
+pub struct Simulation<D: Driver> {
+    driver: D,
+    ideals: Ideals,
+    name: String,
+    threads: u16,
+    power: Option<PowerProfile>,
+    actors: Vec<Box<dyn EdgeActor<D>>>,
+}
+
+impl Simulation<WindowedDriver<Unwatched>> {
+    /// Builds a plan's network and schedule for the windowed engine.
+    ///
+    /// # Errors
+    /// When hosts cannot reach each other, a collective cannot be run, or a link has no delay.
+    pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let mut driver = build(plan, threads, |_| Unwatched)?;
+        driver.pace = Pace::new(options.clock);
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+impl Simulation<WindowedDriver<QueueLog>> {
+    /// Builds a plan's network and schedule, and records queues change by change at the ports that
+    /// [`Plan::queue_changes`] names.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn recording(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let log = plan.queue_changes.as_ref().map(QueueLog::new);
+        let log = log.unwrap_or_default();
+        let mut driver = build(plan, threads, |_| log.clone())?;
+        driver.pace = Pace::new(options.clock);
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+impl Simulation<WindowedDriver<WatchLog>> {
+    /// Builds a plan's network and schedule, watching a flow or a port for its first `limit` events
+    /// on each thread.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn watched(
+        plan: &Plan,
+        options: Options,
+        target: impl Fn(&Context) -> WatchTarget,
+        limit: usize,
+    ) -> Result<Self, SimulationError> {
+        let threads = threads(plan, options);
+        let mut driver = build(plan, threads, |context| {
+            WatchLog::new(target(context), limit)
+        })?;
+        driver.pace = Pace::new(options.clock);
+        Ok(Simulation::with_driver(driver, plan, threads))
+    }
+}
+
+/// No more threads than switches: a thread without one would only wait.
+fn threads(plan: &Plan, options: Options) -> u16 {
+    let switches = plan.topology.nodes.len() - plan.topology.hosts;
+    options
+        .threads
+        .clamp(1, switches.clamp(1, usize::from(u16::MAX)) as u16)
+}
+
+impl<D: Driver> Simulation<D> {
+    /// A simulation over a driver of the caller's, built from the same plan.
+    pub fn with_driver(driver: D, plan: &Plan, threads: u16) -> Simulation<D> {
+        let ideals = Ideals::new(plan, driver.context());
+        Simulation {
+            driver,
+            ideals,
+            name: plan.name.clone(),
+            threads,
+            power: plan.power.clone(),
+            actors: actors::of(plan),
+        }
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &D {
+        &self.driver
+    }
+
+    /// The paths of all transfers of the jobs' sequences, once each, before anything has run;
+    /// `None` where the load balancer may choose another port for each packet, or where there are
+    /// more than 2²⁰.
+    ///
+    /// # Errors
+    /// When a collective cannot be run by its ranks.
+    pub fn hash_paths(&self) -> Result<Option<Vec<HashPath>>, SimulationError> {
+        Ok(results::transfers(&self.driver)?)
+    }
+
+    /// Runs until every job is done and the network is empty, or until the time limit or the sink
+    /// stops it. A limit that is reached when every job is done stops nothing.
+    ///
+    /// # Errors
+    /// When the sink fails, or frames are not conserved.
+    pub fn run(&mut self, sink: &mut impl Sink) -> Result<Outcome, SimulationError> {
+        let mut run = RunLoop {
+            world: World::new(&mut self.driver, sink)?,
+            actors: std::mem::take(&mut self.actors),
+        };
+        let stopped = match run.run()? {
+            End::Done | End::Cut => None,
+            End::Stopped(stop) => Some(stop),
+        };
+        let World {
+            flow_table,
+            now,
+            broken,
+            moving,
+            counts,
+            ..
+        } = run.world;
+        let kept = results::check(&self.driver, &moving.missing);
+        kept.map_err(SimulationError::Conservation)?;
+        stop_sending(&mut self.driver, now);
+        let trial = results::Trial {
+            name: &self.name,
+            threads: self.threads,
+            ended: now,
+            ideals: &self.ideals,
+            stalls: stall::explain(&self.driver, &broken, stopped.as_ref()),
+            stopped,
+            power: self.power.as_ref(),
+        };
+        Ok(results::outcome(&self.driver, &flow_table, counts, trial))
+    }
+}
+
+/// What is handed to links and has not begun to be sent when the trial ends at `now` is not sent.
+fn stop_sending<D: Driver>(driver: &mut D, now: u64) {
+    for part in 0..driver.parts() {
+        for node in &mut driver.fabric_mut(part).nodes {
+            if let NodeModel::Switch(switch) = node {
+                switch.stop_sending(now);
+            }
+        }
+    }
+}
+
+/// Builds and runs a plan.
+///
+/// # Errors
+/// Those of [`Simulation::new`] and [`Simulation::run`].
+pub fn run(
+    plan: &Plan,
+    options: Options,
+    sink: &mut impl Sink,
+) -> Result<Outcome, SimulationError> {
+    match plan.queue_changes {
+        None => Simulation::new(plan, options)?.run(sink),
+        Some(_) => Simulation::recording(plan, options)?.run(sink),
+    }
+}

@@ -1,0 +1,211 @@
+//! Who waits for whom, when a run ends with work undone.
+
+use std::fmt::Write;
+
+use tenter_record::{Stop, StopKind};
+use tenter_units::{Bytes, Time};
+
+use crate::network::{Context, Driver, Host, NodeModel};
+
+use super::broken::Broken;
+
+/// So many lines explain a stalled job; the rest is counted.
+const LINES: usize = 8;
+
+/// For each job that is not done, why: queue pairs that gave up, what is
+/// broken, and the ranks that wait for what. Of a run that its user `stopped`, ranks wait for
+/// nothing but time.
+pub(super) fn explain<D: Driver>(
+    driver: &D,
+    broken: &Broken,
+    stopped: Option<&Stop>,
+) -> Vec<Option<String>> {
+    let jobs = driver.context().jobs.len();
+    let parts = broken_parts(driver.context(), broken);
+    let by_user = stopped.filter(|stop| stop.by == StopKind::User);
+    let explain = |job| match by_user {
+        Some(stop) => interrupted(driver, job, &stop.why),
+        None => explain_job(driver, job, &parts),
+    };
+    (0..jobs).map(explain).collect()
+}
+
+/// What is to be said of a job whose run its user stopped.
+fn interrupted<D: Driver>(driver: &D, job: usize, why: &str) -> Option<String> {
+    let context = driver.context();
+    let plan = &context.jobs[job].job;
+    let missing = context.progress.missing(job);
+    if missing == 0 {
+        return awaited(context, job);
+    }
+    (!plan.background).then(|| match plan.turns() {
+        Some(_) => format!("{why}; {missing} transfers of the collective had not arrived"),
+        None => why.to_owned(),
+    })
+}
+
+/// What is broken and has not been mended.
+fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
+    let link = |(cable, since): (u32, u64)| {
+        let [a, b] = context.topology().cables[cable as usize].ends;
+        let (a, b) = (
+            context.topology().port_name(a.node, a.port),
+            context.topology().port_name(b.node, b.port),
+        );
+        format!(
+            "the link {a} to {b} is down since {}",
+            Time::from_ps(since).rounded()
+        )
+    };
+    let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
+    let links = broken.links().into_iter().map(link);
+    links.chain(broken.storms.iter().map(storm)).collect()
+}
+
+fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<String> {
+    let context = driver.context();
+    let missing = context.progress.missing(job);
+    if missing == 0 {
+        return awaited(context, job);
+    }
+    let endless = context.jobs[job].is_endless();
+    let mut lines = failed_queue_pairs(driver, job);
+    // A load is cut off in the midst of its work.
+    if context.jobs[job].job.background && lines.is_empty() {
+        return None;
+    }
+    lines.extend_from_slice(broken);
+    lines.extend(waiting_ranks(driver, job));
+    let omitted = lines.len().saturating_sub(LINES);
+    lines.truncate(LINES);
+    let mut text = match missing {
+        _ if endless => "a stream has come to a stop".to_owned(),
+        1 => "1 transfer has not arrived".to_owned(),
+        _ => format!("{missing} transfers have not arrived"),
+    };
+    for line in lines {
+        let _ = write!(text, "; {line}");
+    }
+    if omitted > 0 {
+        let _ = write!(text, "; and {omitted} more");
+    }
+    Some(text)
+}
+
+/// What a job under test waits for that has not even started.
+fn awaited(context: &Context, job: usize) -> Option<String> {
+    let plan = &context.jobs[job];
+    let waits = plan.has_turn(0) && !plan.job.background && context.progress.start(job).is_none();
+    let before = plan.job.after.filter(|_| waits)?;
+    let name = &context.jobs[before as usize].job.name;
+    Some(format!("it waits for the end of job `{name}`"))
+}
+
+fn host<D: Driver>(driver: &D, node: u32) -> Option<&Host> {
+    match driver.node(node) {
+        NodeModel::Host(host) => Some(host),
+        NodeModel::Switch(_) => None,
+    }
+}
+
+/// Whether a queue pair of the job gave up, so that it will never be done.
+pub(super) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
+    !failed_queue_pairs(driver, job).is_empty()
+}
+
+/// Whether nothing of a job is left that could go on: none of its packets is on its way or will be
+/// sent, and none of its timers runs. What is sent on a link that is down stays where it is.
+///
+/// A packet on its way has a sender that waits for its acknowledgement and repeats it, so the
+/// senders know of all packets. Those that can still be mended are not looked for: the caller knows
+/// of no fault to come, and neither circuits nor load balancers bring a host's link back.
+pub(super) fn stands_still<D: Driver>(driver: &D, job: usize, broken: &Broken) -> bool {
+    let context = driver.context();
+    if context.progress.missing(job) == 0 || broken.is_more_to_come {
+        return false;
+    }
+    let dark = hosts_down(context, broken);
+    let plan = &context.jobs[job];
+    (0_u32..).zip(&plan.job.hosts).all(|(rank, &node)| {
+        let Some(host) = host(driver, node) else {
+            return true;
+        };
+        let base = plan.places[rank as usize].send_base;
+        let mut slots = base..base + plan.pairs.send_slots(rank) as u32;
+        let link_is_up = dark.binary_search(&node).is_err();
+        !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
+    })
+}
+
+/// The hosts whose links are down, in order.
+fn hosts_down(context: &Context, broken: &Broken) -> Vec<u32> {
+    let topology = context.topology();
+    let ends = broken.links().into_iter();
+    let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);
+    let mut hosts: Vec<u32> = ends
+        .map(|end| end.node)
+        .filter(|&node| topology.is_host(node))
+        .collect();
+    hosts.sort_unstable();
+    hosts
+}
+
+fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+    let context = driver.context();
+    let plan = &context.jobs[job];
+    let mut lines = Vec::new();
+    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, node) else {
+            continue;
+        };
+        let base = plan.places[rank as usize].send_base;
+        let slots = base..base + plan.pairs.send_slots(rank) as u32;
+        for error in host
+            .nic()
+            .errors()
+            .iter()
+            .filter(|error| slots.contains(&error.slot))
+        {
+            let peer = plan.pairs.peer_of(rank, error.slot - base);
+            lines.push(format!(
+                "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
+                peer.queue_pair,
+                name(context, node),
+                peer.rank,
+                name(context, error.destination),
+                Time::from_ps(error.at).rounded(),
+                context.nic.retry_count,
+            ));
+        }
+    }
+    lines
+}
+
+fn name(context: &Context, node: u32) -> &str {
+    &context.topology().nodes[node as usize].name
+}
+
+/// Posted requests that were never acknowledged: their receivers wait for their senders.
+fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+    let context = driver.context();
+    let plan = &context.jobs[job];
+    let mut lines = Vec::new();
+    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, node) else {
+            continue;
+        };
+        let base = plan.places[rank as usize].send_base;
+        for slot in 0..plan.pairs.send_slots(rank) as u32 {
+            let left: Vec<_> = host.nic().unfinished(base + slot).collect();
+            let Some(oldest) = left.first() else { continue };
+            let peer = plan.pairs.peer_of(rank, slot);
+            lines.push(format!(
+                "rank {} waits for {} that rank {rank} posted at {}",
+                peer.rank,
+                Bytes::new(oldest.bytes),
+                Time::from_ps(oldest.posted).rounded(),
+            ));
+        }
+    }
+    lines
+}

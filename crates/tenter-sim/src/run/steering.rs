@@ -1,0 +1,368 @@
+//! Circuits that follow what jobs send.
+//!
+//! ```text
+//!   a job starts or ends ─┐
+//!                         ├─▶ traffic between leaves ─choose─▶ better by the threshold? ─▶ change
+//!   counters, at times ───┘
+//! ```
+//!
+//! All of it happens at edges, where every node stands at one instant.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tenter_plan::{
+    CircuitChange, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX,
+};
+use tenter_record::SteeringRow;
+use tenter_steering::{Estimate, Scenes, Traffic};
+use tenter_topology::Topology;
+use tenter_units::Time;
+use tenter_workload::WorkloadError;
+use tenter_workload::collective::{CollectiveKind, Flow};
+use tenter_workload::flow_workload::FlowWorkload;
+
+use crate::error::SimulationError;
+use crate::network::{Context, Driver, NodeModel};
+
+use super::actor::{EdgeActor, NEVER};
+use super::world::{JobState, World};
+
+/// From the end of a job to when it is known, in ps: no window is longer.
+const END_KNOWN_AFTER: u64 = WINDOW_MAX.ps();
+
+/// What decides about circuits.
+#[derive(Debug, Default)]
+pub(super) struct Steering {
+    controller: Option<Controller>,
+    rows: Vec<SteeringRow>,
+}
+
+#[derive(Debug)]
+struct Controller {
+    plan: SteeringPlan,
+    /// The fabric with its circuits to begin with.
+    home: Topology,
+    /// With those that are there when all changes that were announced are done.
+    current: Topology,
+    /// Whether circuits spill into the tree.
+    spills: bool,
+    /// By job: what it sends phase by phase, while it runs.
+    running: Vec<Option<Vec<Traffic>>>,
+    /// Whether others run than at the last decision.
+    has_changed: bool,
+    /// By host and send slot: packets acknowledged at the last look.
+    counted: Vec<Vec<u32>>,
+    /// Whether nothing had been sent at the last look.
+    is_quiet: bool,
+    /// When counters are read next.
+    next: u64,
+}
+
+impl Steering {
+    pub(super) fn new(plan: &Plan) -> Steering {
+        let circuits = plan.circuits.as_ref();
+        let steering = circuits.and_then(|circuits| circuits.steering);
+        let controller = steering.map(|steering| Controller {
+            plan: steering,
+            home: plan.topology.clone(),
+            current: plan.topology.clone(),
+            spills: plan.spill().is_some(),
+            running: vec![None; plan.jobs.len()],
+            has_changed: false,
+            is_quiet: false,
+            counted: Vec::new(),
+            next: match steering.demand {
+                SteeringDemand::Jobs => NEVER,
+                SteeringDemand::Counters => steering.interval.ps(),
+            },
+        });
+        Steering {
+            controller,
+            rows: Vec::new(),
+        }
+    }
+
+    /// What is to be changed at `now`, if it is time to decide and anything is.
+    fn decide<D: Driver>(&mut self, world: &World<'_, D>) -> Option<CircuitChange> {
+        let of = self.controller.as_mut()?;
+        let now = world.now;
+        of.forget(&world.jobs, now);
+        let traffic = match of.plan.demand {
+            SteeringDemand::Jobs => {
+                if !std::mem::take(&mut of.has_changed) {
+                    return None;
+                }
+                of.of_jobs()
+            }
+            SteeringDemand::Counters => {
+                if now < of.next {
+                    return None;
+                }
+                of.next = (now / of.plan.interval.ps() + 1) * of.plan.interval.ps();
+                let counted = of.counted(world.driver);
+                of.is_quiet = counted.is_empty();
+                Scenes::of(counted)
+            }
+        };
+        if traffic.is_empty() {
+            // Whatever comes, it is as likely to fit these circuits as others.
+            return None;
+        }
+        let (row, change) = of.change_for(&traffic, now);
+        self.rows.push(row);
+        change
+    }
+}
+
+impl<D: Driver> EdgeActor<D> for Steering {
+    fn begin(&mut self, world: &mut World<'_, D>) {
+        world.steered_after = self.controller.as_ref().map(|_| END_KNOWN_AFTER);
+    }
+
+    /// Nothing is decided while circuits change, and something may be as soon as they have.
+    fn next(&self, world: &World<'_, D>) -> u64 {
+        match &self.controller {
+            Some(of) if !world.moving.is_any() => of.end(&world.jobs).min(of.next),
+            _ => NEVER,
+        }
+    }
+
+    /// A further look is of no use when nothing has been sent since the last one.
+    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+        match &self.controller {
+            Some(of) if of.is_quiet && !world.moving.is_any() => of.end(&world.jobs),
+            _ => self.next(world),
+        }
+    }
+
+    /// Leaves out the looks before `to`.
+    fn skip(&mut self, _: &mut World<'_, D>, to: u64) -> Result<(), SimulationError> {
+        if let Some(of) = &mut self.controller
+            && of.next < to
+        {
+            of.next = to.next_multiple_of(of.plan.interval.ps());
+            of.is_quiet = false;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
+        if let Some(of) = &mut self.controller {
+            of.note_starts(&world.context, &world.jobs)?;
+        }
+        if !world.moving.is_any() {
+            let change = self.decide(world);
+            world.moving.announced.extend(change);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
+        world.counts.steering = std::mem::take(&mut self.rows);
+        Ok(())
+    }
+}
+
+impl Controller {
+    /// Notes the jobs that have started.
+    ///
+    /// # Errors
+    /// When a collective cannot be run by its ranks.
+    fn note_starts(&mut self, context: &Context, jobs: &[JobState]) -> Result<(), WorkloadError> {
+        for (job, state) in jobs.iter().enumerate() {
+            if state.running && self.running[job].is_none() {
+                let traffic = match self.plan.demand {
+                    SteeringDemand::Jobs => phases_of(context, job)?,
+                    SteeringDemand::Counters => Vec::new(),
+                };
+                self.running[job] = Some(traffic);
+                self.has_changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// When the end of a job is known that counts as running: a fixed time after it, for whoever
+    /// samples in between must not make a decision earlier.
+    fn known(&self, job: usize, state: &JobState) -> Option<u64> {
+        let end = state.end.filter(|_| !state.running)?;
+        self.running[job].as_ref()?;
+        Some(end.saturating_add(END_KNOWN_AFTER))
+    }
+
+    /// When the next end of a job is known.
+    fn end(&self, jobs: &[JobState]) -> u64 {
+        let jobs = jobs.iter().enumerate();
+        let ends = jobs.filter_map(|(job, state)| self.known(job, state));
+        ends.min().unwrap_or(NEVER)
+    }
+
+    /// Forgets the jobs whose ends are known.
+    fn forget(&mut self, jobs: &[JobState], now: u64) {
+        for (job, state) in jobs.iter().enumerate() {
+            if self.known(job, state).is_some_and(|known| known <= now) {
+                self.running[job] = None;
+                self.has_changed = true;
+            }
+        }
+    }
+
+    /// What the jobs that run send, each as often as it can.
+    fn of_jobs(&self) -> Scenes {
+        let running = self.running.iter().flatten();
+        let jobs: Vec<&[Traffic]> = running.map(Vec::as_slice).collect();
+        Scenes::of_jobs(&self.home, &jobs)
+    }
+
+    /// What queue pairs have had acknowledged since the last look.
+    fn counted<D: Driver>(&mut self, driver: &D) -> Traffic {
+        let mut traffic = Traffic::new(&self.home);
+        self.counted.resize(self.home.hosts, Vec::new());
+        for (host, before) in (0..).zip(&mut self.counted) {
+            let NodeModel::Host(of) = driver.node(host) else {
+                continue;
+            };
+            for (slot, (to, packets)) in of.nic.acknowledged().enumerate() {
+                if before.len() == slot {
+                    before.push(0);
+                }
+                let last = std::mem::replace(&mut before[slot], packets);
+                traffic.add(host, to, u64::from(packets.wrapping_sub(last)));
+            }
+        }
+        traffic
+    }
+
+    /// What should follow from a traffic.
+    fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
+        let choice = match self.plan.controller {
+            SteeringController::Estimate => {
+                tenter_steering::choose(&self.home, traffic, self.spills)
+            }
+            SteeringController::Greedy => {
+                tenter_steering::choose_greedily(&self.home, traffic, self.spills)
+            }
+        };
+        let before = tenter_steering::estimate(&self.current, traffic, self.spills);
+        let better = |before| choice.estimate.improves(before, self.plan.threshold.0 * 10);
+        let mut row = SteeringRow {
+            time: Time::from_ps(now),
+            trigger: match self.plan.demand {
+                SteeringDemand::Jobs => "jobs".to_owned(),
+                SteeringDemand::Counters => "counters".to_owned(),
+            },
+            jobs: self.running.iter().flatten().count() as u32,
+            ..SteeringRow::default()
+        };
+        let nic = traffic.nic_time(&self.home).max(1) as f64;
+        let figures = |of: Estimate| (of.busiest as f64 / nic, of.total as f64 / nic);
+        (row.busiest_before, row.links_before) = before.map(figures).unwrap_or_default();
+        (row.busiest_after, row.links_after) = figures(choice.estimate);
+        let mut change = None;
+        let always = self.plan.controller == SteeringController::Greedy;
+        if always || before.is_none_or(better) {
+            let rewirings = tenter_steering::rewirings(&self.current, &choice.topology);
+            row.changed = !rewirings.is_empty();
+            row.optical_switches = rewirings.len() as u32;
+            self.current = choice.topology;
+            change = row.changed.then_some(CircuitChange {
+                at: Time::from_ps(now),
+                rewirings,
+            });
+        }
+        row.direct_circuits = self.current.direct_circuits().count() as u32;
+        (row, change)
+    }
+}
+
+/// Of a job with more steps than this those in which least is sent count together: the dot products
+/// of a solver, say.
+const PHASES_MAX: usize = 8;
+/// Further steps of a collective are as if they were the last of these: those of a ring, say, are
+/// all alike.
+const STEPS_MAX: usize = 256;
+
+/// What a job sends in one pass of its sequence, step by step.
+fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadError> {
+    let plan = &context.jobs[job];
+    let mut phases: Vec<Traffic> = Vec::new();
+    for number in 0..plan.job.sequence.len() as u32 {
+        match &plan.run(number).kind {
+            CollectiveKind::Flows { flows } => phases.push(traffic_of_streams(context, job, flows)),
+            CollectiveKind::FlowWorkload { workload } => {
+                phases.push(traffic_of_flows(context, job, workload));
+            }
+            _ => phases.extend(steps_of(context, job, number)?),
+        }
+        join_small(&context.topology, &mut phases);
+    }
+    Ok(phases)
+}
+
+/// What a collective sends in each of its steps.
+fn steps_of(context: &Context, job: usize, number: u32) -> Result<Vec<Traffic>, WorkloadError> {
+    let plan = &context.jobs[job];
+    let schedule = plan.schedule(number)?;
+    let mut steps: Vec<Traffic> = Vec::new();
+    for id in 0..schedule.transfer_count() {
+        let transfer = schedule.transfer(id);
+        if context.is_carried(job, &transfer) {
+            continue;
+        }
+        let step = (transfer.step as usize).min(STEPS_MAX - 1);
+        while steps.len() <= step {
+            steps.push(Traffic::new(&context.topology));
+        }
+        let hosts = [transfer.src, transfer.dst].map(|rank| plan.job.hosts[rank as usize]);
+        steps[step].add(hosts[0], hosts[1], transfer.bytes);
+    }
+    Ok(steps)
+}
+
+/// Leaves out phases in which nothing is sent, and adds up the smallest of too many.
+fn join_small(topology: &Topology, phases: &mut Vec<Traffic>) {
+    phases.retain(|phase| !phase.is_empty());
+    phases.sort_by_cached_key(|phase| Reverse(phase.busiest_nic(topology)));
+    for small in phases.split_off(phases.len().min(PHASES_MAX)) {
+        if let Some(last) = phases.last_mut() {
+            last.add_all(&small);
+        }
+    }
+}
+
+/// What streams send that never end: as much as their rates are.
+fn traffic_of_streams(context: &Context, job: usize, flows: &[Flow]) -> Traffic {
+    let hosts = &context.jobs[job].job.hosts;
+    let mut traffic = Traffic::new(&context.topology);
+    for flow in flows {
+        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[rank as usize]);
+        if !context.is_within_domain(src, dst) {
+            traffic.add(src, dst, flow.rate.bits_per_second() >> 10);
+        }
+    }
+    traffic
+}
+
+/// What flows with sizes by a distribution send: by the matrix that they follow, as many as are
+/// under way at a time, or from each sender as much to any of its receivers.
+fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traffic {
+    let hosts = &context.jobs[job].job.hosts;
+    let mut traffic = Traffic::new(&context.topology);
+    let mut receivers: BTreeMap<u32, u64> = BTreeMap::new();
+    for way in &flows.ways {
+        *receivers.entry(way.src).or_default() += 1;
+    }
+    for (index, way) in flows.ways.iter().enumerate() {
+        let amount = match flows.weights() {
+            Some(weights) => weights.of(index),
+            None if flows.is_open() => (1 << 32) / receivers[&way.src],
+            None => u64::from(way.parallel),
+        };
+        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+        if !context.is_within_domain(src, dst) {
+            traffic.add(src, dst, amount);
+        }
+    }
+    traffic
+}

@@ -1,0 +1,62 @@
+//! The end of a trial that takes too long.
+
+use tenter_plan::{Plan, SIMULATED_MAX};
+use tenter_record::{Stop, StopKind};
+use tenter_units::Time;
+
+use crate::error::SimulationError;
+use crate::network::Driver;
+
+use super::actor::{EdgeActor, End};
+use super::world::World;
+
+/// Ends a trial at a given instant. Of a trial whose jobs are done then nothing is stopped.
+#[derive(Debug)]
+pub(super) struct TimeLimit {
+    limit: u64,
+    /// What the limit is called.
+    kind: &'static str,
+}
+
+impl TimeLimit {
+    pub(super) fn new(plan: &Plan) -> TimeLimit {
+        let own = plan.time_limit.filter(|own| *own <= SIMULATED_MAX);
+        TimeLimit {
+            limit: own.unwrap_or(SIMULATED_MAX).ps(),
+            kind: match own {
+                Some(_) => "time limit",
+                None => "longest simulation",
+            },
+        }
+    }
+}
+
+impl<D: Driver> EdgeActor<D> for TimeLimit {
+    fn begin(&mut self, world: &mut World<'_, D>) {
+        world.limit = self.limit;
+    }
+
+    fn next(&self, _: &World<'_, D>) -> u64 {
+        self.limit
+    }
+
+    fn look(&mut self, world: &mut World<'_, D>) -> Result<Option<End>, SimulationError> {
+        if world.now < self.limit {
+            return Ok(None);
+        }
+        world.collect()?;
+        if world.is_settled() {
+            let end = if world.has_background {
+                End::Cut
+            } else {
+                End::Done
+            };
+            return Ok(Some(end));
+        }
+        let limit = Time::from_ps(self.limit);
+        Ok(Some(End::Stopped(Stop {
+            by: StopKind::TimeLimit,
+            why: format!("the {} of {limit} was reached", self.kind),
+        })))
+    }
+}
