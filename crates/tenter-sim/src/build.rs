@@ -10,8 +10,8 @@ use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{
-    ArrivalsByPort, CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchSpec, Switches,
-    Telemetry, Transmitter,
+    ArrivalsByPort, CreditSpec, FarEnd, MacControl, SignalSpec, Switch, SwitchModel, SwitchSpec,
+    Switches, Telemetry, Transmitter,
 };
 use tenter_plan::{CENTRAL_BELOW, LinkImpairment, Plan, RulePlan, WINDOW_MAX};
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -728,26 +728,34 @@ impl Context {
         let headrooms = self.headrooms(node);
         let place = (node, index, seed);
         let spec = self.switch(node);
-        let mut switch = match &self.scheduled {
-            Some(fabric) if !self.is_scheduled_leaf(node) => {
-                let spine = spec.of_spine(fabric.spec.indication);
-                Switch::new(place, &spine, transmitters, &Vec::new())
-            }
-            _ => Switch::new(place, spec, transmitters, &headrooms),
+        let model = self.switch_model(node);
+        let mut switch = if let SwitchModel::Spine { spec: fabric, .. } = model {
+            let spine = spec.of_spine(fabric.indication);
+            Switch::new(place, &spine, transmitters, &Vec::new(), model)
+        } else {
+            Switch::new(place, spec, transmitters, &headrooms, model)
         };
         switch.stand_at(self.topology.tree_place(node));
         switch.lead_to_hosts(self.leads_to_hosts(node));
         if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
             switch.spill(limit);
         }
-        if let Some(spec) = &self.input_queued {
-            switch.queue_at_inputs(spec);
-        }
-        self.schedule(node, &mut switch);
-        self.give_credit(&mut switch);
         self.give_signals(node, &mut switch);
         self.give_headers(node, &mut switch);
         NodeModel::Switch(Box::new(switch))
+    }
+
+    /// The model of a switch.
+    fn switch_model(&self, node: u32) -> SwitchModel<'_> {
+        if let Some(fabric) = &self.scheduled {
+            self.scheduled_model(node, fabric)
+        } else if let Some(spec) = &self.input_queued {
+            SwitchModel::InputQueued(spec)
+        } else if let Some(spec) = &self.credit {
+            SwitchModel::Credit(spec)
+        } else {
+            SwitchModel::OutputQueued
+        }
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {

@@ -15,14 +15,7 @@ use crate::fabric::NodeModel;
 const LANES: u64 = 12;
 
 impl Context {
-    /// Lets a switch send by credit, if the fabric does.
-    pub(crate) fn give_credit(&self, switch: &mut Switch) {
-        if let Some(spec) = &self.credit {
-            switch.work_by_credit(spec);
-        }
-    }
-
-    /// The same for the NIC of a host.
+    /// Lets the NIC of a host send by credit, if the fabric does.
     pub(crate) fn give_nic_credit(&self, host: u32, nic: &mut Nic) {
         if let Some(spec) = &self.credit {
             let leaf = self.switch(self.topology.neighbour(host, 0).node);

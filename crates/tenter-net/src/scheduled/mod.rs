@@ -22,56 +22,13 @@ mod earliest;
 mod leaf;
 mod reassembly;
 mod slots;
-mod spray;
+pub(crate) mod spec;
+pub(crate) mod spray;
 mod voq;
 
 pub(crate) use ahead::{Ahead, TakenBack};
 pub use cell::CellSpec;
 pub(crate) use leaf::{AtWork, Leaf};
 pub use leaf::{LeafRecord, LeafWiring, Peer};
-pub(crate) use spray::Spray;
+pub use spec::{HostPlace, IndicationSpec, ScheduledSpec};
 pub use spray::SprayKind;
-
-use tenter_units::Time;
-
-/// The parameters of a scheduled fabric; all leaves share them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduledSpec {
-    /// What one credit is worth: wire bytes at the destination port.
-    pub credit_bytes: u32,
-    /// By how much credits are granted faster than the port sends, in parts per million.
-    pub over_speed_ppm: u32,
-    /// No credit is granted for a port at which so many frame bytes wait.
-    pub egress_buffer_bytes: u64,
-    /// How packets are cut; `None`: each travels whole.
-    pub cell: Option<CellSpec>,
-    /// How cells are spread over the links.
-    pub spray: SprayKind,
-    /// A packet of which cells are still missing so long after it was announced is given up.
-    pub reassembly_timeout: Time,
-    /// What a request and a credit take together on the links of the fabric, in wire bytes for
-    /// each credit: the packets that they are for carry it. Messages on control links take none.
-    pub control_bytes: u32,
-    /// How destinations learn that the fabric is congested; `None`: they do not.
-    pub indication: Option<IndicationSpec>,
-}
-
-/// Congestion indication: cells that meet a long queue in the fabric tell the scheduler of their
-/// port, which then grants credit more slowly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndicationSpec {
-    /// A cell is marked that makes a queue of the fabric longer than this, in bytes.
-    pub threshold_bytes: u64,
-    /// A scheduler slows down by one step at most once in this time, and recovers one step after
-    /// this time without a mark.
-    pub hold: Time,
-}
-
-/// Where a host is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostPlace {
-    /// The number of its leaf among the leaves.
-    pub leaf: u16,
-    /// Its port there.
-    pub port: u16,
-}
