@@ -2,7 +2,7 @@
 
 use tenter_units::Rate;
 
-use crate::spec::UNLIMITED_POOL;
+use crate::memory::UNLIMITED_POOL;
 
 /// How many classes there are.
 pub const CLASSES: usize = 8;
@@ -250,4 +250,14 @@ impl EcnSpec {
             mark_at: MarkAt::Enqueue,
         }
     }
+}
+
+/// The queue of each class: its place in the list of classes.
+pub(crate) fn queue_of_class(specs: &[ClassSpec]) -> [u8; CLASSES] {
+    std::array::from_fn(|class| {
+        let upto = specs
+            .iter()
+            .take_while(|spec| usize::from(spec.class) <= class);
+        upto.count().saturating_sub(1) as u8
+    })
 }

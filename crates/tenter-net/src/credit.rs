@@ -16,21 +16,12 @@
 use tenter_config::component;
 use tenter_units::{Bytes, Time};
 
-use crate::headroom::PausedLink;
-use crate::packet::{FLOW_CONTROL_BYTES, WIRE_OVERHEAD_BYTES};
-
-/// What credits count in: a block of 64 bytes.
-pub const CREDIT_BLOCK_BYTES: u32 = 64;
+use crate::headroom::paused_link::PausedLink;
+use crate::packet::{CREDIT_BLOCK_BYTES, FLOW_CONTROL_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks};
 
 /// The most bytes that a receiver can grant ahead with the standard's counters of 12 bits: 2,048
 /// blocks.
 pub const CREDIT_MAX_BYTES: u64 = 2_048 * CREDIT_BLOCK_BYTES as u64;
-
-/// Blocks that a frame takes in an input buffer.
-#[inline]
-pub fn credit_blocks(frame_bytes: u32) -> u32 {
-    frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
-}
 
 component! {
     /// The parameters of a credit-based fabric; all its links share them.

@@ -9,75 +9,19 @@
 //!                                            obeys from here on
 //! ```
 
+pub(crate) mod paused_link;
+
 use tenter_topology::{CableEnd, Topology};
 use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
 use crate::packet::WIRE_OVERHEAD_BYTES;
+pub use crate::response_time::{QUANTUM_BITS, response_quanta, response_time};
 use crate::spec::Switches;
+pub use paused_link::PausedLink;
 
 /// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
-/// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
-pub const QUANTUM_BITS: u64 = 512;
-
-/// Line rate in Gb/s and the quanta within which a port of that rate must obey (IEEE 802.3, Annex
-/// 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
-const RESPONSE_QUANTA: [(u64, u64); 8] = [
-    (10, 67),
-    (25, 80),
-    (40, 118),
-    (50, 147),
-    (100, 394),
-    (200, 453),
-    (400, 905),
-    (800, 905),
-];
-
-/// The quanta that a sender may take to obey a pause frame at this rate.
-///
-/// A rate between two rows takes the next higher one, which asks for more; above the last row the
-/// quanta grow with the rate, so that the time stays what it is at 800G.
-pub fn response_quanta(rate: Rate) -> u64 {
-    let bits = rate.bits_per_second();
-    let rows = RESPONSE_QUANTA.iter();
-    let mut rows = rows.map(|&(gbps, quanta)| (Rate::from_gbps(gbps), quanta));
-    let (last_gbps, last_quanta) = RESPONSE_QUANTA[RESPONSE_QUANTA.len() - 1];
-    let beyond = || {
-        let last = Rate::from_gbps(last_gbps).bits_per_second();
-        (u128::from(last_quanta) * u128::from(bits)).div_ceil(u128::from(last)) as u64
-    };
-    let row = rows.find(|(row, _)| rate <= *row);
-    row.map_or_else(beyond, |(_, quanta)| quanta)
-}
-
-/// The time that a sender may take to obey a pause frame at this rate: [`response_quanta`], rounded
-/// up to a picosecond.
-pub fn response_time(rate: Rate) -> Time {
-    rate.time_of_bits(u128::from(response_quanta(rate) * QUANTUM_BITS))
-}
-
-/// A link whose receiver may pause its sender, in the terms of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PausedLink {
-    /// Line rate of both directions.
-    pub rate: Rate,
-    /// By how many parts per million the sender's clock may be fast.
-    pub fast_ppm: u32,
-    /// Propagation delay of each direction.
-    pub cable_delay: Time,
-    /// From the arrival of a pause frame at the sender to the last instant at which it starts a
-    /// frame of the class, that instant included.
-    pub response_time: Time,
-    /// From the start of a largest frame at the sender to its arrival where it is charged.
-    pub flight: Time,
-    /// The largest frame of the class, in frame bytes; not zero.
-    pub frame_bytes: u32,
-    /// The largest frame of the other direction, in wire bytes: the pause frame may have to wait
-    /// for it.
-    pub reverse_wire_bytes: u32,
-}
-
 /// Bytes that arrive from the instant of an XOFF on, in the worst phase of the model: with so many
 /// nothing is dropped, and with one frame less something can be.
 ///
@@ -295,6 +239,7 @@ impl Headroom {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response_time::RESPONSE_QUANTA;
 
     /// Delay of a cable of so many metres at 1.98·10⁸ m/s, to the picosecond.
     fn cable(metres: u64) -> Time {

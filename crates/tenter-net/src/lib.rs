@@ -23,13 +23,14 @@ mod ecn;
 pub mod headroom;
 pub mod impairment;
 pub mod input_queued;
-mod journal;
 pub mod load_balancing;
 mod medium;
+mod memory;
 mod notices;
 mod packet;
 mod port;
 mod queue;
+mod response_time;
 pub mod scheduled;
 mod scheduling;
 mod signals;
@@ -38,6 +39,7 @@ mod switch;
 mod telemetry;
 mod transmitter;
 mod visit;
+mod visit_counts;
 mod watchdog;
 
 pub use arrivals_by_port::ArrivalsByPort;
@@ -46,14 +48,13 @@ pub use class::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
     PoolScope, Scheduling,
 };
-pub use credit::{
-    CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, CreditSpec, LaneBuffer, LaneCredit, credit_blocks,
-};
+pub use credit::{CREDIT_MAX_BYTES, CreditSpec, LaneBuffer, LaneCredit};
 pub use medium::{Event, EventKind, Medium};
+pub use memory::{BufferSharing, UNLIMITED_POOL};
 pub use packet::{
-    ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, DATA_OVERHEAD_BYTES,
-    FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS,
-    SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES,
+    ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, CREDIT_BLOCK_BYTES,
+    DATA_OVERHEAD_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES,
+    SENT_UNIT_PS, SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};
@@ -61,9 +62,9 @@ pub use signals::{
     Cause, Headers, PlaceOfSignals, Sender, Signal, SignalMode, SignalRecord, SignalSpec,
     SignalWiring,
 };
-pub use spec::{BufferSharing, Forwarding, SwitchSpec, Switches, UNLIMITED_POOL};
-pub use switch::{Headrooms, Switch};
+pub use spec::{Forwarding, SwitchSpec, Switches};
+pub use switch::{Headrooms, Switch, SwitchModel};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
-pub use visit::VisitCounts;
+pub use visit_counts::VisitCounts;
 pub use watchdog::WatchdogSpec;

@@ -2,8 +2,6 @@
 
 use tenter_engine::{Arrival, mix64};
 
-use crate::credit::credit_blocks;
-
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
 /// Frame bytes of a `RoCEv2` data packet beyond its payload: Ethernet 14, IPv4 20, UDP 8, BTH 12,
@@ -33,6 +31,8 @@ pub(crate) const REROUTE_FRAME_BYTES: u16 = 64;
 /// What a flow-control packet takes on the wire: 6 bytes and a delimiter on either side (InfiniBand
 /// Architecture Specification, volume 1). It is no frame, so there is no preamble and no gap.
 pub const FLOW_CONTROL_BYTES: u16 = 8;
+/// What credits count in: a block of 64 bytes.
+pub const CREDIT_BLOCK_BYTES: u32 = 64;
 /// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
 /// smallest frame there is. It occupies no wire of the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
@@ -41,6 +41,12 @@ pub const CONTROL_LINK_BYTES: u16 = 64;
 /// in queues of hundreds of megabytes at 10G, so nobody reports a latency taken from it for a flow
 /// that took as long as that.
 pub const SENT_UNIT_PS: u64 = 128;
+
+/// Blocks that a frame takes in an input buffer.
+#[inline]
+pub fn credit_blocks(frame_bytes: u32) -> u32 {
+    frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
+}
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

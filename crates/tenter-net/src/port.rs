@@ -7,15 +7,14 @@ mod input_queued;
 use tenter_engine::{EventList, prefetch, prefetch_at};
 
 use crate::arrivals_by_port::ArrivalsByPort;
-use crate::buffer::{Admission, Due, Place, SharedBuffer, Word};
-use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt};
+use crate::buffer::{Admission, ControlMessage, PendingControl, QueuedFrame, SharedBuffer};
+use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::credit::LaneCredit;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
-use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
 
 /// What went through the sending side of a port.
@@ -68,18 +67,18 @@ pub(crate) struct PortRules {
 }
 
 impl PortRules {
-    pub(crate) fn new(spec: &SwitchSpec, seed: u32) -> PortRules {
+    pub(crate) fn new(classes: &[ClassSpec], seed: u32) -> PortRules {
         let marking = |at: MarkAt| -> u8 {
-            let queues = spec.classes.iter().enumerate();
+            let queues = classes.iter().enumerate();
             let marks = |(_, of): &(usize, &ClassSpec)| of.ecn.is_some_and(|ecn| ecn.mark_at == at);
             queues.filter(marks).map(|(queue, _)| 1 << queue).sum()
         };
         PortRules {
-            discipline: Discipline::new(&spec.classes),
-            queue_of: spec.queue_of_class(),
+            discipline: Discipline::new(classes),
+            queue_of: queue_of_class(classes),
             marking: marking(MarkAt::Enqueue),
             marking_late: marking(MarkAt::Dequeue),
-            ecn: spec.classes.iter().map(|class| class.ecn).collect(),
+            ecn: classes.iter().map(|class| class.ecn).collect(),
             seed,
         }
     }
@@ -256,7 +255,7 @@ impl Port {
         self.transmitter
             .note(EventKind::Obeyed, now, packet, medium);
         self.obey(around.rules.queue(packet), packet.sequence, now);
-        around.buffer.note_obeyed(now);
+        around.buffer.note_pause(now);
     }
 
     /// Sends a frame or stores it; the buffer must be certain to have room.
@@ -276,23 +275,28 @@ impl Port {
         } else if let Some(limit) = around.buffer.private_limit(queue) {
             self.store_within(limit, (packet, input, queue), around.rules, medium);
         } else {
-            let frame = u64::from(packet.frame_bytes);
-            let before = self.bytes_in(queue);
+            let others = self.bytes_in(queue);
             self.store((packet, input, queue), around.rules, medium);
-            let place = self.place(input, queue);
-            around
-                .buffer
-                .charge(Admission::Stored, place, (before, frame), now);
+            let frame = QueuedFrame {
+                input,
+                output: self.transmitter.port(),
+                queue,
+                bytes: u64::from(packet.frame_bytes),
+                others,
+            };
+            around.buffer.charge(Admission::Stored, frame, now);
         }
     }
 
-    /// Where a frame of a queue waits that came through another port.
+    /// A frame that came through another port and joins a queue, or has just left it.
     #[inline]
-    fn place(&self, input: u16, queue: usize) -> Place {
-        Place {
+    pub(crate) fn queued_frame(&self, input: u16, queue: usize, packet: &Packet) -> QueuedFrame {
+        QueuedFrame {
             input,
             output: self.transmitter.port(),
             queue,
+            bytes: u64::from(packet.frame_bytes),
+            others: self.queues[queue].bytes,
         }
     }
 
@@ -399,11 +403,10 @@ impl Port {
         while let Some(&packet) = self.queues[number].front() {
             let queue = &mut self.queues[number];
             let frame = u64::from(packet.frame_bytes);
-            let before = queue.bytes;
             queue.remove_front(frame);
             self.bytes -= frame;
-            let place = self.place(packet.stored_from(), number);
-            around.buffer.release_seldom(place, (before, frame), now);
+            let left = self.queued_frame(packet.stored_from(), number, &packet);
+            around.buffer.release_seldom(left, now);
             self.lose(&packet, now, medium);
         }
         self.waiting &= !(1 << number);
@@ -561,8 +564,14 @@ impl Port {
         }
         self.bytes -= frame;
         if around.buffer.is_booked(number) {
-            let place = self.place(input, number);
-            around.buffer.release(place, (before, frame), start);
+            let left = QueuedFrame {
+                input,
+                output: self.transmitter.port(),
+                queue: number,
+                bytes: frame,
+                others: before - frame,
+            };
+            around.buffer.release(left, start);
             // Where frames need credit, all are booked.
             if self.lanes.is_some() {
                 self.spend(number, frame as u16, start);
@@ -650,12 +659,18 @@ impl Port {
         self.paused |= 1 << queue;
     }
 
-    /// Tells the other end something about a class as soon as the wire is free.
-    pub(crate) fn tell(&mut self, class: u8, due: Due, now: u64, medium: &mut impl Medium) {
-        match due.word {
-            Word::Pause(quanta) => self.transmitter.pause(class, quanta, now, medium),
-            Word::Credit(limit) => {
-                let lane = (class, usize::from(due.queue));
+    /// Sends a control frame for a class as soon as the wire is free.
+    pub(crate) fn send_pending(
+        &mut self,
+        class: u8,
+        control: PendingControl,
+        now: u64,
+        medium: &mut impl Medium,
+    ) {
+        match control.message {
+            ControlMessage::Pause(quanta) => self.transmitter.pause(class, quanta, now, medium),
+            ControlMessage::Credit(limit) => {
+                let lane = (class, usize::from(control.queue));
                 self.send_flow_control(lane, limit, now, medium);
             }
         }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use tenter_config::choice;
 
-use crate::buffer::{Due, Word};
+use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
 use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
 
@@ -398,11 +398,13 @@ impl Signals {
 
     /// Lets a pause frame of the switch's own flow control ask for no less than what is left of the
     /// pause that signals have asked for.
-    pub(crate) fn extend(&mut self, due: &mut Due, class: u8, now: u64) {
-        let (Word::Pause(quanta), Some(host)) = (&mut due.word, self.host(due.port)) else {
+    pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: u64) {
+        let (ControlMessage::Pause(quanta), Some(host)) =
+            (&mut control.message, self.host(control.port))
+        else {
             return;
         };
-        let place = place(due.port, class);
+        let place = place(control.port, class);
         let until = self.paused[place];
         if until > now {
             let left = self.quanta(host, until - now);

@@ -3,9 +3,10 @@
 use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
-use crate::class::{CLASSES, ClassSpec, EcnSpec};
-use crate::headroom;
+use crate::class::{CLASSES, ClassSpec, EcnSpec, queue_of_class};
 use crate::load_balancing::LoadBalancing;
+use crate::memory::{BufferSharing, UNLIMITED_POOL};
+use crate::response_time::response_time;
 use crate::scheduled::IndicationSpec;
 
 /// How a switch hands a frame from its input to its output.
@@ -40,50 +41,6 @@ pub struct SwitchSpec {
     pub load_balancing: LoadBalancing,
 }
 
-/// How the ports of a switch share its buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferSharing {
-    /// What all ports have in headroom together at most; `None`: each has its own whole.
-    pub headroom_pool_bytes: Option<u64>,
-    /// Into how many equal parts the pools are divided, and the pool of headroom: ports take space
-    /// from the part of their group of neighbours. One is a buffer that all share.
-    pub partitions: u16,
-}
-
-impl Default for BufferSharing {
-    fn default() -> BufferSharing {
-        BufferSharing {
-            headroom_pool_bytes: None,
-            partitions: 1,
-        }
-    }
-}
-
-impl BufferSharing {
-    /// How many parts there are: one where the buffer is not divided.
-    pub fn parts(&self) -> usize {
-        usize::from(self.partitions.max(1))
-    }
-
-    /// What one part has of a pool, or of the headroom that ports share.
-    pub fn of_one_part(&self, bytes: u64) -> u64 {
-        if bytes == UNLIMITED_POOL {
-            bytes
-        } else {
-            bytes / self.parts() as u64
-        }
-    }
-
-    /// The part of a port of a switch that has so many: neighbours share one, and parts have as
-    /// many ports as others, or one more.
-    pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
-        port * self.parts() / ports
-    }
-}
-
-/// The size of a pool that never runs out.
-pub const UNLIMITED_POOL: u64 = 1 << 62;
-
 /// The models of all switches of a fabric.
 ///
 /// All list the same classes, so that a packet's queue has the same number in each, and all choose
@@ -114,8 +71,7 @@ impl Switches {
 
     /// How long a port of this rate takes to obey a pause frame.
     pub fn response_time(&self, rate: Rate) -> Time {
-        self.pause_response
-            .unwrap_or_else(|| headroom::response_time(rate))
+        self.pause_response.unwrap_or_else(|| response_time(rate))
     }
 
     /// Whether a switch takes frames of an input of that rate whole: where it stores and forwards,
@@ -212,12 +168,6 @@ impl SwitchSpec {
 
     /// The queue of each class: its place in the list of classes.
     pub fn queue_of_class(&self) -> [u8; CLASSES] {
-        std::array::from_fn(|class| {
-            let upto = self
-                .classes
-                .iter()
-                .take_while(|spec| usize::from(spec.class) <= class);
-            upto.count().saturating_sub(1) as u8
-        })
+        queue_of_class(&self.classes)
     }
 }

@@ -3,24 +3,28 @@
 mod circuit;
 mod credit;
 mod input_queued;
+mod model;
 mod signals;
 mod wire;
 
+use model::Model;
+pub use model::SwitchModel;
 use tenter_topology::{Routing, TreePlace};
 use tenter_units::{SerialisationTime, Time};
 
-use crate::buffer::{Admission, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
+use crate::buffer::{Admission, PausesBy, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::departures::Departures;
 use crate::input_queued::Crossbar;
 use crate::load_balancing::Balancer;
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::port::{Port, PortEnv, PortRules};
-use crate::scheduled::{AtWork, Leaf, LeafRecord, LeafWiring, ScheduledSpec, Spray};
+use crate::scheduled::spray::Spray;
+use crate::scheduled::{AtWork, Leaf, LeafRecord};
 use crate::signals::Signals;
 use crate::spec::SwitchSpec;
 use crate::transmitter::{Transmitter, WireLosses};
-use crate::visit::VisitCounts;
+use crate::visit_counts::VisitCounts;
 use crate::watchdog::WatchdogSpec;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
@@ -47,36 +51,48 @@ pub struct Switch {
     /// Filled only while senders are paused.
     departures: Departures,
     pub(crate) visits: VisitCounts,
-    /// What it has more as a leaf of a scheduled fabric.
-    pub(crate) leaf: Option<Box<Leaf>>,
+    /// What it has of its model alone.
+    pub(crate) model: Model,
     /// What it has to do with signals to senders, if anything.
     pub(crate) signals: Option<Box<Signals>>,
-    /// What its frames pass that wait at its inputs, if they do.
-    pub(crate) crossbar: Option<Box<Crossbar>>,
 }
 
 impl Switch {
     /// The switch at `node` of the topology, number `index` among the switches, with the
-    /// transmitters of its ports in order.
+    /// transmitters of its ports in order, after one of the models.
     pub fn new(
         (node, index, seed): (u32, u32, u32),
         spec: &SwitchSpec,
         transmitters: Vec<Transmitter>,
         headrooms: &Headrooms,
+        model: SwitchModel<'_>,
     ) -> Switch {
         let quantum_ps = transmitters.iter().map(|wire| wire.pause_time(1));
         let quantum_ps = quantum_ps.collect();
         let queues = spec.classes.len();
-        let rules = PortRules::new(spec, seed);
+        let rules = PortRules::new(&spec.classes, seed);
         let ports = transmitters.into_iter();
         let ports = ports.map(|wire| Port::new(wire, queues, rules.marking_late));
-        let ports: Vec<Port> = ports.collect();
+        let mut ports: Vec<Port> = ports.collect();
         let mut buffer = SharedBuffer::new(&spec.classes, &spec.pool_bytes, headrooms, quantum_ps);
         buffer.share(&spec.sharing, ports.len());
+        if let SwitchModel::Credit(credit) = model {
+            buffer.divide(credit, ports.len());
+            for port in &mut ports {
+                port.send_by_credit(credit);
+            }
+        }
+        let balancer = if let SwitchModel::Spine { spec, seed, name } = model {
+            let spray = Spray::new(spec.spray, ports.len(), (seed, name));
+            Balancer::of_spine(spray, ports.len())
+        } else {
+            Balancer::new(&spec.load_balancing, ports.len())
+        };
         Switch {
             node,
             index,
-            balancer: Balancer::new(&spec.load_balancing, ports.len()),
+            balancer,
+            model: Model::new(model, &ports, queues),
             received: vec![(0, 0); ports.len()],
             active: vec![0; ports.len().div_ceil(64)],
             departures: Departures::new(ports.len()),
@@ -85,23 +101,8 @@ impl Switch {
             buffer,
             rules,
             class_of: spec.classes.iter().map(|class| class.class).collect(),
-            leaf: None,
             signals: None,
-            crossbar: None,
         }
-    }
-
-    /// Makes it a leaf of a scheduled fabric, before anything has happened.
-    pub fn become_leaf(&mut self, spec: &ScheduledSpec, wiring: LeafWiring) {
-        let leaf = Leaf::new(spec, wiring, &self.ports, self.class_of.len());
-        self.leaf = Some(Box::new(leaf));
-    }
-
-    /// Makes it a spine of a scheduled fabric, which spreads what goes to a leaf over all links
-    /// that lead there. `seed` is that of the trial, `name` its own.
-    pub fn become_spine(&mut self, spec: &ScheduledSpec, (seed, name): (u64, &str)) {
-        let spray = Spray::new(spec.spray, self.ports.len(), (seed, name));
-        self.balancer = Balancer::of_spine(spray, self.ports.len());
     }
 
     /// Packets that would wait for more than so long at every circuit straight to their leaf take
@@ -118,7 +119,7 @@ impl Switch {
 
     /// What it has counted as a leaf of a scheduled fabric, if it is one.
     pub fn leaf_record(&self) -> Option<LeafRecord> {
-        self.leaf.as_ref().map(|leaf| leaf.record())
+        self.model.leaf().map(Leaf::record)
     }
 
     /// Frame bytes that wait in a class, at output ports or, in a leaf of a scheduled fabric, in
@@ -128,7 +129,7 @@ impl Switch {
         let mut note = |frame: &Packet| {
             bytes[usize::from(frame.stored_from())] += u64::from(frame.frame_bytes);
         };
-        match &self.leaf {
+        match self.model.leaf() {
             Some(leaf) => leaf.waiting_in(queue).for_each(&mut note),
             None => self
                 .ports
@@ -141,7 +142,7 @@ impl Switch {
     /// The parts a leaf of a scheduled fabric works with; `None` for any other switch.
     #[inline]
     pub(crate) fn at_work(&mut self) -> Option<AtWork<'_>> {
-        let leaf = self.leaf.as_deref_mut()?;
+        let leaf = self.model.leaf_mut()?;
         Some(AtWork {
             leaf,
             ports: &mut self.ports,
@@ -315,14 +316,24 @@ impl Switch {
     /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
     #[inline]
     pub fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
-        if self.buffer.grants_credit() {
-            self.offer_by_credit(packet, (input, number), medium);
-            return;
+        match self.model {
+            Model::OutputQueued | Model::Leaf(_) => {
+                self.offer_to_output(packet, input, number, medium);
+            }
+            Model::Credit => self.offer_by_credit(packet, (input, number), medium),
+            Model::InputQueued(_) => self.offer_to_crossbar(packet, (input, number), medium),
         }
-        if self.crossbar.is_some() {
-            self.offer_to_crossbar(packet, (input, number), medium);
-            return;
-        }
+    }
+
+    #[expect(clippy::inline_always, reason = "once a packet; a part of `offer`")]
+    #[inline(always)]
+    fn offer_to_output<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        number: u16,
+        medium: &mut M,
+    ) {
         let now = packet.at;
         let queue = self.rules.queue(packet);
         let port = &mut self.ports[usize::from(number)];
@@ -354,20 +365,15 @@ impl Switch {
         medium: &mut M,
     ) {
         let now = packet.at;
-        let frame = u64::from(packet.frame_bytes);
-        let place = Place {
-            input,
-            output: number,
-            queue,
-        };
-        let before = self.ports[usize::from(number)].bytes_in(queue);
-        let mut admission = self.buffer.admission(place, before, frame);
+        let port = &self.ports[usize::from(number)];
+        let frame = port.queued_frame(input, queue, packet);
+        let mut admission = self.buffer.admission(&frame);
         // What has not been carried out yet can only have made room.
         if !self.buffer.is_armed()
-            && (admission != Admission::Stored || self.buffer.needs_exact(place, before, frame))
+            && (admission != Admission::Stored || self.buffer.needs_exact(&frame))
         {
             self.bring_to(now, medium);
-            admission = self.buffer.admission(place, before, frame);
+            admission = self.buffer.admission(&frame);
         }
         let port = &mut self.ports[usize::from(number)];
         if admission == Admission::Refused {
@@ -375,14 +381,14 @@ impl Switch {
             return;
         }
         port.store((packet, input, queue), &self.rules, medium);
-        if self.crossbar.is_some() {
-            // Before words go out, each behind what its port sends: this is nothing it may send.
+        if self.model.crossbar().is_some() {
+            // Before control frames go out, each behind what its port sends: not behind this frame.
             port.leave_to_crossbar(queue);
         }
         self.active[usize::from(number) / 64] |= 1 << (number % 64);
-        self.buffer.charge(admission, place, (before, frame), now);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        self.buffer.charge(admission, frame, now);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
     }
 
@@ -400,24 +406,24 @@ impl Switch {
         }
     }
 
-    /// Tells senders what has become due. Each word goes out behind what its own port starts at or
-    /// before `now`, which may make room and so make others due.
-    fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    /// Sends pending control frames. Each goes out behind what its own port starts at or before
+    /// `now`, which may make room and so more control frames pending.
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
         // Where senders go by credit, all departures are there at all times.
         let fresh = self.departures.is_empty() && !self.buffer.grants_credit();
-        while let Some(mut due) = self.buffer.take_due() {
-            let port = &mut self.ports[usize::from(due.port)];
+        while let Some(mut control) = self.buffer.take_pending() {
+            let port = &mut self.ports[usize::from(control.port)];
             let mut around = PortEnv {
                 rules: &self.rules,
                 buffer: &mut self.buffer,
             };
             port.advance(now, &mut around, medium);
-            let class = self.class_of[usize::from(due.queue)];
+            let class = self.class_of[usize::from(control.queue)];
             if let Some(signals) = &mut self.signals {
-                signals.extend(&mut due, class, now);
+                signals.extend(&mut control, class, now);
             }
-            port.tell(class, due, now, medium);
-            self.departures.enter(due.port, port);
+            port.send_pending(class, control, now, medium);
+            self.departures.enter(control.port, port);
         }
         if !self.buffer.is_armed() {
             self.departures.clear();
@@ -514,7 +520,8 @@ impl Switch {
         if self.buffer.next_refresh() == now {
             self.refresh(now, medium);
         }
-        if self.crossbar.as_ref().is_some_and(|of| of.next() == now) {
+        let crossbar = self.model.crossbar();
+        if crossbar.is_some_and(|of| of.next() == now) {
             self.match_inputs(now, medium);
         }
     }
@@ -522,7 +529,7 @@ impl Switch {
     /// Repeats the pauses that are due at `now`.
     fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.buffer.refresh(now);
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
     }
 
     /// The link of a port goes down at `now`, up to which everything has been done; what was under
@@ -553,7 +560,7 @@ impl Switch {
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(number)].link_down(now, under_way, &mut around, medium);
-        if let Some(crossbar) = &mut self.crossbar {
+        if let Some(crossbar) = self.model.crossbar_mut() {
             crossbar.clear(number);
         }
         self.settle(now, medium);
@@ -594,7 +601,7 @@ impl Switch {
     /// Ends a change from outside: sends what has become due, and looks anew when ports send.
     fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
         self.wake_crossbar(now);
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
         if self.buffer.is_armed() {
             for number in 0..self.ports.len() as u16 {
                 self.enter_departure(number);
@@ -629,11 +636,8 @@ impl Switch {
     pub fn next_timer(&self) -> Option<u64> {
         let pause = self.buffer.next_refresh();
         let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
-        let of_leaf = self
-            .leaf
-            .as_ref()
-            .map_or(u64::MAX, |leaf| leaf.next_timer());
-        let of_crossbar = self.crossbar.as_ref().map_or(u64::MAX, |of| of.next());
+        let of_leaf = self.model.leaf().map_or(u64::MAX, Leaf::next_timer);
+        let of_crossbar = self.model.crossbar().map_or(u64::MAX, Crossbar::next);
         let next = pause.min(quality).min(of_leaf).min(of_crossbar);
         (next != u64::MAX).then_some(next)
     }
@@ -641,7 +645,7 @@ impl Switch {
     /// Does everything that happens before `end`; returns when something next happens of its own.
     #[inline]
     pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
-        if self.crossbar.is_some() {
+        if self.model.crossbar().is_some() {
             self.fire_before(end, medium);
             return self.next_timer();
         }
@@ -681,8 +685,8 @@ impl Switch {
             buffer: &mut self.buffer,
         };
         self.ports[usize::from(port)].advance(now, &mut around, medium);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
     }
 }

@@ -8,8 +8,6 @@
 //! begins. The one thing that does depend on the order between ports, how full the buffer ever was,
 //! is then worked out from a journal, and only if it may have become fuller than ever.
 
-use std::ops::AddAssign;
-
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
@@ -19,44 +17,9 @@ use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::port::{Port, PortEnv};
 use crate::switch::Switch;
+use crate::visit_counts::VisitCounts;
 
 const NEVER: u64 = u64::MAX;
-
-/// How often visits of a switch went which way: all of them give the same result, and this says
-/// whether tests have tried each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VisitCounts {
-    /// Port after port.
-    pub by_port: u64,
-    /// Arrival after arrival, as it was not certain that all would find room.
-    pub in_order: u64,
-    /// Arrival after arrival, as a sender was paused, the load balancer looks at queues, or senders
-    /// are signalled to.
-    pub in_time_order: u64,
-    /// Visits port after port that kept a journal.
-    pub journals: u64,
-    /// Of them, those whose journal was carried out slot of time after slot of time.
-    pub journals_in_order: u64,
-    /// Slots with several entries that were carried out in the order of time, …
-    pub slots_in_order: u64,
-    /// … and port after port.
-    pub slots_by_port: u64,
-    /// Frames in journals that a pause frame let go at the instant at which it arrived.
-    pub late_releases: u64,
-}
-
-impl AddAssign for VisitCounts {
-    fn add_assign(&mut self, more: VisitCounts) {
-        self.by_port += more.by_port;
-        self.in_order += more.in_order;
-        self.in_time_order += more.in_time_order;
-        self.journals += more.journals;
-        self.journals_in_order += more.journals_in_order;
-        self.slots_in_order += more.slots_in_order;
-        self.slots_by_port += more.slots_by_port;
-        self.late_releases += more.late_releases;
-    }
-}
 
 impl Switch {
     /// How often visits went which way.
@@ -86,7 +49,7 @@ impl Switch {
         if let Some(mut leaf) = self.at_work() {
             return leaf.visit(arrivals, (end, routing), medium);
         }
-        if self.crossbar.is_some() {
+        if self.model.crossbar().is_some() {
             return self.visit_inputs(arrivals, (end, routing), medium);
         }
         if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {
@@ -148,13 +111,13 @@ impl Switch {
         let certain = self.buffer.all_fit(arriving, &self.buffer.bounds(queues))
             || self.all_fit_exactly(arrivals, turns, arriving);
         if certain {
-            self.buffer.foresee(arriving, queues, end);
+            self.buffer.open_journal_if_peak(arriving, queues, end);
         }
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the accounts
-    /// of these very arrivals are.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the
+    /// queues and priority groups of these very arrivals are.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -174,12 +137,12 @@ impl Switch {
             }
             let queue = self.rules.queue(packet);
             let waiting = self.ports[usize::from(turns.port(place))].bytes_in(queue);
-            let account = self.buffer.account((input, queue), waiting);
+            let fill = self.buffer.fill(input, queue, waiting);
             debug_assert!(
-                Some(account) <= self.buffer.bounds(1 << queue)[queue],
-                "an account is fuller than its bound"
+                Some(fill) <= self.buffer.bounds(1 << queue)[queue],
+                "a queue or priority group is fuller than its bound"
             );
-            fullest[queue] = fullest[queue].max(Some(account));
+            fullest[queue] = fullest[queue].max(Some(fill));
         }
         self.buffer.all_fit(arriving, &fullest)
     }
@@ -216,7 +179,7 @@ impl Switch {
         }
         busy.clear();
         turns.keep(busy);
-        self.buffer.settle();
+        self.buffer.close_journal();
         (next != NEVER).then_some(next)
     }
 

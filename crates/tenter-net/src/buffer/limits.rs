@@ -1,16 +1,16 @@
-//! How much of a pool an account may hold, and what is compared with it.
+//! How much of a pool a queue or priority group may hold, and what is compared with it.
 
 use crate::class::{ClassSpec, Limit, LosslessSpec, PfcTrigger, PoolScope};
 
 /// What pauses the senders of a class beside the use of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// Nothing: an account beyond its limit is in headroom.
-    Account,
-    /// The pool, when it holds more than so much.
+    /// Nothing: a priority group beyond its limit is in headroom.
+    Group,
+    /// The pool, when it holds more than this.
     Pool(u64, PoolScope),
-    /// Each output queue beyond the limit, those who send into it.
-    Egress,
+    /// Each output queue beyond the limit pauses those that send into it.
+    Queue,
 }
 
 #[derive(Clone, Debug)]
@@ -23,12 +23,12 @@ pub(super) struct ClassRules {
 }
 
 impl ClassRules {
-    /// The rules of a class whose pool has so many bytes.
+    /// The rules of a class whose pool has this size.
     pub(super) fn new(spec: &ClassSpec, pool_bytes: u64) -> ClassRules {
         let trigger = spec.lossless.as_ref().map(|lossless| lossless.trigger);
         let watch = match trigger {
-            None | Some(PfcTrigger::Ingress) => Watch::Account,
-            Some(PfcTrigger::Egress) => Watch::Egress,
+            None | Some(PfcTrigger::Ingress) => Watch::Group,
+            Some(PfcTrigger::Egress) => Watch::Queue,
             Some(PfcTrigger::Pool(scope)) => Watch::Pool(spec.limit.of_all(pool_bytes), scope),
         };
         ClassRules {
@@ -47,17 +47,17 @@ impl ClassRules {
         }
     }
 
-    /// How far below its limit whoever is paused may go on.
+    /// How far below its limit a paused sender may resume.
     #[inline]
     pub(super) fn xon_offset(&self) -> u64 {
         let lossless = self.lossless.as_ref();
         lossless.map_or(0, |lossless| lossless.xon_offset_bytes)
     }
 
-    /// Whether the account that decides is an output queue, rather than an priority group.
+    /// Whether the fill of an output queue decides, rather than that of a priority group.
     #[inline]
     pub(super) fn goes_by_queue(&self) -> bool {
-        self.lossless.is_none() || self.watch == Watch::Egress
+        self.lossless.is_none() || self.watch == Watch::Queue
     }
 }
 
@@ -66,7 +66,7 @@ impl ClassRules {
 pub(super) struct Pool {
     pub(super) size: u64,
     pub(super) used: u64,
-    /// `u64::MAX`, and not kept, where the pool is unlimited: nobody asks how full nothing is.
+    /// `u64::MAX`, and not kept, where the pool is unlimited.
     pub(super) high_water: u64,
 }
 
@@ -78,19 +78,19 @@ impl Pool {
     }
 }
 
-/// How many shared bytes an account takes that holds so many in all.
+/// The shared bytes among all bytes of a queue or priority group.
 #[inline]
-pub(super) fn shared(rules: &ClassRules, account: u64) -> u64 {
-    account.saturating_sub(rules.reserved)
+pub(super) fn shared(rules: &ClassRules, bytes: u64) -> u64 {
+    bytes.saturating_sub(rules.reserved)
 }
 
-/// How many shared bytes an account takes more when `frame` bytes come on top of `before`.
+/// The shared bytes that are added when `frame` bytes come on top of `before`.
 #[inline]
 pub(super) fn shared_more(rules: &ClassRules, before: u64, frame: u64) -> u64 {
     shared(rules, before + frame) - shared(rules, before)
 }
 
-/// Whether an account that holds `before` may take a frame more.
+/// Whether a queue or priority group that holds `before` may take one more frame.
 #[inline]
 pub(super) fn fits(rules: &ClassRules, pool: &Pool, before: u64, frame: u64) -> bool {
     let more = shared_more(rules, before, frame);

@@ -1,31 +1,139 @@
-//! Who is told to pause and to go on, and when that is said again.
+//! PFC state: the senders that are paused, what resumes them, and when pauses are repeated.
 
+use std::collections::{BTreeMap, VecDeque};
+
+use super::frame::{ControlMessage, PendingControl, Place};
+use super::full_queues::FullQueues;
 use super::limits::{Pool, Watch, shared, within};
-use super::{Due, NEVER, PausesBy, Place, SharedBuffer, Word};
+use super::occupancy::Occupancy;
 use crate::class::PoolScope;
 
-impl SharedBuffer {
-    /// What senders of a class are paused for.
-    pub(crate) fn pauses_by(&self, queue: usize) -> PausesBy {
-        match self.classes[queue].watch {
-            Watch::Account => PausesBy::Groups,
-            Watch::Pool(..) => PausesBy::Pool,
-            Watch::Egress => PausesBy::Queues,
+const NEVER: u64 = u64::MAX;
+
+/// What the senders of a class are paused for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PausesBy {
+    /// What came from each of them.
+    Groups,
+    /// Output queues that they send into.
+    Queues,
+    /// What the pool holds.
+    Pool,
+}
+
+/// What a port's priority group has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PriorityGroupRecord {
+    /// Bytes of the group that are in the buffer.
+    pub bytes: u64,
+    /// Those of them that are in headroom.
+    pub bytes_in_headroom: u64,
+    /// How long the group's sender has been paused by this switch, in ps.
+    pub paused: u64,
+    /// Whether it is paused now.
+    pub is_paused: bool,
+    /// Headroom kept for the group, in bytes.
+    pub headroom_bytes: u64,
+    /// The most bytes of headroom that were ever taken.
+    pub headroom_high_water_bytes: u64,
+    /// Pause frames that told the group's sender to pause.
+    pub xoff_frames: u64,
+    /// Pause frames that resumed it.
+    pub xon_frames: u64,
+}
+
+/// The pauses of the sender of one priority group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pause {
+    /// When it was paused; `NEVER` when it may send.
+    since: u64,
+    refresh_at: u64,
+    /// How long it was paused before, in ps.
+    paused: u64,
+    /// Pause frames that paused and resumed it, modulo 2³², so that two groups share a cache line:
+    /// [`Pauses::wraps`] has the rest.
+    pub(super) xoff_frames: u32,
+    pub(super) xon_frames: u32,
+}
+
+impl Pause {
+    const NONE: Pause = Pause {
+        since: NEVER,
+        refresh_at: NEVER,
+        paused: 0,
+        xoff_frames: 0,
+        xon_frames: 0,
+    };
+
+    fn lasts(&self) -> bool {
+        self.since != NEVER
+    }
+}
+
+/// The senders that a switch has paused.
+#[derive(Clone, Debug)]
+pub(super) struct Pauses {
+    /// By priority group.
+    pub(super) groups: Vec<Pause>,
+    /// For groups with more pause frames than 32 bits count, how often the counts of those that
+    /// pause and resume have wrapped.
+    wraps: BTreeMap<u32, [u64; 2]>,
+    /// The groups whose senders are paused, in the order in which they were.
+    paused: Vec<u32>,
+    /// The output queues that they are paused for, where these decide.
+    full: FullQueues,
+    /// Which ports lead to hosts, where that decides who is paused; else empty.
+    to_host: Vec<bool>,
+    /// The earliest time at which a pause must be repeated; `NEVER` when none lasts.
+    next_refresh: u64,
+    /// How long a quantum lasts at each port, in ps.
+    quantum_ps: Vec<u64>,
+    /// Whether senders that may resume stay paused for now.
+    holds_back: bool,
+    /// Control frames that have not been sent, in order.
+    pub(super) pending: VecDeque<PendingControl>,
+}
+
+impl Pauses {
+    /// No sender of these groups is paused; `quantum_ps` is how long 512 bits last at each port.
+    pub(super) fn new(groups: usize, quantum_ps: Vec<u64>) -> Pauses {
+        Pauses {
+            groups: vec![Pause::NONE; groups],
+            wraps: BTreeMap::new(),
+            paused: Vec::new(),
+            full: FullQueues::default(),
+            to_host: Vec::new(),
+            next_refresh: NEVER,
+            quantum_ps,
+            holds_back: false,
+            pending: VecDeque::new(),
         }
     }
 
-    /// Whether queues of two classes take space from the same pool.
-    pub(crate) fn shares_pool(&self, queue: usize, other: usize) -> bool {
-        self.classes[queue].pool == self.classes[other].pool
+    /// Says which ports lead to hosts, before anything has happened.
+    pub(super) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
+        self.to_host = to_host;
+    }
+
+    /// Whether any sender is paused.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        !self.paused.is_empty()
     }
 
     /// The output ports for whose queues the sender at a port is paused; with each whether that
     /// lasts as long as the queue does not send, whatever else does.
-    pub(crate) fn full_queues(&self, port: u16, queue: usize) -> impl Iterator<Item = (u16, bool)> {
-        let rules = &self.classes[queue];
+    pub(super) fn full_queues(
+        &self,
+        memory: &Occupancy,
+        port: u16,
+        queue: usize,
+    ) -> impl Iterator<Item = (u16, bool)> {
+        let rules = &memory.classes[queue];
         let offset = rules.xon_offset();
-        let pool = self.pools[self.pool_of(rules, Place::of_input(port, queue))];
-        let groups = self.groups.iter().skip(queue).step_by(self.classes.len());
+        let pool = memory.pools[memory.pool_of(rules, Place::of_input(port, queue))];
+        let groups = memory.groups.iter().skip(queue);
+        let groups = groups.step_by(memory.classes.len());
         let apart = groups.map(|group| group.used.min(rules.reserved) + group.headroom);
         let apart: u64 = apart.sum();
         self.full.of(port, queue).map(move |(output, bytes)| {
@@ -36,105 +144,106 @@ impl SharedBuffer {
         })
     }
 
-    /// Whether a frame has made its queue longer than its limit; by what the pool held before.
-    #[inline]
-    fn is_over(&self, place: Place, queue_bytes: u64, pool: &Pool) -> bool {
-        let rules = &self.classes[place.queue];
-        rules.watch == Watch::Egress && !within(&rules.limit, pool, queue_bytes)
-    }
-
-    /// A frame was put into its queue, which holds so much with it and whose class goes by the
-    /// length of output queues.
-    #[inline(never)]
-    pub(super) fn judge_queue(&mut self, place: Place, queue_bytes: u64, pool: &Pool, now: u64) {
-        if self.is_over(place, queue_bytes, pool) {
+    /// A frame has joined its queue, which holds `queue_bytes` with it and whose class pauses by
+    /// the length of output queues: by `is_over` its sender, too.
+    pub(super) fn on_queued(
+        &mut self,
+        memory: &Occupancy,
+        place: Place,
+        queue_bytes: u64,
+        is_over: bool,
+        now: u64,
+    ) {
+        if is_over {
             self.full.hold(place, queue_bytes);
-            self.pause(self.group(place.input, place.queue) as u32, now);
+            self.pause(memory, memory.group(place.input, place.queue) as u32, now);
         } else if !self.full.is_empty() {
             self.full.note(place, queue_bytes);
         }
     }
 
-    /// A frame has left its queue, which holds so much without it, while somebody is paused.
-    #[inline(never)]
-    pub(super) fn follow_release(&mut self, place: Place, queue_bytes: u64, now: u64) {
+    /// A frame has left its queue, which holds `queue_bytes` without it, while a sender is paused.
+    pub(super) fn on_released(
+        &mut self,
+        memory: &Occupancy,
+        place: Place,
+        queue_bytes: u64,
+        now: u64,
+    ) {
         if !self.full.is_empty() {
             self.full.note(place, queue_bytes);
         }
         if !self.holds_back {
-            self.let_go_on(place, now);
+            self.resume_after(memory, place, now);
         }
     }
 
-    /// Lets senders go on that a departure has made room for: that of the frame's own group, all of
+    /// Resumes senders that a departure has made room for: that of the frame's own group, all of
     /// the classes that wait for its pool, and those of queues that have become short enough.
-    fn let_go_on(&mut self, place: Place, now: u64) {
-        let freed = self.pool_of(&self.classes[place.queue], place);
-        for waiting in 0..self.classes.len() {
-            let rules = &self.classes[waiting];
-            let pool = &self.pools[freed];
+    fn resume_after(&mut self, memory: &Occupancy, place: Place, now: u64) {
+        let freed = memory.pool_of(&memory.classes[place.queue], place);
+        for (waiting, rules) in memory.classes.iter().enumerate() {
+            let pool = &memory.pools[freed];
             let Watch::Pool(limit, _) = rules.watch else {
                 continue;
             };
-            let is_its = rules.pool == freed % self.pools_each;
+            let is_its = rules.pool == freed % memory.pools_each;
             if is_its && (pool.used + rules.xon_offset() <= limit || pool.used == 0) {
-                self.resume_all(waiting, freed, now);
+                self.resume_all(memory, waiting, freed, now);
             }
         }
         if !self.full.is_empty() {
-            self.let_go_on_from_queues(freed, now);
+            self.resume_from_queues(memory, freed, now);
         }
-        self.let_group_go_on(place, now);
+        self.resume_group(memory, place, now);
     }
 
-    /// The same of the group that a frame has left.
-    fn let_group_go_on(&mut self, place: Place, now: u64) {
-        let rules = &self.classes[place.queue];
+    /// Resumes the sender of the group that a frame has left, if it may send.
+    fn resume_group(&mut self, memory: &Occupancy, place: Place, now: u64) {
+        let rules = &memory.classes[place.queue];
         if rules.lossless.is_none() {
             return;
         }
-        let index = self.group(place.input, place.queue);
-        let group = &self.groups[index];
-        if group.paused_since == NEVER || group.headroom != 0 {
+        let index = memory.group(place.input, place.queue);
+        let group = &memory.groups[index];
+        if !self.groups[index].lasts() || group.headroom != 0 {
             return;
         }
         let may = match rules.watch {
-            Watch::Account => {
+            Watch::Group => {
                 let shared = shared(rules, group.used) + rules.xon_offset();
-                let pool = &self.pools[self.pool_of(rules, place)];
+                let pool = &memory.pools[memory.pool_of(rules, place)];
                 group.used == 0 || within(&rules.limit, pool, shared)
             }
             // In headroom alone, as the pool pauses others.
             Watch::Pool(_, scope) => !self.is_in_scope(scope, place.input),
-            Watch::Egress => !self.full.holds(place.input, place.queue),
+            Watch::Queue => !self.full.holds(place.input, place.queue),
         };
         if may {
-            self.resume(index as u32, now);
+            self.resume(memory, index as u32, now);
         }
     }
 
-    /// Lets senders go on that are paused for queues which have become short enough, in part or by
+    /// Resumes senders that are paused for queues which have become short enough, in part or by
     /// what has left the pool.
     #[inline(never)]
-    fn let_go_on_from_queues(&mut self, freed: usize, now: u64) {
+    fn resume_from_queues(&mut self, memory: &Occupancy, freed: usize, now: u64) {
         let mut senders = Vec::new();
-        let mut full = std::mem::take(&mut self.full);
         let is_short = |queue: usize, bytes: u64| {
-            let rules = &self.classes[queue];
-            let pool = &self.pools[freed];
+            let rules = &memory.classes[queue];
+            let pool = &memory.pools[freed];
             let offset = rules.xon_offset();
             rules.pool == freed && (bytes == 0 || within(&rules.limit, pool, bytes + offset))
         };
-        full.release(is_short, |port, queue| senders.push((port, queue)));
-        self.full = full;
+        let note = |port, queue| senders.push((port, queue));
+        self.full.release(is_short, note);
         senders.sort_unstable();
         senders.dedup();
         for (port, queue) in senders {
-            let index = self.group(port, queue);
-            let group = &self.groups[index];
-            let is_free = group.paused_since != NEVER && group.headroom == 0;
+            let index = memory.group(port, queue);
+            let is_free = self.groups[index].lasts() && memory.groups[index].headroom == 0;
             if is_free && !self.full.holds(port, queue) {
-                self.resume(index as u32, now);
+                self.resume(memory, index as u32, now);
             }
         }
     }
@@ -144,71 +253,72 @@ impl SharedBuffer {
         scope == PoolScope::All || to_host.is_some_and(|&to_host| to_host)
     }
 
-    /// Pauses all senders of a class whose frames come into a pool.
-    #[inline(never)]
-    pub(super) fn pause_all(&mut self, (queue, pool): (usize, usize), now: u64) {
-        let Watch::Pool(_, scope) = self.classes[queue].watch else {
+    /// Pauses all senders of a frame's class whose frames come into the same pool.
+    pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: u64) {
+        let (queue, rules) = (place.queue, &memory.classes[place.queue]);
+        let Watch::Pool(_, scope) = rules.watch else {
             return;
         };
-        let classes = self.classes.len();
-        for index in (queue..self.groups.len()).step_by(classes) {
+        let pool = memory.pool_of(rules, place);
+        let classes = memory.classes.len();
+        for index in (queue..memory.groups.len()).step_by(classes) {
             let port = (index / classes) as u16;
-            let place = Place::of_input(port, queue);
-            let is_its = self.pool_of(&self.classes[queue], place) == pool;
+            let is_its = memory.pool_of(rules, Place::of_input(port, queue)) == pool;
             if is_its && self.is_in_scope(scope, port) {
-                self.pause(index as u32, now);
+                self.pause(memory, index as u32, now);
             }
         }
     }
 
-    /// Lets all senders of a class go on whose frames come into a pool, but for those whose
-    /// headroom is not all free again.
-    fn resume_all(&mut self, queue: usize, pool: usize, now: u64) {
+    /// Resumes all senders of a class whose frames come into a pool, but for those whose headroom
+    /// is not all free again.
+    fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: u64) {
+        let rules = &memory.classes[queue];
         for index in self.paused.clone() {
-            let (port, of) = self.place(index);
-            let place = Place::of_input(port, queue);
-            let has_headroom = self.groups[index as usize].headroom == 0;
-            let is_its =
-                usize::from(of) == queue && self.pool_of(&self.classes[queue], place) == pool;
+            let (port, of) = memory.place(index);
+            let has_headroom = memory.groups[index as usize].headroom == 0;
+            let is_its = usize::from(of) == queue
+                && memory.pool_of(rules, Place::of_input(port, queue)) == pool;
             if has_headroom && is_its {
-                self.resume(index, now);
+                self.resume(memory, index, now);
             }
         }
     }
 
-    /// From now on senders that may go on are not told so: frames are taken out and put in again.
-    pub(crate) fn hold_back(&mut self) {
+    /// From now on senders that may resume stay paused: frames are taken out and put in again.
+    pub(super) fn hold_back(&mut self) {
         self.holds_back = true;
     }
 
-    /// Tells senders that may go on at `now`, and from now on at once.
-    pub(crate) fn let_all_go_on(&mut self, now: u64) {
+    /// Resumes senders that may send at `now`, and from now on at once.
+    pub(super) fn stop_holding_back(&mut self, memory: &Occupancy, now: u64) {
         self.holds_back = false;
         let mut paused = self.paused.clone();
         paused.sort_unstable();
         for index in paused {
-            // One may let others go on.
-            if self.groups[index as usize].paused_since != NEVER {
-                let (port, queue) = self.place(index);
-                self.let_go_on(Place::of_input(port, usize::from(queue)), now);
+            // One may resume others.
+            if self.groups[index as usize].lasts() {
+                let (port, queue) = memory.place(index);
+                self.resume_after(memory, Place::of_input(port, usize::from(queue)), now);
             }
         }
     }
 
-    pub(super) fn pause(&mut self, index: u32, now: u64) {
+    /// Pauses the sender of a group, unless it is paused.
+    pub(super) fn pause(&mut self, memory: &Occupancy, index: u32, now: u64) {
         let group = &mut self.groups[index as usize];
-        if group.paused_since != NEVER {
+        if group.lasts() {
             return;
         }
-        group.paused_since = now;
+        group.since = now;
         self.paused.push(index);
-        self.ask(index, now);
+        self.ask(memory, index, now);
     }
 
     /// Asks for a pause, for the first time or again.
-    fn ask(&mut self, index: u32, now: u64) {
-        let (port, queue) = self.place(index);
-        let lossless = self.classes[usize::from(queue)].lossless.as_ref();
+    fn ask(&mut self, memory: &Occupancy, index: u32, now: u64) {
+        let (port, queue) = memory.place(index);
+        let lossless = memory.classes[usize::from(queue)].lossless.as_ref();
         let lossless = lossless.expect("only lossless classes pause");
         let quanta = lossless.quanta;
         let percent = u64::from(lossless.refresh_percent);
@@ -222,17 +332,22 @@ impl SharedBuffer {
             self.wraps.entry(index).or_default()[0] += 1;
         }
         self.next_refresh = self.next_refresh.min(refresh_at);
-        self.due.push_back(Due {
+        self.send(port, queue, quanta);
+    }
+
+    fn send(&mut self, port: u16, queue: u8, quanta: u16) {
+        self.pending.push_back(PendingControl {
             port,
             queue,
-            word: Word::Pause(quanta),
+            message: ControlMessage::Pause(quanta),
         });
     }
 
-    pub(super) fn resume(&mut self, index: u32, now: u64) {
+    /// Resumes the sender of a group, which is paused.
+    pub(super) fn resume(&mut self, memory: &Occupancy, index: u32, now: u64) {
         let group = &mut self.groups[index as usize];
-        group.paused += now - group.paused_since;
-        group.paused_since = NEVER;
+        group.paused += now - group.since;
+        group.since = NEVER;
         let was_next = group.refresh_at == self.next_refresh;
         group.refresh_at = NEVER;
         group.xon_frames = group.xon_frames.wrapping_add(1);
@@ -243,28 +358,23 @@ impl SharedBuffer {
         if was_next {
             self.find_next_refresh();
         }
-        let (port, queue) = self.place(index);
-        self.due.push_back(Due {
-            port,
-            queue,
-            word: Word::Pause(0),
-        });
+        let (port, queue) = memory.place(index);
+        self.send(port, queue, 0);
     }
 
-    /// Forgets at `now` that the sender at the other end of a port's link has been told to pause:
-    /// the link is down, or comes up and nobody there knows.
-    pub(crate) fn forget_pauses(&mut self, port: u16, now: u64) {
-        let classes = self.classes.len();
-        let first = usize::from(port) * classes;
-        for index in first..first + classes {
+    /// Forgets at `now` that the sender at the other end of a port's link is paused: the link goes
+    /// down, or comes up and no pause is known there.
+    pub(super) fn forget(&mut self, memory: &Occupancy, port: u16, now: u64) {
+        let first = memory.group(port, 0);
+        for index in first..first + memory.classes.len() {
             let Some(group) = self.groups.get_mut(index) else {
                 return;
             };
-            if group.paused_since == NEVER {
+            if !group.lasts() {
                 continue;
             }
-            group.paused += now - group.paused_since;
-            group.paused_since = NEVER;
+            group.paused += now - group.since;
+            group.since = NEVER;
             group.refresh_at = NEVER;
             self.paused.retain(|&other| other as usize != index);
         }
@@ -272,26 +382,20 @@ impl SharedBuffer {
         self.find_next_refresh();
     }
 
-    /// Asks again at `now` for all pauses that last at a port: somebody else is at the other end.
-    pub(crate) fn repeat_pauses(&mut self, port: u16, now: u64) {
-        let first = self.group(port, 0);
-        for index in first..first + self.classes.len() {
-            let lasts = self.groups.get(index);
-            if lasts.is_some_and(|group| group.paused_since != NEVER) {
-                self.ask(index as u32, now);
+    /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
+    pub(super) fn repeat(&mut self, memory: &Occupancy, port: u16, now: u64) {
+        let first = memory.group(port, 0);
+        for index in first..first + memory.classes.len() {
+            if self.groups.get(index).is_some_and(Pause::lasts) {
+                self.ask(memory, index as u32, now);
             }
         }
         self.find_next_refresh();
     }
 
-    fn place(&self, index: u32) -> (u16, u8) {
-        let classes = self.classes.len() as u32;
-        ((index / classes) as u16, (index % classes) as u8)
-    }
-
     /// When the next pause must be repeated; `u64::MAX` when none lasts.
     #[inline]
-    pub(crate) fn next_refresh(&self) -> u64 {
+    pub(super) fn next_refresh(&self) -> u64 {
         self.next_refresh
     }
 
@@ -302,13 +406,55 @@ impl SharedBuffer {
     }
 
     /// Repeats the pauses that are due at `now`, in the order of ports.
-    pub(crate) fn refresh(&mut self, now: u64) {
+    pub(super) fn refresh(&mut self, memory: &Occupancy, now: u64) {
         let mut due: Vec<u32> = self.paused.clone();
         due.retain(|&index| self.groups[index as usize].refresh_at <= now);
         due.sort_unstable();
         for index in due {
-            self.ask(index, now);
+            self.ask(memory, index, now);
         }
         self.find_next_refresh();
+    }
+
+    /// Pause frames that paused a group's sender, and that resumed it.
+    pub(super) fn frames(&self, index: usize) -> [u64; 2] {
+        let wraps = self.wraps.get(&(index as u32)).copied().unwrap_or_default();
+        let group = &self.groups[index];
+        let whole = |wraps: u64, rest: u32| wraps << 32 | u64::from(rest);
+        [
+            whole(wraps[0], group.xoff_frames),
+            whole(wraps[1], group.xon_frames),
+        ]
+    }
+
+    /// What a port's group has been through up to `now`.
+    pub(super) fn record(
+        &self,
+        memory: &Occupancy,
+        port: u16,
+        queue: usize,
+        now: u64,
+    ) -> PriorityGroupRecord {
+        let index = memory.group(port, queue);
+        let (Some(group), Some(pause)) = (memory.groups.get(index), self.groups.get(index)) else {
+            return PriorityGroupRecord::default();
+        };
+        let [xoff_frames, xon_frames] = self.frames(index);
+        let is_paused = pause.lasts();
+        let since = if is_paused {
+            now.saturating_sub(pause.since)
+        } else {
+            0
+        };
+        PriorityGroupRecord {
+            bytes: group.used + group.headroom,
+            bytes_in_headroom: group.headroom,
+            paused: pause.paused + since,
+            is_paused,
+            headroom_bytes: group.headroom_size,
+            headroom_high_water_bytes: group.headroom_high_water,
+            xoff_frames,
+            xon_frames,
+        }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Admission, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
+use super::{Admission, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer};
 use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
 
 const LOSSLESS: usize = 0;
@@ -31,15 +31,26 @@ fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
     (buffer.pools().collect(), groups.collect())
 }
 
-/// A frame is stored, or leaves, at an instant: its account, and what its queue held.
+/// A frame is stored, or leaves, at an instant: its priority group, and the bytes of the others in
+/// its queue.
 type Step = (u64, bool, (u16, usize), u64);
 
-fn take(buffer: &mut SharedBuffer, &(at, is_charge, (port, queue), queue_bytes): &Step) {
-    let account = Place::of_input(port, queue);
+fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
+    QueuedFrame {
+        input: port,
+        output: port,
+        queue,
+        bytes: FRAME,
+        others,
+    }
+}
+
+fn take(buffer: &mut SharedBuffer, &(at, is_charge, (port, queue), others): &Step) {
+    let frame = frame(port, queue, others);
     if is_charge {
-        buffer.charge(Admission::Stored, account, (queue_bytes, FRAME), at);
+        buffer.charge(Admission::Stored, frame, at);
     } else {
-        buffer.release(account, (queue_bytes, FRAME), at);
+        buffer.release(frame, at);
     }
 }
 
@@ -47,23 +58,13 @@ fn take(buffer: &mut SharedBuffer, &(at, is_charge, (port, queue), queue_bytes):
 fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_forgotten() {
     let mut buffer = buffer();
     for _ in 0..20 {
-        buffer.charge(
-            Admission::Stored,
-            Place::of_input(0, LOSSLESS),
-            (0, FRAME),
-            1,
-        );
+        buffer.charge(Admission::Stored, frame(0, LOSSLESS, 0), 1);
     }
     for _ in 0..3 {
-        buffer.charge(
-            Admission::Headroom,
-            Place::of_input(0, LOSSLESS),
-            (0, FRAME),
-            2,
-        );
+        buffer.charge(Admission::Headroom, frame(0, LOSSLESS, 0), 2);
     }
     assert!(buffer.is_armed());
-    buffer.take_all_due();
+    buffer.take_all_pending();
     // Its link goes down and comes up: the sender knows of no pause, and what it sent is there.
     buffer.forget_pauses(0, 3);
     assert!(!buffer.is_armed());
@@ -77,13 +78,13 @@ fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_fo
     steps.extend((0..6).map(|nth| (5_010 + nth * 70, true, ((nth % 2) as u16, LOSSLESS), 0)));
     steps.push((5_500, true, (1, LOSSY), 0));
     steps.push((5_510, true, (0, LOSSY), FRAME));
-    steps.push((5_600, false, (1, LOSSY), 2 * FRAME));
-    buffer.foresee(8 * FRAME, 0b11, 6_000);
+    steps.push((5_600, false, (1, LOSSY), FRAME));
+    buffer.open_journal_if_peak(8 * FRAME, 0b11, 6_000);
     assert!(buffer.journal.is_open(), "the pools are as full as ever");
     for step in &steps {
         take(&mut buffer, step);
     }
-    buffer.settle();
+    buffer.close_journal();
     steps.sort_by_key(|&(at, is_charge, ..)| (at, is_charge));
     for step in &steps {
         take(&mut ordered, step);
@@ -102,12 +103,12 @@ fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_fo
 #[test]
 fn pause_frames_are_counted_beyond_32_bits() {
     let mut buffer = buffer();
-    let group = buffer.group(1, LOSSLESS);
-    buffer.groups[group].xoff_frames = u32::MAX - 1;
-    buffer.groups[group].xon_frames = u32::MAX;
+    let group = buffer.memory.group(1, LOSSLESS);
+    buffer.pauses.groups[group].xoff_frames = u32::MAX - 1;
+    buffer.pauses.groups[group].xon_frames = u32::MAX;
     for at in 1..=3 {
-        buffer.pause(group as u32, at);
-        buffer.resume(group as u32, at);
+        buffer.pauses.pause(&buffer.memory, group as u32, at);
+        buffer.pauses.resume(&buffer.memory, group as u32, at);
     }
     let record = buffer.ingress(1, LOSSLESS, 9_000);
     assert_eq!(record.xoff_frames, (1 << 32) + 1);

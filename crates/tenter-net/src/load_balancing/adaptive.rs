@@ -3,7 +3,7 @@
 use tenter_config::component;
 
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::Packet;
 
 component! {

@@ -9,7 +9,7 @@
 use tenter_config::component;
 use tenter_topology::TreePlace;
 
-use crate::load_balancing::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::Packet;
 
 component! {

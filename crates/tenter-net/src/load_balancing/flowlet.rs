@@ -5,7 +5,7 @@ use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::{Draw, Packet};
 
 /// No gap is longer.

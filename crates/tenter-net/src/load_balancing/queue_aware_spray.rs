@@ -5,7 +5,8 @@ use tenter_config::component;
 use tenter_engine::mix64;
 
 use crate::load_balancing::buckets::Buckets;
-use crate::load_balancing::{Balance, Described, QualitySpec, View};
+use crate::load_balancing::quality::QualitySpec;
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::{Draw, Packet};
 
 /// No packet compares more queues.

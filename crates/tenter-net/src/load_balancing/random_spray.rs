@@ -1,6 +1,6 @@
 //! Random packet spray: every packet takes any of the links.
 
-use crate::load_balancing::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::Packet;
 use tenter_config::component;
 

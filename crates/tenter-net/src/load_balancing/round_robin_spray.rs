@@ -1,6 +1,6 @@
 //! Round-robin packet spray: one link after the other.
 
-use crate::load_balancing::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::Packet;
 use tenter_config::component;
 

@@ -8,10 +8,11 @@ use tenter_config::{Reader, choice, component};
 use tenter_topology::Routing;
 use tenter_units::{Bytes, Time};
 
-use crate::load_balancing::BUCKETS_MAX;
 use crate::load_balancing::buckets::Buckets;
+use crate::load_balancing::flowlet::BUCKETS_MAX;
+use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::{Balance, Described, Ecmp, View};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
@@ -403,10 +404,6 @@ impl Described for TelemetryAssisted {
             }
             Notify::Host => ", or `notify: leaf` with `move: at-gap` here",
         }
-    }
-
-    fn telemetry(&self) -> Option<&TelemetryAssisted> {
-        Some(self)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use tenter_config::component;
 
-use crate::load_balancing::{Balance, Described, Ecmp, HashSeeding, View};
+use crate::load_balancing::hash::{Ecmp, HashSeeding};
+use crate::load_balancing::view::{Balance, Described, View};
 use crate::packet::Packet;
 
 component! {

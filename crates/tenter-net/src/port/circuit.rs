@@ -28,14 +28,13 @@ impl Port {
         let queue = &mut self.queues[number];
         let packet = *queue.front()?;
         let frame = u64::from(packet.frame_bytes);
-        let before = queue.bytes;
         queue.remove_front(frame);
         if queue.is_empty() {
             self.waiting &= !(1 << number);
         }
         self.bytes -= frame;
-        let place = self.place(packet.stored_from(), number);
-        around.buffer.release_seldom(place, (before, frame), now);
+        let left = self.queued_frame(packet.stored_from(), number, &packet);
+        around.buffer.release_seldom(left, now);
         self.transmitter
             .note(EventKind::Rerouted, now, &packet, medium);
         Some(packet)

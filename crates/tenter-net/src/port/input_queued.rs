@@ -48,8 +48,8 @@ impl Port {
         self.transmitter
             .transmit_queued(&packet, now, before - frame, medium);
         if around.buffer.is_booked(number) {
-            let place = self.place(input, number);
-            around.buffer.release_seldom(place, (before, frame), now);
+            let left = self.queued_frame(input, number, &packet);
+            around.buffer.release_seldom(left, now);
         }
         let until = self.transmitter.free_at();
         debug_assert!(until < NEVER, "a dark port has sent");

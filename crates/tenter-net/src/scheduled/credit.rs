@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use tenter_engine::{prefetch, prefetch_at};
 use tenter_units::{Rate, SerialisationTime};
 
-use crate::scheduled::ScheduledSpec;
 use crate::scheduled::earliest::NEVER;
+use crate::scheduled::spec::ScheduledSpec;
 
 /// Grants the credits of one port, one after the other, to the virtual output queues that have
 /// asked.

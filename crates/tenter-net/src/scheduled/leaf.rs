@@ -5,13 +5,13 @@ mod prefetch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use self::prefetch::BLOCK;
 use tenter_engine::{EventList, Output};
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, Place, SharedBuffer};
+use crate::buffer::{Admission, QueuedFrame, SharedBuffer};
 use crate::class::ClassSpec;
 use crate::medium::{EventKind, Medium};
+use crate::memory::UNLIMITED_POOL;
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
 use crate::port::{Port, PortEnv, PortRules};
 use crate::scheduled::ahead::Ahead;
@@ -19,9 +19,9 @@ use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
 use crate::scheduled::reassembly::Assembly;
 use crate::scheduled::slots::Slots;
+use crate::scheduled::spec::{HostPlace, ScheduledSpec};
+use crate::scheduled::spray::Spray;
 use crate::scheduled::voq::Voq;
-use crate::scheduled::{HostPlace, ScheduledSpec, Spray};
-use crate::spec::UNLIMITED_POOL;
 
 /// The control link from a leaf to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,10 @@ impl Leaf {
     }
 }
 
+/// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
+/// ahead, that memory one block, and where packets go from there at the start of their own block.
+const BLOCK: usize = 16;
+
 /// At a port that leads to another switch.
 const NO_HOST: u32 = u32::MAX;
 
@@ -304,19 +308,24 @@ impl AtWork<'_> {
         let number = packet.destination as usize * self.leaf.classes + class;
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
-        let place = Place::of_input(input, class);
+        let waiting = QueuedFrame {
+            input,
+            output: input,
+            queue: class,
+            bytes: frame,
+            others: before,
+        };
         let admission = match self.buffer.private_limit(class) {
             Some(limit) if before + frame > limit => Admission::Refused,
             Some(_) => Admission::Stored,
-            None => self.buffer.admission(place, before, frame),
+            None => self.buffer.admission(&waiting),
         };
         if admission == Admission::Refused {
             self.ports[usize::from(input)].drop_frame(class, packet, packet.at, medium);
             return;
         }
         if self.buffer.private_limit(class).is_none() {
-            self.buffer
-                .charge(admission, place, (before, frame), packet.at);
+            self.buffer.charge(admission, waiting, packet.at);
         }
         self.note(EventKind::Queued, packet, input, medium);
         let leaf = &mut *self.leaf;
@@ -326,7 +335,7 @@ impl AtWork<'_> {
         let record = &mut leaf.record;
         record.voq_high_water_bytes = record.voq_high_water_bytes.max(before + frame);
         record.voqs_high_water_bytes = record.voqs_high_water_bytes.max(leaf.voq_bytes);
-        self.send_due(packet.at, medium);
+        self.flush_control(packet.at, medium);
         self.request((packet.destination, class), packet.at, medium);
         self.serve((packet.destination, class), routing, packet.at, medium);
     }
@@ -393,19 +402,23 @@ impl AtWork<'_> {
                 self.send_cells(&packet, (place.leaf, number), routing, medium);
             }
         }
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
     }
 
     /// Takes the next packet that has credit out of its queue and of the accounts.
     fn take_out(&mut self, (host, class): (u32, usize), now: u64) -> Option<(Packet, u32)> {
         let leaf = &mut *self.leaf;
         let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
-        let before = voq.bytes();
         let (mut packet, number) = voq.pop(&mut leaf.slots)?;
-        let frame = u64::from(packet.frame_bytes);
-        leaf.voq_bytes -= frame;
-        let place = Place::of_input(packet.stored_from(), class);
-        self.buffer.release(place, (before, frame), now);
+        let left = QueuedFrame {
+            input: packet.stored_from(),
+            output: packet.stored_from(),
+            queue: class,
+            bytes: u64::from(packet.frame_bytes),
+            others: voq.bytes(),
+        };
+        leaf.voq_bytes -= left.bytes;
+        self.buffer.release(left, now);
         packet.at = now;
         Some((packet, number))
     }
@@ -612,7 +625,7 @@ impl AtWork<'_> {
     pub(crate) fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
         if self.buffer.next_refresh() == now {
             self.buffer.refresh(now);
-            self.send_due(now, medium);
+            self.flush_control(now, medium);
         } else if self.leaf.dues.first().0 == now {
             let port = self.leaf.dues.first().1 as u16;
             self.grant(port, now, medium);
@@ -644,7 +657,7 @@ impl AtWork<'_> {
         while let Some((packet, _)) = self.take_out((host, class), now) {
             self.deliver(&packet, number, now, medium);
         }
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
     }
 
     /// Gives up the packet whose time is over, if cells of it are missing.
@@ -662,15 +675,15 @@ impl AtWork<'_> {
     }
 
     /// Sends the pause frames that have become due.
-    pub(crate) fn send_due<M: Medium>(&mut self, now: u64, medium: &mut M) {
-        while self.buffer.has_due() {
-            for due in self.buffer.take_all_due() {
-                self.advance_port(due.port, now, medium);
-                let class = self.class_of[usize::from(due.queue)];
-                let port = &mut self.ports[usize::from(due.port)];
-                port.tell(class, due, now, medium);
-                if self.leaf.is_host_port(due.port) {
-                    self.look_at_port(due.port, now);
+    pub(crate) fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        while self.buffer.has_pending() {
+            for control in self.buffer.take_all_pending() {
+                self.advance_port(control.port, now, medium);
+                let class = self.class_of[usize::from(control.queue)];
+                let port = &mut self.ports[usize::from(control.port)];
+                port.send_pending(class, control, now, medium);
+                if self.leaf.is_host_port(control.port) {
+                    self.look_at_port(control.port, now);
                 }
             }
         }
@@ -695,6 +708,6 @@ impl AtWork<'_> {
             credits.set_rate(rate);
             self.look_at_port(number, now);
         }
-        self.send_due(now, medium);
+        self.flush_control(now, medium);
     }
 }

@@ -3,7 +3,7 @@
 use tenter_config::choice;
 use tenter_engine::{Stream, mix64};
 
-use crate::load_balancing::{Balance, View};
+use crate::load_balancing::view::{Balance, View};
 use crate::packet::Packet;
 
 /// How the next link is chosen.

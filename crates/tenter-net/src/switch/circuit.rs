@@ -22,8 +22,8 @@ impl Switch {
     /// leads to their hosts.
     ///
     /// One frame after the other is taken out and put in again, so that a frame of a lossless class
-    /// finds the room that it left. Senders are told only at the end what that comes to: a sender
-    /// that is let go on and stopped again for each frame would fill more than its headroom.
+    /// finds the room that it left. Senders resume only at the end: a sender that is resumed and
+    /// paused again for each frame would fill more than its headroom.
     pub fn reroute<M: Medium>(&mut self, number: u16, routing: &Routing, now: u64, medium: &mut M) {
         self.buffer.hold_back();
         for queue in 0..self.class_of.len() {
@@ -37,7 +37,7 @@ impl Switch {
                     break;
                 };
                 let input = packet.stored_from();
-                if let Some(crossbar) = &mut self.crossbar {
+                if let Some(crossbar) = self.model.crossbar_mut() {
                     crossbar.take_away((input, number, queue));
                 }
                 packet.at = now;
@@ -46,7 +46,7 @@ impl Switch {
                 self.offer(&packet, input, chosen, medium);
             }
         }
-        self.buffer.let_all_go_on(now);
+        self.buffer.stop_holding_back(now);
         self.settle(now, medium);
     }
 
@@ -69,9 +69,9 @@ impl Switch {
         port.link_up(now);
         self.buffer.repeat_pauses(number, now);
         // Before any frame, which would make the other end's wait.
-        while let Some(due) = self.buffer.take_due() {
-            let class = self.class_of[usize::from(due.queue)];
-            self.ports[usize::from(due.port)].tell(class, due, now, medium);
+        while let Some(control) = self.buffer.take_pending() {
+            let class = self.class_of[usize::from(control.queue)];
+            self.ports[usize::from(control.port)].send_pending(class, control, now, medium);
         }
         let port = &mut self.ports[usize::from(number)];
         port.transmitter_mut().wait_until(now.saturating_add(guard));

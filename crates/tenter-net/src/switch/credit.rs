@@ -4,20 +4,12 @@
 //! wherever it waits meanwhile; what has become free goes back to the sender. As every departure
 //! may do that, the switch carries them out in the order of time.
 
-use crate::credit::{CreditSpec, LaneBuffer};
+use crate::credit::LaneBuffer;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::switch::Switch;
 
 impl Switch {
-    /// Sends by credit and grants it, before anything has happened.
-    pub fn work_by_credit(&mut self, spec: &CreditSpec) {
-        self.buffer.divide(spec, self.ports.len());
-        for port in &mut self.ports {
-            port.send_by_credit(spec);
-        }
-    }
-
     /// The input buffer of a port and a queue, where senders go by credit.
     pub fn input_buffer(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
         self.buffer.input(port, queue)
@@ -47,8 +39,8 @@ impl Switch {
             port.look(queue, now);
             self.active[usize::from(number) / 64] |= 1 << (number % 64);
         }
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
         self.enter_departure(number);
     }
@@ -61,7 +53,7 @@ impl Switch {
         let queue = self.rules.queue(packet);
         if packet.kind == PacketKind::LostCredit {
             self.buffer.adjust_credit((number, queue), packet.sequence);
-            self.send_due(now, medium);
+            self.flush_control(now, medium);
         } else {
             self.ports[usize::from(number)].hear(queue, packet.sequence, now);
         }

@@ -6,24 +6,17 @@
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
-use crate::input_queued::{Crossbar, InputQueuedSpec};
 use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::port::PortEnv;
 use crate::switch::Switch;
 
 impl Switch {
-    /// Makes frames wait at its inputs, before anything has happened.
-    pub fn queue_at_inputs(&mut self, spec: &InputQueuedSpec) {
-        let crossbar = Crossbar::new(*spec, self.ports.len(), self.class_of.len());
-        self.crossbar = Some(Box::new(crossbar));
-    }
-
     /// Whether a frame of a queue that came through `input` could be the next to leave through an
     /// output, as far as other frames of that input are concerned: it does not stand behind one
     /// that must leave first.
     pub fn may_come_next(&self, (input, output, queue): (u16, u16, usize)) -> bool {
-        let in_order = self.crossbar.as_ref().filter(|of| of.is_in_order());
+        let in_order = self.model.crossbar().filter(|of| of.is_in_order());
         in_order.is_none_or(|of| of.heads(input, queue).any(|head| head == output))
     }
 
@@ -73,7 +66,7 @@ impl Switch {
         let port = &mut self.ports[usize::from(number)];
         if port.bytes_in(queue) > before {
             port.leave_to_crossbar(queue);
-            if let Some(crossbar) = &mut self.crossbar {
+            if let Some(crossbar) = self.model.crossbar_mut() {
                 crossbar.push((input, number, queue), packet.at);
             }
         }
@@ -82,7 +75,7 @@ impl Switch {
     /// Matches inputs and outputs that are free at `now`, and sends.
     #[inline(never)]
     pub(super) fn match_inputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
-        let Some(mut crossbar) = self.crossbar.take() else {
+        let Some(crossbar) = self.model.crossbar_mut() else {
             return;
         };
         // Classes are strict: the highest goes first.
@@ -99,12 +92,11 @@ impl Switch {
                 crossbar.occupy(input, until);
             }
         }
-        self.crossbar = Some(crossbar);
-        if self.buffer.has_due() {
-            self.send_due(now, medium);
+        if self.buffer.has_pending() {
+            self.flush_control(now, medium);
         }
         let ports = &self.ports;
-        if let Some(crossbar) = &mut self.crossbar {
+        if let Some(crossbar) = self.model.crossbar_mut() {
             crossbar.plan(now, |output, queue| {
                 ports[usize::from(output)].free_from(queue)
             });
@@ -113,7 +105,7 @@ impl Switch {
 
     /// Something has changed from outside at `now`.
     pub(super) fn wake_crossbar(&mut self, now: u64) {
-        if let Some(crossbar) = &mut self.crossbar {
+        if let Some(crossbar) = self.model.crossbar_mut() {
             crossbar.wake(now);
         }
     }

@@ -3,6 +3,7 @@
 //! Most ports send a frame when its turn comes. A leaf of a scheduled fabric hands cells to its
 //! links into the fabric beforehand; those count as waiting until they begin to be sent.
 
+use crate::scheduled::Leaf;
 use crate::switch::Switch;
 
 impl Switch {
@@ -17,9 +18,11 @@ impl Switch {
         self.ports[usize::from(port)].queue_bytes() + self.ahead_bytes(port, now)
     }
 
+    #[inline]
     fn ahead_bytes(&self, port: u16, now: u64) -> u64 {
-        let leaf = self.leaf.as_ref();
-        leaf.map_or(0, |leaf| leaf.ahead(port).bytes(now))
+        self.model
+            .leaf()
+            .map_or(0, |leaf| bytes_ahead(leaf, port, now))
     }
 
     /// The most frame bytes that waited at a port since this was last asked, up to `now`.
@@ -30,7 +33,7 @@ impl Switch {
 
     /// The trial ends at `now`: what has not begun to be sent by then was not sent.
     pub fn stop_sending(&mut self, now: u64) {
-        let Some(leaf) = self.leaf.as_deref_mut() else {
+        let Some(leaf) = self.model.leaf_mut() else {
             return;
         };
         for (number, port) in (0..).zip(&mut self.ports) {
@@ -39,4 +42,10 @@ impl Switch {
             wire.take_back(&back);
         }
     }
+}
+
+/// Out of line: sampling asks every port of every switch, and few are leaves with cells ahead.
+#[inline(never)]
+fn bytes_ahead(leaf: &Leaf, port: u16, now: u64) -> u64 {
+    leaf.ahead(port).bytes(now)
 }

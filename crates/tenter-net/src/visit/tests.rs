@@ -10,7 +10,7 @@ use crate::load_balancing::{Ecmp, LoadBalancing};
 use crate::{
     ArrivalsByPort, BufferSharing, ClassSpec, Event, EventKind, Forwarding, Headroom, Limit,
     LosslessSpec, MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, Switch,
-    SwitchSpec, Transmitter,
+    SwitchModel, SwitchSpec, Transmitter,
 };
 
 const PORTS: u16 = 4;
@@ -102,7 +102,8 @@ fn switch(pool_bytes: u64) -> Switch {
     };
     let transmitters = (0..PORTS).map(transmitter).collect();
     let headroom = [0, 20_000].repeat(usize::from(PORTS));
-    Switch::new((0, 0, 1), &spec, transmitters, &headroom)
+    let model = SwitchModel::OutputQueued;
+    Switch::new((0, 0, 1), &spec, transmitters, &headroom, model)
 }
 
 /// All that can be asked of a switch.

@@ -3,27 +3,26 @@
 use std::sync::Arc;
 
 use tenter_engine::Output;
-use tenter_net::Switch;
+use tenter_net::SwitchModel;
 use tenter_net::scheduled::{LeafWiring, Peer};
 
 use super::context::Context;
+use super::scheduled::ScheduledFabric;
 
 impl Context {
-    /// Whether a node is a leaf of a scheduled fabric.
-    pub(crate) fn is_scheduled_leaf(&self, node: u32) -> bool {
-        let fabric = self.scheduled.as_ref();
-        fabric.is_some_and(|fabric| fabric.number(node).is_some())
-    }
-
-    /// Makes a switch what it is in a scheduled fabric, if the fabric is one.
-    pub(crate) fn schedule(&self, node: u32, switch: &mut Switch) {
-        let Some(fabric) = &self.scheduled else {
-            return;
-        };
+    /// The model of a switch of a scheduled fabric.
+    pub(super) fn scheduled_model<'a>(
+        &'a self,
+        node: u32,
+        fabric: &'a ScheduledFabric,
+    ) -> SwitchModel<'a> {
         let name = &self.topology().nodes[node as usize].name;
         let Some(number) = fabric.number(node) else {
-            switch.become_spine(&fabric.spec, (self.seed, name));
-            return;
+            return SwitchModel::Spine {
+                spec: &fabric.spec,
+                seed: self.seed,
+                name,
+            };
         };
         let up = self.fastest_up(node);
         let peers = fabric.leaves.iter().map(|&to| {
@@ -44,7 +43,7 @@ impl Context {
             may_lose: fabric.may_lose,
             name: (self.seed, name.clone()),
         };
-        switch.become_leaf(&fabric.spec, wiring);
+        SwitchModel::Leaf(&fabric.spec, wiring)
     }
 
     /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by

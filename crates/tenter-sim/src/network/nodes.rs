@@ -7,7 +7,7 @@ use tenter_endpoint::Nic;
 use tenter_engine::{Output, Stream, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::{
-    Headers, MacControl, Packet, Sender, SignalMode, SignalWiring, Switch, Transmitter,
+    Headers, MacControl, Packet, Sender, SignalMode, SignalWiring, Switch, SwitchModel, Transmitter,
 };
 use tenter_plan::{LinkImpairment, RulePlan};
 use tenter_topology::CableEnd;
@@ -95,26 +95,34 @@ impl Context {
         let headrooms = self.headrooms(node);
         let place = (node, index, seed);
         let spec = self.switch(node);
-        let mut switch = match &self.scheduled {
-            Some(fabric) if !self.is_scheduled_leaf(node) => {
-                let spine = spec.of_spine(fabric.spec.indication);
-                Switch::new(place, &spine, transmitters, &Vec::new())
-            }
-            _ => Switch::new(place, spec, transmitters, &headrooms),
+        let model = self.switch_model(node);
+        let mut switch = if let SwitchModel::Spine { spec: fabric, .. } = model {
+            let spine = spec.of_spine(fabric.indication);
+            Switch::new(place, &spine, transmitters, &Vec::new(), model)
+        } else {
+            Switch::new(place, spec, transmitters, &headrooms, model)
         };
         switch.stand_at(self.topology.tree_place(node));
         switch.lead_to_hosts(self.leads_to_hosts(node));
         if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
             switch.spill(limit);
         }
-        if let Some(spec) = &self.input_queued {
-            switch.queue_at_inputs(spec);
-        }
-        self.schedule(node, &mut switch);
-        self.give_credit(&mut switch);
         self.give_signals(node, &mut switch);
         self.give_headers(node, &mut switch);
         NodeModel::Switch(Box::new(switch))
+    }
+
+    /// The model of a switch.
+    fn switch_model(&self, node: u32) -> SwitchModel<'_> {
+        if let Some(fabric) = &self.scheduled {
+            self.scheduled_model(node, fabric)
+        } else if let Some(spec) = &self.input_queued {
+            SwitchModel::InputQueued(spec)
+        } else if let Some(spec) = &self.credit {
+            SwitchModel::Credit(spec)
+        } else {
+            SwitchModel::OutputQueued
+        }
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {
@@ -161,14 +169,7 @@ impl Context {
         self.ranks_on(node).iter().map(stream).collect()
     }
 
-    /// Lets a switch send by credit, if the fabric does.
-    pub(crate) fn give_credit(&self, switch: &mut Switch) {
-        if let Some(spec) = &self.credit {
-            switch.work_by_credit(spec);
-        }
-    }
-
-    /// The same for the NIC of a host.
+    /// Lets the NIC of a host send by credit, if the fabric does.
     pub(crate) fn give_nic_credit(&self, host: u32, nic: &mut Nic) {
         if let Some(spec) = &self.credit {
             let leaf = self.switch(self.topology.neighbour(host, 0).node);

@@ -4,7 +4,7 @@ use tenter_engine::Output;
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
-    Switch, SwitchSpec, Transmitter,
+    Switch, SwitchModel, SwitchSpec, Transmitter,
 };
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
@@ -89,7 +89,13 @@ impl LoneSwitch {
         let topology = topology.build().expect("it has hosts");
         let transmitters = (0..ports).map(transmitter).collect();
         LoneSwitch {
-            switch: Switch::new((0, 0, 1), &spec, transmitters, &headroom),
+            switch: Switch::new(
+                (0, 0, 1),
+                &spec,
+                transmitters,
+                &headroom,
+                SwitchModel::OutputQueued,
+            ),
             routing: Routing::build(&topology).expect("one switch reaches all"),
             log: Log::default(),
             offered: 0,

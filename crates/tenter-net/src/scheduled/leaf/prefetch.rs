@@ -10,13 +10,9 @@ use std::ops::Range;
 use tenter_engine::{EventList, prefetch_at};
 use tenter_topology::Routing;
 
-use super::{AtWork, Leaf};
+use super::{AtWork, BLOCK, Leaf};
 use crate::medium::Medium;
 use crate::packet::{Packet, PacketKind};
-
-/// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
-/// ahead, that memory one block, and where packets go from there at the start of their own block.
-pub(super) const BLOCK: usize = 16;
 
 /// What a leaf needs for fewer queues stays in the cache. Tests prefetch for any.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };

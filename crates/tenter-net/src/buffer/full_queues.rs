@@ -1,29 +1,12 @@
-//! Output queues beyond their limit, and who is paused for them.
+//! Output queues beyond their limit, and the senders that are paused for them.
 //!
 //! A queue is kept here from the frame that found it too long until it is short enough again. The
-//! senders that are paused for it are let go on then, but for those that another queue, or what
-//! they have in headroom, holds back. Nothing is kept while nobody is paused.
+//! senders that are paused for it resume then, but for those that another queue, or what they have
+//! in headroom, keeps paused. Nothing is kept while no sender is paused.
 
-/// Where a frame waits: the port it came through, its class, and the port it leaves by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) input: u16,
-    pub(crate) output: u16,
-    pub(crate) queue: usize,
-}
+use super::frame::Place;
 
-impl Place {
-    /// Any place of what came through a port.
-    pub(crate) fn of_input(port: u16, queue: usize) -> Place {
-        Place {
-            input: port,
-            output: port,
-            queue,
-        }
-    }
-}
-
-/// An output queue, and those who are paused for it.
+/// An output queue, and the senders that are paused for it.
 #[derive(Clone, Debug)]
 struct FullQueue {
     output: u16,
@@ -49,7 +32,7 @@ impl FullQueue {
     }
 }
 
-/// The queues of a switch for which anybody is paused, in the order of (port, class).
+/// The queues of a switch for which a sender is paused, in the order of (port, class).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullQueues(Vec<FullQueue>);
 
@@ -64,15 +47,15 @@ impl FullQueues {
         self.0.binary_search_by_key(&(output, queue), key)
     }
 
-    /// A queue holds so much now; nothing if nobody is paused for it.
+    /// A queue holds this many bytes now; nothing happens if no sender is paused for it.
     pub(super) fn note(&mut self, place: Place, bytes: u64) {
         if let Ok(index) = self.find(place.output, place.queue) {
             self.0[index].bytes = bytes;
         }
     }
 
-    /// The sender of a frame is paused for the queue that the frame was put into, which holds so
-    /// much with it.
+    /// The sender of a frame is paused for the queue that the frame joins, which holds `bytes` with
+    /// it.
     pub(super) fn hold(&mut self, place: Place, bytes: u64) {
         let index = self.find(place.output, place.queue).unwrap_or_else(|new| {
             let full = FullQueue {
@@ -111,12 +94,12 @@ impl FullQueues {
     pub(super) fn release(
         &mut self,
         is_short: impl Fn(usize, u64) -> bool,
-        mut let_go: impl FnMut(u16, usize),
+        mut resume: impl FnMut(u16, usize),
     ) {
         self.0.retain(|full| {
             let is_short = is_short(full.queue, full.bytes);
             if is_short {
-                full.senders().for_each(|port| let_go(port, full.queue));
+                full.senders().for_each(|port| resume(port, full.queue));
             }
             !is_short
         });
@@ -136,7 +119,8 @@ impl FullQueues {
 
 #[cfg(test)]
 mod tests {
-    use super::{FullQueues, Place};
+    use super::FullQueues;
+    use crate::buffer::Place;
 
     #[test]
     fn a_sender_may_be_paused_for_several_queues() {

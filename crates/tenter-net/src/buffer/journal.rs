@@ -1,15 +1,15 @@
-//! What is stored and what leaves during a visit that goes port after port, for carrying it out in
-//! the order of time afterwards.
+//! What is stored and what leaves during a visit that goes port after port, for a replay
+//! in the order of time afterwards.
 
-use crate::buffer::Place;
+use super::frame::QueuedFrame;
 
 const NEVER: u64 = u64::MAX;
 
 /// What happens at one instant, in order.
 const RELEASE: u64 = 0;
 const CHARGE: u64 = 1;
-/// A frame that a pause frame has let go at this very instant: pause frames are obeyed after frames
-/// have arrived.
+/// A frame that a pause frame has resumed at this very instant: pause frames take effect after
+/// frames have arrived.
 const LATE_RELEASE: u64 = 2;
 
 /// No visit goes back further than this before its end, in ps: about 1 ms.
@@ -53,8 +53,8 @@ pub(crate) struct Journal {
     is_open: bool,
     /// Instants count time from here.
     origin: u64,
-    /// When the port whose turn it is last obeyed a pause frame; `NEVER` if it has not.
-    obeyed_at: u64,
+    /// When the port whose turn it is last applied a pause frame; `NEVER` if it has not.
+    paused_at: u64,
     charged_bytes: u64,
     /// The queues of the frames that are stored, one bit each.
     charged_queues: u8,
@@ -123,44 +123,50 @@ impl Journal {
     /// Another port begins its turn.
     #[inline]
     pub(crate) fn begin_port(&mut self) {
-        self.obeyed_at = NEVER;
+        self.paused_at = NEVER;
     }
 
-    /// The port whose turn it is has obeyed a pause frame.
-    pub(crate) fn note_obeyed(&mut self, now: u64) {
-        self.obeyed_at = now;
+    /// The port whose turn it is has applied a pause frame.
+    pub(crate) fn note_pause(&mut self, now: u64) {
+        self.paused_at = now;
     }
 
     /// A frame is stored.
     #[inline]
-    pub(crate) fn charge(&mut self, now: u64, place: Place, (queue_bytes, frame): (u64, u64)) {
-        self.charged_bytes += frame;
-        self.charged_queues |= 1 << place.queue;
-        self.enter((now, CHARGE), place, (queue_bytes, frame as i32));
+    pub(crate) fn charge(&mut self, frame: QueuedFrame, now: u64) {
+        self.charged_bytes += frame.bytes;
+        self.charged_queues |= 1 << frame.queue;
+        self.enter(frame, now, CHARGE);
     }
 
     /// A frame leaves.
     #[inline]
-    pub(crate) fn release(&mut self, now: u64, place: Place, (queue_bytes, frame): (u64, u64)) {
-        let is_late = self.obeyed_at == now;
+    pub(crate) fn release(&mut self, frame: QueuedFrame, now: u64) {
+        let is_late = self.paused_at == now;
         self.counts.late_releases += u64::from(is_late);
         let kind = if is_late { LATE_RELEASE } else { RELEASE };
-        self.enter((now, kind), place, (queue_bytes, -(frame as i32)));
+        self.enter(frame, now, kind);
     }
 
     #[inline]
-    fn enter(&mut self, (now, kind): (u64, u64), place: Place, (queue_bytes, change): (u64, i32)) {
+    fn enter(&mut self, frame: QueuedFrame, now: u64, kind: u64) {
         debug_assert!(
             now >= self.origin && now - self.origin < REACH,
             "a visit goes back further than a journal can"
         );
+        let bytes = frame.bytes as i32;
+        let (queue_bytes, change) = if kind == CHARGE {
+            (frame.others, bytes)
+        } else {
+            (frame.queue_bytes(), -bytes)
+        };
         self.entries.push(Entry {
             queue_bytes,
             instant: ((now - self.origin) << KIND_BITS | kind) as u32,
             change,
-            port: place.input,
-            output: place.output,
-            queue: place.queue as u8,
+            port: frame.input,
+            output: frame.output,
+            queue: frame.queue as u8,
         });
     }
 
@@ -252,10 +258,16 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::Journal;
-    use crate::buffer::Place;
+    use crate::buffer::QueuedFrame;
 
-    fn at(port: u16) -> Place {
-        Place::of_input(port, 0)
+    fn frame(port: u16, bytes: u64) -> QueuedFrame {
+        QueuedFrame {
+            input: port,
+            output: port,
+            queue: 0,
+            bytes,
+            others: 0,
+        }
     }
 
     fn ports(journal: &mut Journal, in_order: bool) -> Vec<u16> {
@@ -273,12 +285,12 @@ mod tests {
         let mut journal = Journal::default();
         journal.open(5_000);
         journal.begin_port();
-        journal.charge(2_000, at(0), (0, 100));
-        journal.charge(1_000, at(1), (0, 100));
-        journal.note_obeyed(2_000);
-        journal.release(2_000, at(2), (100, 100));
+        journal.charge(frame(0, 100), 2_000);
+        journal.charge(frame(1, 100), 1_000);
+        journal.note_pause(2_000);
+        journal.release(frame(2, 100), 2_000);
         journal.begin_port();
-        journal.release(2_000, at(3), (100, 100));
+        journal.release(frame(3, 100), 2_000);
         assert_eq!(journal.charged_bytes(), 200);
         journal.close();
         assert_eq!(journal.entries().len(), 4);
@@ -294,7 +306,7 @@ mod tests {
         for port in 0..7 {
             journal.begin_port();
             for step in 0..100 {
-                journal.charge(500_000 + u64::from(port) + step * 1_009, at(port), (0, 1));
+                journal.charge(frame(port, 1), 500_000 + u64::from(port) + step * 1_009);
             }
         }
         journal.close();

@@ -1,0 +1,305 @@
+//! Admission: where frames go, and how full that is.
+
+use super::frame::{Place, QueuedFrame};
+use super::limits::{ClassRules, Pool, Watch, fits, shared_more, within};
+use crate::class::ClassSpec;
+use crate::memory::{BufferSharing, UNLIMITED_POOL};
+
+const NEVER: u64 = u64::MAX;
+
+/// What the buffer does with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// Into reserved or shared space.
+    Stored,
+    /// Into headroom: the sender must pause.
+    Headroom,
+    /// Nowhere.
+    Refused,
+}
+
+/// What a pool of shared space has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolRecord {
+    /// Its size in bytes; `None` when it never runs out.
+    pub size_bytes: Option<u64>,
+    /// Bytes taken from it.
+    pub used_bytes: u64,
+    /// The most that ever were; `None` when it never runs out.
+    pub high_water_bytes: Option<u64>,
+}
+
+/// Headroom that ports share.
+#[derive(Clone, Copy, Debug)]
+struct HeadroomPool {
+    size: u64,
+    used: u64,
+}
+
+/// What has arrived through one port in one lossless class and is still there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PriorityGroup {
+    /// Bytes in reserved and shared space.
+    pub(super) used: u64,
+    /// Bytes in headroom.
+    pub(super) headroom: u64,
+    pub(super) headroom_size: u64,
+    pub(super) headroom_high_water: u64,
+}
+
+impl PriorityGroup {
+    fn new(headroom_size: u64) -> PriorityGroup {
+        PriorityGroup {
+            used: 0,
+            headroom: 0,
+            headroom_size,
+            headroom_high_water: 0,
+        }
+    }
+}
+
+/// The pools and priority groups of a switch, and the rules by which they take frames.
+#[derive(Clone, Debug)]
+pub(super) struct Occupancy {
+    pub(super) classes: Vec<ClassRules>,
+    /// Those of the first partition of the buffer, then those of the next.
+    pub(super) pools: Vec<Pool>,
+    /// How many a partition has.
+    pub(super) pools_each: usize,
+    /// For each port the first pool of its partition; empty where there is but one.
+    partitions: Vec<u16>,
+    /// Headroom that ports share, of each partition; empty where each port has its own.
+    headroom_pools: Vec<HeadroomPool>,
+    /// By port, then queue; empty when no class is lossless.
+    pub(super) groups: Vec<PriorityGroup>,
+}
+
+impl Occupancy {
+    /// That of an empty buffer; `headroom` has one size per port and class.
+    pub(super) fn new(specs: &[ClassSpec], pool_bytes: &[u64], headroom: &[u64]) -> Occupancy {
+        let rules = |spec: &ClassSpec| ClassRules::new(spec, pool_bytes[usize::from(spec.pool)]);
+        let pool = |&size: &u64| Pool {
+            size,
+            used: 0,
+            high_water: if size == UNLIMITED_POOL { NEVER } else { 0 },
+        };
+        Occupancy {
+            classes: specs.iter().map(rules).collect(),
+            pools: pool_bytes.iter().map(pool).collect(),
+            pools_each: pool_bytes.len(),
+            partitions: Vec::new(),
+            headroom_pools: Vec::new(),
+            groups: headroom.iter().copied().map(PriorityGroup::new).collect(),
+        }
+    }
+
+    /// Divides the empty buffer of a number of ports into partitions, and lets them share headroom.
+    pub(super) fn share(&mut self, sharing: &BufferSharing, ports: usize) {
+        let parts = sharing.parts();
+        if parts > 1 {
+            for pool in &mut self.pools {
+                pool.size = sharing.of_one_part(pool.size);
+            }
+            for rules in &mut self.classes {
+                rules.fit(self.pools[rules.pool].size);
+            }
+            self.pools = self.pools.repeat(parts);
+            let part_of = |port: usize| sharing.part_of_port(port, ports);
+            let first = |port: usize| (part_of(port) * self.pools_each) as u16;
+            self.partitions = (0..ports).map(first).collect();
+        }
+        if let Some(size) = sharing.headroom_pool_bytes {
+            let size = sharing.of_one_part(size);
+            self.headroom_pools = vec![HeadroomPool { size, used: 0 }; parts];
+        }
+    }
+
+    /// The number of the priority group of a port and a queue.
+    #[inline]
+    pub(super) fn group(&self, port: u16, queue: usize) -> usize {
+        usize::from(port) * self.classes.len() + queue
+    }
+
+    /// The priority group of the frames at a place.
+    #[inline]
+    fn group_of(&self, place: Place) -> &PriorityGroup {
+        &self.groups[self.group(place.input, place.queue)]
+    }
+
+    /// The port and the queue of a priority group.
+    pub(super) fn place(&self, group: u32) -> (u16, u8) {
+        let classes = self.classes.len() as u32;
+        ((group / classes) as u16, (group % classes) as u8)
+    }
+
+    /// The number of the pool that a frame takes space from: of its class, and in the partition of
+    /// the port that its queue or priority group belongs to.
+    #[inline]
+    pub(super) fn pool_of(&self, rules: &ClassRules, place: Place) -> usize {
+        if self.partitions.is_empty() {
+            return rules.pool;
+        }
+        let port = if rules.lossless.is_some() {
+            place.input
+        } else {
+            place.output
+        };
+        rules.pool + usize::from(self.partitions[usize::from(port)])
+    }
+
+    /// The pools of a class, one in each partition.
+    pub(super) fn pools_of(&self, rules: &ClassRules) -> impl Iterator<Item = &Pool> {
+        self.pools[rules.pool..].iter().step_by(self.pools_each)
+    }
+
+    /// The pool of headroom that a port shares.
+    #[inline]
+    fn headroom_pool_of(&self, port: u16) -> usize {
+        let first = self.partitions.get(usize::from(port));
+        first.map_or(0, |&first| usize::from(first) / self.pools_each)
+    }
+
+    /// Whether headroom that ports share has room for a frame, or there is none such.
+    #[inline]
+    fn has_headroom(&self, port: u16, bytes: u64) -> bool {
+        let pool = self.headroom_pools.get(self.headroom_pool_of(port));
+        pool.is_none_or(|pool| pool.used + bytes <= pool.size)
+    }
+
+    /// What would become of a frame that is to wait.
+    #[inline]
+    pub(super) fn admission(&self, frame: &QueuedFrame) -> Admission {
+        let place = frame.place();
+        let rules = &self.classes[place.queue];
+        let pool = &self.pools[self.pool_of(rules, place)];
+        if rules.lossless.is_none() {
+            return if fits(rules, pool, frame.others, frame.bytes) {
+                Admission::Stored
+            } else {
+                Admission::Refused
+            };
+        }
+        let group = self.group_of(place);
+        let stored = match rules.watch {
+            Watch::Group => fits(rules, pool, group.used, frame.bytes),
+            // Beyond what pauses senders, too, the pool is used before headroom.
+            Watch::Pool(..) | Watch::Queue => {
+                pool.used + shared_more(rules, group.used, frame.bytes) <= pool.size
+            }
+        };
+        if stored {
+            Admission::Stored
+        } else if group.headroom + frame.bytes <= group.headroom_size
+            && self.has_headroom(place.input, frame.bytes)
+        {
+            Admission::Headroom
+        } else {
+            Admission::Refused
+        }
+    }
+
+    /// Whether storing a frame makes the pool fuller than ever, or makes it or its queue pause
+    /// senders: only the exact state can decide that.
+    #[inline]
+    pub(super) fn needs_exact(&self, frame: &QueuedFrame) -> bool {
+        let rules = &self.classes[frame.queue];
+        let pool = &self.pools[self.pool_of(rules, frame.place())];
+        let before = if rules.lossless.is_some() {
+            self.group_of(frame.place()).used
+        } else {
+            frame.others
+        };
+        let used = pool.used + shared_more(rules, before, frame.bytes);
+        used > pool.high_water
+            || match rules.watch {
+                Watch::Group => false,
+                Watch::Pool(limit, _) => used > limit,
+                Watch::Queue => !within(&rules.limit, pool, frame.queue_bytes()),
+            }
+    }
+
+    /// Whether a queue is longer than its limit.
+    #[inline]
+    pub(super) fn is_over(&self, place: Place, queue_bytes: u64) -> bool {
+        let rules = &self.classes[place.queue];
+        let pool = &self.pools[self.pool_of(rules, place)];
+        !within(&rules.limit, pool, queue_bytes)
+    }
+
+    /// Stores a frame in headroom.
+    pub(super) fn store_in_headroom(&mut self, place: Place, bytes: u64) {
+        let index = self.group(place.input, place.queue);
+        let group = &mut self.groups[index];
+        group.headroom += bytes;
+        group.headroom_high_water = group.headroom_high_water.max(group.headroom);
+        let own = self.headroom_pool_of(place.input);
+        if let Some(pool) = self.headroom_pools.get_mut(own) {
+            pool.used += bytes;
+        }
+    }
+
+    /// Takes a frame out: of headroom first, where its priority group has any. Returns the bytes
+    /// that were there, which ports may share.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a third of it"
+    )]
+    #[inline(always)]
+    pub(super) fn remove(&mut self, frame: QueuedFrame) -> u64 {
+        let place = frame.place();
+        let index = self.group(place.input, place.queue);
+        let rules = &self.classes[place.queue];
+        let number = self.pool_of(rules, place);
+        let pool = &mut self.pools[number];
+        if rules.lossless.is_none() {
+            pool.used -= shared_more(rules, frame.others, frame.bytes);
+            0
+        } else {
+            let group = &mut self.groups[index];
+            let from_headroom = group.headroom.min(frame.bytes);
+            group.headroom -= from_headroom;
+            let rest = frame.bytes - from_headroom;
+            group.used -= rest;
+            pool.used -= shared_more(rules, group.used, rest);
+            from_headroom
+        }
+    }
+
+    /// As [`Occupancy::remove`], for where that is seldom.
+    #[inline(never)]
+    pub(super) fn remove_seldom(&mut self, frame: QueuedFrame) {
+        let from_headroom = self.remove(frame);
+        self.free_shared_headroom(frame.input, from_headroom);
+    }
+
+    /// Whether a pool may become fuller than ever when `stored` bytes join these queues, one bit
+    /// each.
+    #[inline]
+    pub(super) fn may_peak(&self, queues: u8, stored: u64) -> bool {
+        let mut classes = self.classes.iter().enumerate();
+        classes.any(|(queue, rules)| {
+            let mut pools = self.pools_of(rules);
+            queues & (1 << queue) != 0 && pools.any(|pool| pool.used + stored > pool.high_water)
+        })
+    }
+
+    /// Bytes of headroom that ports share are free again.
+    pub(super) fn free_shared_headroom(&mut self, port: u16, bytes: u64) {
+        let own = self.headroom_pool_of(port);
+        if let Some(pool) = self.headroom_pools.get_mut(own) {
+            pool.used -= bytes;
+        }
+    }
+
+    /// What each pool has been through.
+    pub(super) fn records(&self) -> impl Iterator<Item = PoolRecord> {
+        self.pools.iter().map(|pool| {
+            let limited = pool.size != UNLIMITED_POOL;
+            PoolRecord {
+                size_bytes: limited.then_some(pool.size),
+                used_bytes: pool.used,
+                high_water_bytes: limited.then_some(pool.high_water),
+            }
+        })
+    }
+}

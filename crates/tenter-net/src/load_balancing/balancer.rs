@@ -1,0 +1,216 @@
+//! The load balancer of one switch at work.
+
+use tenter_topology::{Routing, TreePlace};
+
+use crate::load_balancing::quality::{Quality, QualitySpec};
+use crate::load_balancing::telemetry::TelemetryTable;
+use crate::load_balancing::view::View;
+use crate::load_balancing::{LoadBalancing, Member};
+use crate::packet::Packet;
+use crate::port::Port;
+use crate::scheduled::spray::Spray;
+
+/// The load balancer of a switch, with what it remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct Balancer {
+    member: Member,
+    quality: Quality,
+    /// With more than this waiting at every circuit, in ps, packets take the tree.
+    spill: Option<u64>,
+}
+
+impl Balancer {
+    /// The load balancer of a switch with so many ports.
+    pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
+        let (member, quality) = spec.member(ports);
+        Balancer {
+            member,
+            quality: Quality::new(quality, ports),
+            spill: None,
+        }
+    }
+
+    /// That of a spine of a scheduled fabric with so many ports, whose destinations go by the first
+    /// port that leads there.
+    pub(crate) fn of_spine(spray: Spray, ports: usize) -> Balancer {
+        Balancer {
+            member: Member::Spine(Box::new(spray)),
+            quality: Quality::new(None, ports),
+            spill: None,
+        }
+    }
+
+    /// Packets that would wait for more than `limit` ps at every circuit straight to their leaf
+    /// take the tree from now on. The load balancer [may spill](LoadBalancing::may_spill).
+    pub(crate) fn spill(&mut self, limit: u64, ports: usize) {
+        self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
+        self.spill = Some(limit);
+    }
+
+    /// The port that a packet takes at switch number `index`, which has been brought to the
+    /// packet's instant.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet and switch; a call costs as much as the choice"
+    )]
+    #[inline(always)]
+    pub(crate) fn port(
+        &mut self,
+        packet: &Packet,
+        (index, seed): (u32, u32),
+        ports: &[Port],
+        routing: &Routing,
+    ) -> u16 {
+        let Member::Ecmp(ecmp) = &self.member else {
+            return self.port_by_other(packet, (index, seed), ports, routing);
+        };
+        debug_assert!(
+            self.spill.is_none(),
+            "what keeps flows in order does not spill"
+        );
+        let candidates = routing.candidates(index, packet.destination);
+        // Of one candidate the place is 0; to ask first would be a branch that cannot be foreseen.
+        candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
+    }
+
+    #[inline(never)]
+    fn port_by_other(
+        &mut self,
+        packet: &Packet,
+        (index, seed): (u32, u32),
+        ports: &[Port],
+        routing: &Routing,
+    ) -> u16 {
+        let around = (ports, routing);
+        let candidates = self.candidates(packet, index, around);
+        candidates[self.choose(packet, candidates, seed, around)]
+    }
+
+    /// The ports that a packet may take at a switch, which has been brought to its instant.
+    fn candidates<'r>(
+        &self,
+        packet: &Packet,
+        index: u32,
+        (ports, routing): (&[Port], &'r Routing),
+    ) -> &'r [u16] {
+        let candidates = routing.candidates(index, packet.destination);
+        match self.spill {
+            None => candidates,
+            Some(limit) => {
+                let others = routing.others(index, packet.destination);
+                let backlog = |port: &u16| ports[usize::from(*port)].backlog(packet.at);
+                let is_full = |port| backlog(port) > limit;
+                if others.is_empty() || !candidates.iter().all(is_full) {
+                    candidates
+                } else {
+                    others
+                }
+            }
+        }
+    }
+
+    /// Says where the switch stands in the tree, before anything has happened.
+    pub(crate) fn stand_at(&mut self, place: TreePlace) {
+        if let Member::Destination(forwarding) = &mut self.member {
+            forwarding.0 = place;
+        }
+    }
+
+    /// Whether a choice depends on queues, so that packets must be taken, and departures carried
+    /// out, in the order of time.
+    #[inline]
+    pub(crate) fn reads_queues(&self) -> bool {
+        self.quality.is_kept()
+    }
+
+    /// Whether it looks at queues as they are at the very instant.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.quality.is_exact()
+    }
+
+    /// When the table of qualities must next be refreshed, if it must.
+    pub(crate) fn next_refresh(&self) -> Option<u64> {
+        self.quality.next_refresh()
+    }
+
+    /// Refreshes the table of qualities by the ports as they are at `now`.
+    pub(crate) fn refresh(&mut self, ports: &[Port], now: u64) {
+        self.quality.refresh(ports, now);
+    }
+
+    /// What it remembers where switches tell each other of long queues.
+    #[inline]
+    pub(crate) fn telemetry(&mut self) -> Option<&mut TelemetryTable> {
+        match &mut self.member {
+            Member::Telemetry(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Notices sent to hosts.
+    pub(crate) fn host_notices(&self) -> u64 {
+        match &self.member {
+            Member::Telemetry(table) => table.host_notices(),
+            _ => 0,
+        }
+    }
+
+    /// Notices sent through a port and received through it, and how often flows have moved.
+    pub(crate) fn told(&self, port: u16) -> ((u64, u64), u64) {
+        match &self.member {
+            Member::Telemetry(table) => (table.notices(port), table.moves()),
+            Member::Flowlet(table) => ((0, 0), table.moves()),
+            _ => ((0, 0), 0),
+        }
+    }
+
+    /// The level of a port at which a frame would wait so long, in ps.
+    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+        self.quality.level_of(backlog)
+    }
+
+    /// The place among the candidates of the port that all packets with this hash to this host
+    /// take; `None` where the choice depends on anything else.
+    pub(crate) fn fixed(
+        &self,
+        to: (u32, u32),
+        candidates: &[u16],
+        seed: u32,
+        (ports, routing): (&[Port], &Routing),
+    ) -> Option<usize> {
+        // What spills may have other ways than a single circuit.
+        if candidates.len() == 1 && self.spill.is_none() {
+            return Some(0);
+        }
+        let view = View {
+            candidates,
+            ports,
+            seed,
+            quality: &self.quality,
+            routing,
+        };
+        self.member.fixed(to, &view)
+    }
+
+    /// The place among the candidates (at least one) of the port a packet takes.
+    pub(crate) fn choose(
+        &mut self,
+        packet: &Packet,
+        candidates: &[u16],
+        seed: u32,
+        (ports, routing): (&[Port], &Routing),
+    ) -> usize {
+        self.quality.watch(packet.at);
+        if candidates.len() == 1 {
+            return 0;
+        }
+        let view = View {
+            candidates,
+            ports,
+            seed,
+            quality: &self.quality,
+            routing,
+        };
+        self.member.choose(packet, &view)
+    }
+}

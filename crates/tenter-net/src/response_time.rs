@@ -1,0 +1,42 @@
+//! How long a sender may take until a pause frame takes effect.
+
+use tenter_units::{Rate, Time};
+
+/// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
+pub const QUANTUM_BITS: u64 = 512;
+
+/// Line rate in Gb/s and the quanta within which a port of that rate must obey (IEEE 802.3, Annex
+/// 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
+pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
+    (10, 67),
+    (25, 80),
+    (40, 118),
+    (50, 147),
+    (100, 394),
+    (200, 453),
+    (400, 905),
+    (800, 905),
+];
+
+/// The quanta that a sender may take to obey a pause frame at this rate.
+///
+/// A rate between two rows takes the next higher one, which asks for more; above the last row the
+/// quanta grow with the rate, so that the time stays what it is at 800G.
+pub fn response_quanta(rate: Rate) -> u64 {
+    let bits = rate.bits_per_second();
+    let rows = RESPONSE_QUANTA.iter();
+    let mut rows = rows.map(|&(gbps, quanta)| (Rate::from_gbps(gbps), quanta));
+    let (last_gbps, last_quanta) = RESPONSE_QUANTA[RESPONSE_QUANTA.len() - 1];
+    let beyond = || {
+        let last = Rate::from_gbps(last_gbps).bits_per_second();
+        (u128::from(last_quanta) * u128::from(bits)).div_ceil(u128::from(last)) as u64
+    };
+    let row = rows.find(|(row, _)| rate <= *row);
+    row.map_or_else(beyond, |(_, quanta)| quanta)
+}
+
+/// The time that a sender may take to obey a pause frame at this rate: [`response_quanta`], rounded
+/// up to a picosecond.
+pub fn response_time(rate: Rate) -> Time {
+    rate.time_of_bits(u128::from(response_quanta(rate) * QUANTUM_BITS))
+}

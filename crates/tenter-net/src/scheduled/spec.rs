@@ -1,0 +1,179 @@
+//! The parameters of a scheduled fabric.
+
+use std::ops::RangeInclusive;
+
+use tenter_config::{Percent, Reader, component};
+use tenter_units::{Bytes, Time};
+
+use crate::packet::WIRE_OVERHEAD_BYTES;
+use crate::scheduled::cell::CellSpec;
+use crate::scheduled::spray::SprayKind;
+
+component! {
+    /// The parameters of a scheduled fabric; all leaves share them.
+    pub struct ScheduledSpec as "`fabric.switching` with `kind: scheduled`", derive(Clone, Debug, PartialEq, Eq) {
+        /// What one credit is worth, in bytes on the wire of the destination port.
+        credit_bytes as "credit": u32 as Bytes = "4096B", in Bytes::new(256)..=Bytes::new(16_000), from "the size of a DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit balance (OpenBCM SDK); the SDK takes 256 to 8,192 bytes";
+        /// By how much credits are granted faster than the port sends.
+        over_speed_ppm as "over_speed": u32 as Percent = "2", in 0..=100, from "assumed: enough to cover what is lost to rounding";
+        /// A port grants no credit while this many frame bytes wait at it.
+        egress_buffer_bytes as "egress_buffer": u64 as Bytes = "512KiB", in SIZES, from "assumed: what a port of 400G sends in two round trips of 5 us, rounded up";
+        /// What a packet is cut into between leaves; with `none` it travels whole.
+        cell: Option<CellSpec> = "none";
+        /// How cells, or packets, are spread over the links that lead to their leaf.
+        spray: SprayKind = "round-robin";
+        /// A packet is given up when it is not whole after this time; only where links fail or lose
+        /// frames.
+        reassembly_timeout: Time = "100us", in Time::from_us(1)..=SECOND, from "assumed: longer than anything waits in the fabric";
+        /// What a request and a credit take together of the links between switches, in wire bytes
+        /// for each credit; packets carry it in proportion, and it is a quarter of `credit` at
+        /// most. Messages on control links take none.
+        control_bytes as "control": u32 as Bytes = "0B", in Bytes::new(0)..=Bytes::new(4_000), from "not published: 0 leaves it out";
+        /// Whether cells that meet a long queue in the fabric slow the credits of their port down.
+        indication: Option<IndicationSpec> = "none";
+        check control_is_a_quarter_of_credit;
+    }
+}
+
+const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 40);
+const SECOND: Time = Time::from_us(1_000_000);
+
+fn control_is_a_quarter_of_credit(spec: &ScheduledSpec, reader: &mut dyn Reader) -> bool {
+    let (control, most) = (Bytes::new(spec.control_bytes.into()), spec.credit_bytes / 4);
+    let holds = spec.control_bytes <= most;
+    if !holds {
+        let what = format!("is `{control}`, outside its range");
+        let help = format!("choose from `0B` to `{}`", Bytes::new(most.into()));
+        reader.refuse("control", &what, &help);
+    }
+    holds
+}
+
+component! {
+    /// Congestion indication: cells that meet a long queue in the fabric tell the scheduler of
+    /// their port, which then grants credit more slowly.
+    pub struct IndicationSpec as "`fabric.switching.indication`" {
+        /// A cell is marked that makes a queue of the fabric longer than this.
+        threshold_bytes as "threshold": u64 as Bytes = "32KiB", in SIZES, from "assumed; Broadcom's SDK has three thresholds, without values";
+        /// A port takes at most one step in this time, of eight of its credit rate, and gives one
+        /// back after this time without a mark.
+        hold: Time = "10us", in Time::from_ns(100)..=SECOND, from "assumed: several times the way through the fabric; eight levels are those of Broadcom's SDK";
+    }
+}
+
+/// Where a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPlace {
+    /// The number of its leaf among the leaves.
+    pub leaf: u16,
+    /// Its port there.
+    pub port: u16,
+}
+
+impl ScheduledSpec {
+    /// In how many items a frame travels.
+    pub fn cells(&self, frame_bytes: u16) -> u16 {
+        let whole = |cell: &CellSpec| u32::from(frame_bytes).div_ceil(cell.bundle_bytes());
+        self.cell.as_ref().map_or(1, |cell| whole(cell) as u16)
+    }
+
+    /// The frame bytes of one of them: what it takes on the wire, less what any frame takes there
+    /// in addition. The last one carries what the packet's request and credit take.
+    pub fn cell_frame_bytes(&self, frame_bytes: u16, number: u16) -> u16 {
+        let items = self.cells(frame_bytes);
+        let (number, last) = (u32::from(number), number + 1 == items);
+        let frame = u32::from(frame_bytes);
+        let own = self.cell.as_ref().map_or(frame, |cell| {
+            let before = |number| cell.bytes_before(frame, number, u32::from(items));
+            cell.wire_bytes(before(number + 1) - before(number)) - WIRE_OVERHEAD_BYTES
+        });
+        let control = if last { self.control_share(frame) } else { 0 };
+        (own + control) as u16
+    }
+
+    /// What requests and credits take for a frame, in wire bytes: its share of a credit.
+    fn control_share(&self, frame_bytes: u32) -> u32 {
+        if self.control_bytes == 0 {
+            return 0;
+        }
+        let wire = frame_bytes + WIRE_OVERHEAD_BYTES;
+        (wire * self.control_bytes).div_ceil(self.credit_bytes)
+    }
+
+    /// The wire bytes that a frame takes on each link of the fabric.
+    pub fn fabric_wire_bytes(&self, frame_bytes: u16) -> u32 {
+        let numbers = 0..self.cells(frame_bytes);
+        let bytes = numbers.map(|number| u32::from(self.cell_frame_bytes(frame_bytes, number)));
+        bytes.map(|bytes| bytes + WIRE_OVERHEAD_BYTES).sum()
+    }
+
+    /// The fewest wire bytes of anything on a link of the fabric.
+    pub fn shortest_wire_bytes(&self) -> u32 {
+        self.cell.map_or(u32::MAX, |cell| cell.wire_bytes(1))
+    }
+
+    /// The most wire bytes of one item on a link of the fabric, where no frame is longer.
+    pub fn longest_wire_bytes(&self, frame_bytes: u32) -> u32 {
+        let whole = frame_bytes + WIRE_OVERHEAD_BYTES;
+        let cut = |cell: CellSpec| cell.wire_bytes(cell.bundle_bytes());
+        self.cell.map_or(whole, cut) + self.control_share(frame_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::Time;
+
+    use super::{CellSpec, ScheduledSpec, SprayKind};
+
+    fn spec(bundle: u32, control_bytes: u32) -> ScheduledSpec {
+        ScheduledSpec {
+            credit_bytes: 4_096,
+            over_speed_ppm: 0,
+            egress_buffer_bytes: 1 << 20,
+            cell: Some(CellSpec {
+                payload_bytes: 256,
+                overhead_bytes: 16,
+                bundle,
+            }),
+            spray: SprayKind::RoundRobin,
+            reassembly_timeout: Time::from_us(100),
+            control_bytes,
+            indication: None,
+        }
+    }
+
+    /// The wire bytes of all items of a frame of 4,174 bytes.
+    fn items(spec: &ScheduledSpec) -> Vec<u32> {
+        let numbers = 0..spec.cells(4_174);
+        let bytes = numbers.map(|number| spec.cell_frame_bytes(4_174, number));
+        bytes.map(|bytes| u32::from(bytes) + 20).collect()
+    }
+
+    #[test]
+    fn bundles_of_a_packet_have_as_many_cells_or_one_more() {
+        // 16 cells of 272 bytes and one of 78 + 16.
+        assert_eq!(items(&spec(17, 0)), [4_446]);
+        assert_eq!(items(&spec(8, 0)), [5 * 272, 6 * 272, 5 * 272 + 94]);
+        assert_eq!(items(&spec(4, 0)), [816, 816, 1_088, 816, 816 + 94]);
+        assert_eq!(items(&spec(1, 0)).len(), 17);
+        let all: u32 = items(&spec(1, 0)).iter().sum();
+        assert_eq!(all, 4_446);
+        // A frame that fits one cell.
+        assert_eq!(spec(8, 0).fabric_wire_bytes(64), 80);
+    }
+
+    #[test]
+    fn the_last_item_carries_the_share_of_request_and_credit() {
+        // 128 bytes for each 4,096: 4,194 · 128 / 4,096 = 131.06.
+        assert_eq!(items(&spec(17, 128)), [4_446 + 132]);
+        let with = items(&spec(8, 128));
+        assert_eq!(with, [1_360, 1_632, 1_454 + 132]);
+        let whole = ScheduledSpec {
+            cell: None,
+            ..spec(1, 128)
+        };
+        assert_eq!(whole.fabric_wire_bytes(4_174), 4_194 + 132);
+        assert_eq!(whole.longest_wire_bytes(4_174), 4_194 + 132);
+    }
+}
