@@ -20,7 +20,7 @@ component! {
         mode: Option<SignalMode> = "none";
         /// A signal is sent when a data packet arrives for a queue that holds this many frame bytes
         /// or more.
-        threshold: Bytes = "100KB", in Bytes::new(1)..=SIZE_MAX, from "Remote Priority Flow Control (OCP Summit 2021)";
+        threshold: Bytes = "100kB", in Bytes::new(1)..=SIZE_MAX, from "Remote Priority Flow Control (OCP Summit 2021)";
         /// The pause is as long as the queue takes down to here, at the rate of its port; less than
         /// `threshold`.
         target: Bytes = by half | threshold | "half of `threshold`", in Bytes::new(0)..=SIZE_MAX, from "assumed: no source gives the pause time";

@@ -75,7 +75,7 @@ fn what_cannot_work_is_refused_with_a_reason() {
         ),
         ("fabric.source_flow_control.class=6", "class 6 is in use"),
         (
-            "fabric.source_flow_control.target=100KB",
+            "fabric.source_flow_control.target=100kB",
             "would have nothing to drain",
         ),
     ];
@@ -98,7 +98,7 @@ fn what_cannot_work_is_refused_with_a_reason() {
         "validate",
         "signals.yaml",
         "--set",
-        "fabric.switch.queue_capacity=50KB",
+        "fabric.switch.queue_capacity=50kB",
     ];
     let answer = workplace.tenter(&small).expect(0);
     let said = format!("{}{}", answer.stdout, answer.stderr);
