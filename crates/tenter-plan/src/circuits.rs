@@ -6,7 +6,7 @@ use tenter_config::{Percent, Reader, choice, component};
 use tenter_topology::{OpticalCabling, OpticalSpec, OpticalTier, Rewiring, TopologySpec};
 use tenter_units::Time;
 
-use crate::SIMULATED_MAX;
+use crate::bounds::SIMULATED_MAX;
 
 component! {
     /// Optical circuit switches, when their circuits change, and what that is like.

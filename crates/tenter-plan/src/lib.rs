@@ -8,6 +8,7 @@
 //! Nothing here reads text, and nothing simulates: `tenter-scenario` makes plans, `tenter-sim` runs
 //! them, and `tenter-explain` tells what they mean.
 
+mod bounds;
 mod circuits;
 mod devices;
 mod faults;
@@ -17,11 +18,12 @@ mod plan;
 mod power;
 pub mod unloaded;
 
+pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
 pub use circuits::{
     CircuitChange, CircuitPlan, OnChange, SteeringController, SteeringDemand, SteeringPlan,
 };
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
-pub use plan::{CENTRAL_BELOW, Plan, QueueChanges, SIMULATED_MAX, WINDOW_MAX};
+pub use plan::{Plan, QueueChanges};
 pub use power::{PowerProfile, PoweredParts, StaticPower};

@@ -15,18 +15,6 @@ use crate::faults::FaultPlan;
 use crate::impairments::LinkImpairment;
 use crate::power::PowerProfile;
 
-/// The longest simulation, 100 days: less than half of what 64 bits of picoseconds hold, so that no
-/// delay added to an instant of it wraps. A time beyond it is a slip of the unit.
-pub const SIMULATED_MAX: Time = Time::from_us(100 * 86_400 * 1_000_000);
-
-/// No window of the engine is longer, whatever the fabric: a barrier of a job fires no sooner after
-/// its cause.
-pub const WINDOW_MAX: Time = Time::from_us(2);
-
-/// Where one node can affect another within less than this, windows go from event to event: fixed
-/// ones would mostly be empty.
-pub const CENTRAL_BELOW: Time = Time::from_ns(50);
-
 /// A trial with all names, units and defaults resolved; no strings but those that label results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -85,7 +73,7 @@ pub struct Plan {
     /// The ports whose queues are recorded change by change, if any.
     pub queue_changes: Option<QueueChanges>,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
-    /// at [`SIMULATED_MAX`] in any case.
+    /// at [`SIMULATED_MAX`](crate::SIMULATED_MAX) in any case.
     pub time_limit: Option<Time>,
     /// How long background jobs run on after the last arrival of the jobs under test, or after the
     /// instant at which it is known that one of these will never end; no shorter than a window.
