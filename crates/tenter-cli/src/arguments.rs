@@ -18,7 +18,7 @@ Exit codes:
 
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
-#[command(name = "tenter", version, disable_help_subcommand = false, after_help = EXIT_CODES)]
+#[command(name = "tenter", version = tenter::version(), disable_help_subcommand = false, after_help = EXIT_CODES)]
 #[command(max_term_width = 80)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -6,11 +6,11 @@ mod layout;
 mod letters;
 mod sizes;
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::SystemTime;
 
 use serde_json::json;

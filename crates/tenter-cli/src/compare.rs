@@ -1,9 +1,9 @@
 //! `tenter compare`.
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_record::{ComparisonRow, Names};

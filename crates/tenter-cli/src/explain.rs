@@ -1,6 +1,6 @@
 //! `tenter explain`.
 
-use std::process::ExitCode;
+use crate::exit::ExitCode;
 
 use tenter_report::explanation_text;
 

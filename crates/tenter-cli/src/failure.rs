@@ -1,10 +1,10 @@
 //! How a command ends that could not do what it was asked, and the one place that writes to the
 //! terminal.
 
+use crate::exit::ExitCode;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `tenter import`: what other systems are configured with, as part of a scenario.
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use tenter_formats::import_sonic;
 

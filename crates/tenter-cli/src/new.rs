@@ -1,8 +1,8 @@
 //! `tenter new`: a first scenario.
 
+use crate::exit::ExitCode;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_scenario::Preset;

@@ -1,6 +1,6 @@
 //! `tenter presets`: fabrics by name.
 
-use std::process::ExitCode;
+use crate::exit::ExitCode;
 
 use serde_json::json;
 use tenter_report::{TextColumn, TextTable};

@@ -1,8 +1,8 @@
 //! `tenter report`.
 
+use crate::exit::ExitCode;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_report::{

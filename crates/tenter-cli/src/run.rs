@@ -1,7 +1,7 @@
 //! `tenter run`.
 
+use crate::exit::ExitCode;
 use std::path::Path;
-use std::process::ExitCode;
 
 use tenter::{Error, Interference, Plan, Run, Summary, Trial};
 use tenter_record::StopKind;

@@ -1,8 +1,8 @@
 //! `tenter run --seeds N`: one trial per seed, and what their times come to.
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter::{Error, Experiment, Point, Summary, Trial};

@@ -1,9 +1,9 @@
 //! `tenter study`: list, show and run published studies.
 
+use crate::exit::ExitCode;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! `tenter sweep`: many trials of one scenario, and how they compare.
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

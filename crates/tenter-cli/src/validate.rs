@@ -1,7 +1,7 @@
 //! `tenter validate`.
 
+use crate::exit::ExitCode;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use serde_json::json;
 
