@@ -82,7 +82,6 @@ def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: P
     assert not again.failures
 
 
-@pytest.mark.skipif(os.environ.get("TENTER_DASK") is None, reason="needs tenter[dask]")
 def test_a_worker_of_dask_may_die(scenario: tenter.Scenario, tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 

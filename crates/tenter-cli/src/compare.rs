@@ -1,6 +1,5 @@
 //! `tenter compare`.
 
-use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -13,6 +12,7 @@ use tenter_report::{
 };
 
 use crate::arguments::{Compare, OutputFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
 
 /// No log of nccl-tests is longer.

@@ -1,7 +1,6 @@
 //! How a command ends that could not do what it was asked, and the one place that writes to the
 //! terminal.
 
-use crate::exit::ExitCode;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
@@ -12,6 +11,7 @@ use tenter::{Diagnostics, Error, Problem};
 use tenter_report::TrialError;
 use tenter_units::turns_text;
 
+use crate::exit::ExitCode;
 use crate::paint;
 
 /// The exit code where something other than the input is at fault.

@@ -25,6 +25,7 @@ mod progress;
 mod report;
 mod run;
 mod seeds;
+mod shell;
 mod source;
 mod study;
 mod study_table;
@@ -85,6 +86,8 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
+        Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
+        Some(Command::Man { folder }) => shell::manual(&folder),
         Some(Command::Licenses) => {
             failure::print(LICENSES);
             Ok(ExitCode::SUCCESS)

@@ -1,6 +1,5 @@
 //! `tenter new`: a first scenario.
 
-use crate::exit::ExitCode;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 
@@ -8,6 +7,7 @@ use serde_json::json;
 use tenter_scenario::Preset;
 
 use crate::arguments::{New, TextFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print};
 use crate::source::FIRST_JOBS;
 

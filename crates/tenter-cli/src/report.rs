@@ -1,6 +1,5 @@
 //! `tenter report`.
 
-use crate::exit::ExitCode;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use tenter_report::{
 use tenter_study::Answers;
 
 use crate::arguments::{Report, TextFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {

@@ -1,6 +1,5 @@
 //! `tenter run`.
 
-use crate::exit::ExitCode;
 use std::path::Path;
 
 use tenter::{Error, Interference, Plan, Run, Summary, Trial};
@@ -9,6 +8,7 @@ use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace}
 use tenter_units::Rate;
 
 use crate::arguments::{self, OutputFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::{seeds, source, watch};

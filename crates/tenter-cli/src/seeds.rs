@@ -1,6 +1,5 @@
 //! `tenter run --seeds N`: one trial per seed, and what their times come to.
 
-use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use tenter_record::{Names, SeedRow};
 use tenter_report::{csv, seed_table};
 
 use crate::arguments::{OutputFormat, Run};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::run::{self, INTERRUPTED, NOT_COMPLETE};

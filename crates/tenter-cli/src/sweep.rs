@@ -1,6 +1,5 @@
 //! `tenter sweep`: many trials of one scenario, and how they compare.
 
-use crate::exit::ExitCode;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use tenter_report::{TextColumn, TextTable, duration_s};
 use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
 
 use crate::arguments::{OutputFormat, Sweep as Arguments};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::on_interrupt;
 use crate::run::{INTERRUPTED, NOT_COMPLETE, counted};

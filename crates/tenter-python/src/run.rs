@@ -87,7 +87,10 @@ impl Trial {
 
 /// Runs a plan.
 #[pyfunction]
-#[pyo3(signature = (plan, *, threads=None, flows=true, samples=true, folder=None, interference=None, force=false, progress=None))]
+#[pyo3(signature = (
+    plan, *, threads=None, flows=true, samples=true, folder=None, interference=None, force=false,
+    progress=None
+))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
 pub(crate) fn run(
     py: Python<'_>,

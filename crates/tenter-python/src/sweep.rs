@@ -50,7 +50,9 @@ impl SweepRun {
         clippy::needless_pass_by_value,
         reason = "arguments of Python are values"
     )]
-    #[pyo3(signature = (*, folder=None, workers=None, retry_failed=false, only=Vec::new(), force=false))]
+    #[pyo3(signature = (
+        *, folder=None, workers=None, retry_failed=false, only=Vec::new(), force=false
+    ))]
     fn with_options(
         &self,
         py: Python<'_>,
