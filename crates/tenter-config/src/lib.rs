@@ -36,6 +36,7 @@ mod shape;
 mod share;
 mod value;
 mod variants;
+mod word_or;
 mod written;
 
 pub use component::{Component, default_of};
@@ -45,4 +46,5 @@ pub use shape::Shape;
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value};
 pub use variants::{NO_KEYS, Variants};
+pub use word_or::WordOr;
 pub use written::Written;

@@ -479,6 +479,30 @@ impl Reader for Section<'_> {
         }
     }
 
+    fn has(&self, key: &str) -> bool {
+        Section::has(self, key)
+    }
+
+    fn peek(&self, key: &str) -> Option<Written> {
+        Section::peek(self, key).map(Node::to_written)
+    }
+
+    fn is_mapping(&self, key: &str) -> bool {
+        Section::peek(self, key).is_some_and(Node::is_map)
+    }
+
+    fn fill(&mut self, key: &str, value: Written) {
+        let node = Node::written(value);
+        Section::fill(
+            self,
+            &[Entry {
+                key: key.to_owned(),
+                key_at: None,
+                node,
+            }],
+        );
+    }
+
     fn is_there(&self, key: &str) -> bool {
         self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
     }

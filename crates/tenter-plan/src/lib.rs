@@ -24,4 +24,4 @@ pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
 pub use plan::{CENTRAL_BELOW, Plan, QueueChanges, SIMULATED_MAX, WINDOW_MAX};
-pub use power::{PowerProfile, PoweredParts, StaticPower};
+pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};

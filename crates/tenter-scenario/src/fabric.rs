@@ -5,7 +5,7 @@ use tenter_topology::TopologySpec;
 
 use crate::circuits;
 use crate::load_balancing::{self, LoadBalancingDraft};
-use crate::power;
+use crate::power::{self, Power};
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch::{self, SwitchDraft};
@@ -47,7 +47,13 @@ const FABRIC: KeyTable = KeyTable {
         .typed(|| Switching::shape(())),
         circuits::KEY,
         source_flow_control::KEY,
-        power::KEY,
+        key(
+            "power",
+            "",
+            Default("none"),
+            "What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a mapping that begins with one and changes some of its constants; changes no result",
+        )
+        .typed(|| Option::<Power>::shape(())),
     ],
 };
 
@@ -87,7 +93,8 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {
         circuits::check(switching, section.problems());
     }
-    let power = power::read(&mut section);
+    let power = section.value("power");
+    let power = power.map(|of: Option<Power>| of.as_ref().map(power::profile));
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,

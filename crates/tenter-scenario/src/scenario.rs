@@ -19,6 +19,7 @@ use crate::jobs::{self, JobDraft};
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
 use crate::pcie::{NicImpairment, Pcie};
+use crate::power::OwnPower;
 use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::{SignalDraft, SourceFlowControl};
@@ -28,7 +29,7 @@ use crate::switch_tiers::TierDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, circuits, classes, collectives, entropy, faults, hand_over, host_notices, impairments,
-    load_balancing, power, reach, source_flow_control, switch, switch_tiers, switching, topologies,
+    load_balancing, reach, source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Component, KeyTable, Value, key};
@@ -126,7 +127,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(load_balancing::tables())
         .chain(of_switching)
         .chain(CircuitPlan::TABLE.with_inner())
-        .chain(power::TABLES)
+        .chain([&OwnPower::TABLE])
         .chain([&SourceFlowControl::TABLE])
         .chain(switch::TABLES)
         .chain(switch_tiers::TABLES)

@@ -21,10 +21,11 @@ use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switching::Switching;
 use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{faults, jobs, load_balancing, power, scenario, switch, switch_tiers};
+use crate::{faults, jobs, load_balancing, scenario, switch, switch_tiers};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -44,7 +45,7 @@ pub fn schema() -> String {
         "switching": form::of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
-        "power": Object::of(&power::TABLES).schema(),
+        "power": Object::of(&[&OwnPower::TABLE]).schema(),
     });
     format!("{document:#}\n")
 }

@@ -15,6 +15,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Rate { .. } => json!({"$ref": "#/$defs/rate"}),
         Shape::Bytes { .. } => json!({"$ref": "#/$defs/size"}),
         Shape::Share => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
+        Shape::Either(one, other) => {
+            json!({"anyOf": [of_shape(*one, inner), of_shape(*other, inner)]})
+        }
         Shape::OrWord(shape, word) => {
             json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
         }
