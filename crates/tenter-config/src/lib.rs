@@ -34,6 +34,7 @@ mod key;
 mod reader;
 mod shape;
 mod share;
+mod told_apart;
 mod value;
 mod variants;
 mod word_or;

@@ -138,7 +138,8 @@ impl Shape {
             Shape::Mapping(table) => vec![table],
             Shape::Variants(variants) => {
                 let members = variants.members.iter().map(|(_, table)| *table);
-                std::iter::once(variants.own).chain(members).collect()
+                let own = (!variants.are_told_apart).then_some(variants.own);
+                own.into_iter().chain(members).collect()
             }
             Shape::Either(_, inner)
             | Shape::OrWord(inner, _)

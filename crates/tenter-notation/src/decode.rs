@@ -218,10 +218,16 @@ impl<'p> Section<'p> {
                 quote(&self.path)
             };
             let message = format!("unknown key {} in {within}", quote(&entry.key));
-            let known = || self.tables.iter().flat_map(|table| table.keys.iter());
             // Looking for a near word takes time, and a problem that is not kept needs none.
-            let help = (!self.problems.is_full())
-                .then(|| suggestion(&entry.key, known().map(|key| key.name)));
+            let help = (!self.problems.is_full()).then(|| {
+                let mut known: Vec<&str> = Vec::new();
+                for key in self.tables.iter().flat_map(|table| table.keys) {
+                    if !known.contains(&key.name) {
+                        known.push(key.name);
+                    }
+                }
+                suggestion(&entry.key, known.into_iter())
+            });
             let at = entry.key_at.or(entry.node.at);
             self.problems.push(at, message, help);
         }

@@ -11,7 +11,7 @@ use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
-use crate::faults::FaultDraft;
+use crate::faults::Faults;
 use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
@@ -28,7 +28,7 @@ use crate::switch::SwitchDraft;
 use crate::switch_tiers::TierDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, classes, collectives, entropy, faults, hand_over, host_notices, impairments,
+    buffer, circuits, classes, collectives, entropy, hand_over, host_notices, impairments,
     load_balancing, reach, source_flow_control, switch, switch_tiers, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
@@ -76,10 +76,11 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "faults",
-            "mapping",
+            "",
             Default("{}"),
             "What breaks and is mended during the trial",
-        ),
+        )
+        .typed(|| Faults::shape(())),
         key(
             "impairments",
             "",
@@ -144,7 +145,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
         .chain([&Groups::TABLE])
-        .chain(faults::TABLES)
+        .chain(Faults::TABLE.with_inner())
         .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
         .chain([&Observe::TABLE, &Limits::TABLE, &Engine::TABLE])
@@ -152,14 +153,14 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
 }
 
 /// A scenario, read; nothing in it has been put together yet.
-struct Draft<'p> {
+struct Draft {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
-    faults: Read<FaultDraft<'p>>,
+    faults: Read<Faults>,
     impairments: Read<Vec<Impairment>>,
     observe: Read<Observe>,
     limits: Read<Limits>,
@@ -181,7 +182,7 @@ pub(crate) fn resolve(
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
-fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
+fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
     scenario.integer::<u64>("schema_version", 1..=1);
     let name = scenario.take("name").and_then(|field| field.text(200));
     let description = scenario
@@ -199,7 +200,7 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
-        faults: faults::read(scenario),
+        faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
         observe: scenario.value("observe"),
         limits: scenario.value("limits"),
@@ -207,7 +208,7 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
     }
 }
 
-impl Draft<'_> {
+impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
@@ -224,7 +225,9 @@ impl Draft<'_> {
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
-        let faults = self.faults.and_then(|of| of.bind(&topology, seed));
+        let faults = self
+            .faults
+            .and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {

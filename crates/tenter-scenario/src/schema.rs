@@ -25,7 +25,7 @@ use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switching::Switching;
 use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{faults, jobs, load_balancing, scenario, switch, switch_tiers};
+use crate::{jobs, load_balancing, scenario, switch, switch_tiers};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -65,7 +65,6 @@ fn root() -> Value {
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .with("jobs", job())
-        .with("faults", broken())
         .schema()
 }
 
@@ -144,18 +143,6 @@ fn congestion_control() -> Value {
     let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
     let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
     one_of(all.map(Object::schema))
-}
-
-fn broken() -> Value {
-    let [own, event, link, down, flap, storm, random] = faults::TABLES;
-    let flap = Object::of(&[flap]).schema();
-    let events = one_of([
-        Object::of(&[event, link, down]).with("flap", flap).schema(),
-        Object::of(&[event, link]).schema(),
-        Object::of(&[event, storm]).schema(),
-        Object::of(&[event, random]).schema(),
-    ]);
-    Object::of(&[own]).with("events", events).schema()
 }
 
 fn job() -> Value {
