@@ -499,6 +499,10 @@ impl Reader for Section<'_> {
 
     fn fill(&mut self, key: &str, value: Written) {
         let node = Node::written(value);
+        if node.is_map() && Section::peek(self, key).is_some_and(Node::is_null) {
+            // What is empty is a mapping without keys.
+            self.replace(key, Value::Map(Vec::new()));
+        }
         Section::fill(
             self,
             &[Entry {

@@ -4,7 +4,7 @@ use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
 
 use crate::circuits;
-use crate::load_balancing::{self, LoadBalancingDraft};
+use crate::load_balancing::Balancing;
 use crate::power::{self, Power};
 use crate::profiles;
 use crate::source_flow_control::{self, SignalDraft};
@@ -12,7 +12,7 @@ use crate::switch::{self, SwitchDraft};
 use crate::switch_tiers::{self, TierDraft};
 use crate::switching::{self, Switching};
 use tenter_config::Presence::{Default, Depends};
-use tenter_config::{KeyTable, Value, key};
+use tenter_config::{KeyTable, Reader, Value, Written, key};
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Location;
 
@@ -34,10 +34,11 @@ const FABRIC: KeyTable = KeyTable {
         ),
         key(
             "load_balancing",
-            "mapping",
+            "",
             Default("{}"),
             "How a switch chooses one of several equal-cost ports; not with `switching: {kind: scheduled}`",
-        ),
+        )
+        .typed(|| Balancing::shape(())),
         key(
             "switching",
             "",
@@ -65,7 +66,7 @@ pub(crate) struct Fabric {
     pub(crate) topology: Option<TopologySpec>,
     /// The switches, and those of tiers that are not like the others.
     pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
-    pub(crate) load_balancing: Option<LoadBalancingDraft>,
+    pub(crate) load_balancing: Option<Balancing>,
     pub(crate) switching: Option<Switching>,
     pub(crate) signals: Read<Option<SignalDraft>>,
     pub(crate) circuits: Read<Option<CircuitPlan>>,
@@ -83,7 +84,11 @@ pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let scheduled = spec.is_some_and(|of| of.scheduled().is_some());
     let by_credit = spec.is_some_and(|of| of.credit().is_some());
     let given = section.place("load_balancing");
-    let load_balancing = load_balancing::read(&mut section, by_credit);
+    if by_credit {
+        let destination = Written::mapping(vec![("kind", Written::word("destination"))]);
+        Reader::fill(&mut section, "load_balancing", destination);
+    }
+    let load_balancing = section.value("load_balancing");
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }

@@ -16,6 +16,7 @@ use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
+use crate::load_balancing::Balancing;
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
 use crate::pcie::{NicImpairment, Pcie};
@@ -125,7 +126,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
-        .chain(load_balancing::tables())
+        .chain(Balancing::shape(()).tables())
         .chain(of_switching)
         .chain(CircuitPlan::TABLE.with_inner())
         .chain([&OwnPower::TABLE])

@@ -15,17 +15,17 @@ mod object;
 
 use serde_json::{Value, json};
 use tenter_endpoint::congestion_control::CongestionControl;
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::load_balancing::Balancing;
 use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switching::Switching;
 use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{jobs, load_balancing, scenario, switch, switch_tiers};
+use crate::{jobs, scenario, switch, switch_tiers};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -41,7 +41,7 @@ pub fn schema() -> String {
         "size": quantity(Bytes::unit_names(), "128KiB"),
         // Every kind of fabric has them.
         "switch": switch(),
-        "load_balancing": load_balancing(),
+        "load_balancing": form::of_shape(Balancing::shape(()), None),
         "switching": form::of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
@@ -86,20 +86,6 @@ fn fabric() -> Value {
     };
     let kinds = TopologySpec::VARIANTS.members.iter();
     one_of(kinds.map(|(word, table)| kind(word, table)))
-}
-
-fn load_balancing() -> Value {
-    let mut tables = load_balancing::tables();
-    let own = tables.next().expect("the section has a table of its own");
-    let members = LoadBalancing::NAMES.iter().zip(tables);
-    let kind = |(place, (word, table)): (usize, (&&'static str, &'static KeyTable))| {
-        let keys = Object::of(&[own, table]);
-        match place {
-            0 => keys.fixed_or_left_out("kind", word).schema(),
-            _ => keys.fixed("kind", word).schema(),
-        }
-    };
-    one_of(members.enumerate().map(kind))
 }
 
 fn switch() -> Value {

@@ -18,11 +18,6 @@ pub(crate) fn switch_defaults(switch: &mut Section<'_>) {
     }
 }
 
-/// What `fabric.load_balancing` is that does not say.
-pub(crate) fn balancing_defaults(balancing: &mut Section<'_>) {
-    balancing.fill(&[entry("kind", "destination")]);
-}
-
 fn entry(key: &str, word: &str) -> Entry {
     Entry {
         key: key.to_owned(),
