@@ -92,7 +92,7 @@ macro_rules! component {
     (
         @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
         $(fill $fill:path;)?
-        $(either $one:literal, $other:literal;)?
+        $(either $one:literal, $other:literal;)*
         $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
@@ -144,7 +144,7 @@ macro_rules! component {
 
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 $($fill(reader);)?
-                $(reader.either($one, $other);)?
+                $(reader.either($one, $other);)*
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);

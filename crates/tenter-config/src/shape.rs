@@ -96,6 +96,7 @@ impl Shape {
             Shape::Either(one, other) => {
                 let words = match *one {
                     Shape::Choice(words) => Cow::Owned(quoted(words).join(", ")),
+                    Shape::Flag => Cow::Borrowed("`true`, `false`"),
                     one => one.text(),
                 };
                 Cow::Owned(format!("{words} or {}", other.text()))

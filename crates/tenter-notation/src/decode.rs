@@ -8,7 +8,7 @@ use std::str::FromStr;
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
 use crate::diagnostics::{Location, Path, Problems, quote};
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
 
@@ -540,22 +540,6 @@ impl Reader for Section<'_> {
         // Within what has been taken the place is known by its path.
         let at = at.or_else(|| self.problems.place(&self.path_of(key)));
         self.problem_of(key, at, what, remedy);
-    }
-}
-
-/// Adds the entries whose keys are missing, mapping by mapping.
-fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
-    for default in defaults {
-        match given.iter_mut().find(|entry| entry.key == default.key) {
-            None => given.push(default.clone()),
-            Some(entry) => {
-                if let (Value::Map(given), Value::Map(defaults)) =
-                    (&mut entry.node.value, &default.node.value)
-                {
-                    fill(given, defaults);
-                }
-            }
-        }
     }
 }
 

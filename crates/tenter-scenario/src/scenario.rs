@@ -25,12 +25,12 @@ use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::{SignalDraft, SourceFlowControl};
 use crate::source_ports::SourcePorts;
-use crate::switch::SwitchDraft;
-use crate::switch_tiers::TierDraft;
+use crate::switch::Switch;
+use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, classes, collectives, entropy, hand_over, host_notices, impairments,
-    load_balancing, reach, source_flow_control, switch, switch_tiers, switching, topologies,
+    buffer, circuits, collectives, device_defaults, entropy, hand_over, host_notices, impairments,
+    load_balancing, reach, source_flow_control, switch_model, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Component, KeyTable, Value, key};
@@ -131,9 +131,12 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(CircuitPlan::TABLE.with_inner())
         .chain([&OwnPower::TABLE])
         .chain([&SourceFlowControl::TABLE])
-        .chain(switch::TABLES)
-        .chain(switch_tiers::TABLES)
-        .chain(classes::TABLES)
+        .chain(
+            Switch::shape(())
+                .tables()
+                .into_iter()
+                .flat_map(KeyTable::with_inner),
+        )
         .chain(of_topologies);
     let rest = endpoint::TABLES
         .into_iter()
@@ -171,11 +174,12 @@ struct Draft {
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
 /// problem was noted.
 pub(crate) fn resolve(
-    root: Node,
+    mut root: Node,
     seed: Option<u64>,
     problems: &Problems,
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
+    device_defaults::fill_in(&mut root);
     let mut section = Section::root(root, &SCENARIO, problems);
     let draft = read(&mut section, seed);
     let mut effective = section.finish();
@@ -218,10 +222,10 @@ impl Draft {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
-        buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
+        buffer::check_capacities(fabric.models.as_deref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
         let (topology, circuits) = build(&described, optical, problems)?;
-        switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
+        switch_model::check_tiers(fabric.models.as_deref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
@@ -240,9 +244,10 @@ impl Draft {
             problems,
             warnings,
         };
-        let ((usual, tiers), balancing) = (fabric.switches?, fabric.load_balancing?.spec);
-        let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
-        let switches = around.complete(usual, tiers, &balancing, effective);
+        let (switch, models) = (fabric.switch?, fabric.models?);
+        let balancing = fabric.load_balancing?.spec;
+        let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
+        let switches = around.complete((&switch, models), &balancing, effective);
         let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let told = (fabric.signals, impaired.as_deref());
@@ -386,11 +391,13 @@ fn check_together(
     switching.check(&own, (around.problems, around.warnings));
 }
 
-fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
-    let tiers = tiers.iter();
+fn devices(models: &[SwitchDraft]) -> Devices {
+    let tiers = models.iter();
     Devices {
-        usual: usual.device(),
-        tiers: tiers.map(|of| (of.tier, of.switch.device())).collect(),
+        usual: models.first().and_then(SwitchDraft::device),
+        tiers: tiers
+            .filter_map(|of| Some((of.tier?, of.device())))
+            .collect(),
     }
 }
 

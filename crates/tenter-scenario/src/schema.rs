@@ -23,9 +23,10 @@ use tenter_workload::collective::CollectiveKind;
 use crate::load_balancing::Balancing;
 use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
+use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{jobs, scenario, switch, switch_tiers};
+use crate::{collectives, congestion, endpoint, fabric};
+use crate::{jobs, scenario};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -40,7 +41,7 @@ pub fn schema() -> String {
         "rate": quantity(Rate::unit_names(), "400Gbps"),
         "size": quantity(Bytes::unit_names(), "128KiB"),
         // Every kind of fabric has them.
-        "switch": switch(),
+        "switch": form::of_shape(Switch::shape(()), None),
         "load_balancing": form::of_shape(Balancing::shape(()), None),
         "switching": form::of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
@@ -86,26 +87,6 @@ fn fabric() -> Value {
     };
     let kinds = TopologySpec::VARIANTS.members.iter();
     one_of(kinds.map(|(word, table)| kind(word, table)))
-}
-
-fn switch() -> Value {
-    let [own, buffer, pool, _] = switch::TABLES;
-    let [class, level, lossless, ecn] = classes::TABLES;
-    let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
-    let class = Object::of(&[class])
-        .with("levels", Object::of(&[level]).schema())
-        .with("lossless", Object::of(&[lossless]).schema())
-        .with("ecn", Object::of(&[ecn]).schema());
-    let (buffer, class) = (buffer.schema(), class.schema());
-    let [tier] = switch_tiers::TABLES;
-    let tier = Object::of(&[tier])
-        .with("buffer", buffer.clone())
-        .with("classes", class.clone());
-    Object::of(&[own])
-        .with("buffer", buffer)
-        .with("classes", class)
-        .with("tiers", tier.schema())
-        .schema()
 }
 
 fn endpoint() -> Value {
