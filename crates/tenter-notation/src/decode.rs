@@ -8,7 +8,7 @@ use std::str::FromStr;
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
 use crate::diagnostics::{Location, Path, Problems, quote};
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
 
@@ -218,10 +218,16 @@ impl<'p> Section<'p> {
                 quote(&self.path)
             };
             let message = format!("unknown key {} in {within}", quote(&entry.key));
-            let known = || self.tables.iter().flat_map(|table| table.keys.iter());
             // Looking for a near word takes time, and a problem that is not kept needs none.
-            let help = (!self.problems.is_full())
-                .then(|| suggestion(&entry.key, known().map(|key| key.name)));
+            let help = (!self.problems.is_full()).then(|| {
+                let mut known: Vec<&str> = Vec::new();
+                for key in self.tables.iter().flat_map(|table| table.keys) {
+                    if !known.contains(&key.name) {
+                        known.push(key.name);
+                    }
+                }
+                suggestion(&entry.key, known.into_iter())
+            });
             let at = entry.key_at.or(entry.node.at);
             self.problems.push(at, message, help);
         }
@@ -479,6 +485,34 @@ impl Reader for Section<'_> {
         }
     }
 
+    fn has(&self, key: &str) -> bool {
+        Section::has(self, key)
+    }
+
+    fn peek(&self, key: &str) -> Option<Written> {
+        Section::peek(self, key).map(Node::to_written)
+    }
+
+    fn is_mapping(&self, key: &str) -> bool {
+        Section::peek(self, key).is_some_and(Node::is_map)
+    }
+
+    fn fill(&mut self, key: &str, value: Written) {
+        let node = Node::written(value);
+        if node.is_map() && Section::peek(self, key).is_some_and(Node::is_null) {
+            // What is empty is a mapping without keys.
+            self.replace(key, Value::Map(Vec::new()));
+        }
+        Section::fill(
+            self,
+            &[Entry {
+                key: key.to_owned(),
+                key_at: None,
+                node,
+            }],
+        );
+    }
+
     fn is_there(&self, key: &str) -> bool {
         self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
     }
@@ -506,22 +540,6 @@ impl Reader for Section<'_> {
         // Within what has been taken the place is known by its path.
         let at = at.or_else(|| self.problems.place(&self.path_of(key)));
         self.problem_of(key, at, what, remedy);
-    }
-}
-
-/// Adds the entries whose keys are missing, mapping by mapping.
-fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
-    for default in defaults {
-        match given.iter_mut().find(|entry| entry.key == default.key) {
-            None => given.push(default.clone()),
-            Some(entry) => {
-                if let (Value::Map(given), Value::Map(defaults)) =
-                    (&mut entry.node.value, &default.node.value)
-                {
-                    fill(given, defaults);
-                }
-            }
-        }
     }
 }
 
