@@ -22,5 +22,9 @@ fn each_command_has_a_manual_page() {
         assert!(text.is_ok_and(|text| text.starts_with(".ie")), "{page}");
     }
     let refused = workplace.words("man pages/tenter.1").expect(2);
-    assert!(refused.stderr.contains("name another folder"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("name another folder"),
+        "{}",
+        refused.stderr
+    );
 }
