@@ -103,8 +103,8 @@ pub(crate) fn check_capacities(
 }
 
 fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
-    let capacity = draft.queue_capacity;
-    if draft.buffer.is_none() && capacity < frame {
+    let capacity = draft.queue_capacity();
+    if draft.buffer().is_none() && capacity < frame {
         let what = format!(
             "is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
         );
@@ -188,7 +188,7 @@ impl Around<'_> {
             fast_ppm: nic.clock_offset_max_ppm,
         };
         let frame = u64::from(frame);
-        if let Some(buffer) = &draft.buffer {
+        if let Some(buffer) = draft.buffer() {
             let of = Model {
                 number,
                 switches,
@@ -503,7 +503,7 @@ impl Around<'_> {
 
     /// An account that never holds a full frame lets nothing wait.
     fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
-        if draft.buffer.is_none() && class.limit == Limit::Static(draft.queue_capacity) {
+        if draft.buffer().is_none() && class.limit == Limit::Static(draft.queue_capacity()) {
             // Checked as a capacity.
             return;
         }

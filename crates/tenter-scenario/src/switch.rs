@@ -142,6 +142,21 @@ fn parts_of_tier_go_together(own: &Tier, reader: &mut dyn Reader) -> bool {
     )
 }
 
+impl Tier {
+    /// All keys of these switches.
+    pub(crate) fn beside(&self, usual: &SwitchKeys) -> SwitchKeys {
+        SwitchKeys {
+            profile: self.profile,
+            forwarding: self.forwarding,
+            pipeline_latency: self.pipeline_latency,
+            buffer: self.buffer.clone(),
+            queue_capacity: self.queue_capacity,
+            classes: self.classes.clone(),
+            ..usual.clone()
+        }
+    }
+}
+
 fn check_parts(
     (buffer, capacity): (Option<&Buffer>, Option<&Capacity>),
     listed: Option<&[Class]>,
