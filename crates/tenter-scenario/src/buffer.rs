@@ -508,7 +508,7 @@ impl Around<'_> {
             return;
         }
         // An account is in one part of a buffer that is divided.
-        let own = spec.classes.iter().find(|of| of.class == class.keys.class);
+        let own = spec.classes.iter().find(|of| of.class == class.keys.number);
         let pool = spec.pool_of(own.map_or(0, |own| own.pool));
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
@@ -575,7 +575,7 @@ impl Around<'_> {
         if let Some((bytes, port)) = needed.filter(|(bytes, _)| *bytes > given) {
             let message = format!(
                 "`{}.lossless.headroom` is {given} bytes, but up to {bytes} can arrive at {port} after XOFF: class {} may lose frames",
-                class.path, class.keys.class
+                class.path, class.keys.number
             );
             let help = "write `headroom: model` to keep as much as each port needs".to_owned();
             let at = class.at(self.warnings);

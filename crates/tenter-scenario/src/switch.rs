@@ -44,7 +44,7 @@ component! {
     /// The switches of a tier.
     pub(crate) struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug) {
         /// Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on.
-        tier: u8, in 0..=254;
+        number as "tier": u8, in 0..=254;
         /// Their device; its constants come before those of `fabric.switch`.
         profile: ProfileName = filled "as in `fabric.switch`";
         /// Whether a frame may leave before all of it has come in.
@@ -299,7 +299,10 @@ impl Value for Switch {
 fn no_tier_twice(tiers: &[Tier], reader: &mut dyn Reader) -> bool {
     let mut holds = true;
     for (index, own) in tiers.iter().enumerate() {
-        if tiers[..index].iter().any(|before| before.tier == own.tier) {
+        if tiers[..index]
+            .iter()
+            .any(|before| before.number == own.number)
+        {
             let (what, help) = (
                 "is a tier that was described before",
                 "describe each tier once",

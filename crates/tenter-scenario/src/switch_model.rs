@@ -38,7 +38,7 @@ pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDr
     let tiers = switch.tiers.iter().enumerate();
     let tiers = tiers.map(|(index, of)| {
         let path = format!("fabric.switch.tiers[{index}]");
-        model(Some(of.tier), path, of.beside(&switch.usual))
+        model(Some(of.number), path, of.beside(&switch.usual))
     });
     std::iter::once(usual).chain(tiers).collect()
 }
@@ -98,7 +98,7 @@ impl SwitchDraft {
         let drafts = listed.into_iter().enumerate();
         let drafts = drafts.map(|of| ClassDraft::new(of, &list, self.queue_capacity()));
         let mut drafts: Vec<ClassDraft> = drafts.collect();
-        drafts.sort_unstable_by_key(|draft| draft.keys.class);
+        drafts.sort_unstable_by_key(|draft| draft.keys.number);
         Some(drafts)
     }
 
