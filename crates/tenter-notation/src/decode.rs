@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
-use crate::diagnostics::{Location, Path, Problems, quote};
+use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
@@ -117,24 +117,9 @@ impl<'p> Section<'p> {
         entry.place()
     }
 
-    /// Reads something else in place of a value that was written.
-    pub fn replace(&mut self, name: &str, value: Value) {
-        if let Some(entry) = self.given.iter_mut().find(|entry| entry.key == name) {
-            entry.node.value = value;
-        }
-    }
-
     /// Adds keys that were not written, also within mappings that were, as if they had been.
     pub fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
-    }
-
-    /// Reads with a reader to which required keys may be missing.
-    pub fn read_what_is_given<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.lenient = true;
-        let read = read(self);
-        self.lenient = false;
-        read
     }
 
     /// Passes over the keys of a table that cannot be read because something else is wrong.
@@ -235,11 +220,6 @@ impl<'p> Section<'p> {
             at: self.at,
             value: Value::Map(self.complete),
         }
-    }
-
-    /// What has been read so far, with everything filled in.
-    pub fn so_far(&self) -> &[Entry] {
-        &self.complete
     }
 
     /// Where its problems go.
@@ -499,18 +479,7 @@ impl Reader for Section<'_> {
 
     fn fill(&mut self, key: &str, value: Written) {
         let node = Node::written(value);
-        if node.is_map() && Section::peek(self, key).is_some_and(Node::is_null) {
-            // What is empty is a mapping without keys.
-            self.replace(key, Value::Map(Vec::new()));
-        }
-        Section::fill(
-            self,
-            &[Entry {
-                key: key.to_owned(),
-                key_at: None,
-                node,
-            }],
-        );
+        Section::fill(self, &[Entry::unplaced(key, node)]);
     }
 
     fn is_there(&self, key: &str) -> bool {
@@ -567,11 +536,6 @@ impl<'p> Field<'p> {
             format!("{} {what}", quote(&self.path)),
             help.into(),
         );
-    }
-
-    /// Its path, for problems that show later.
-    pub fn to_path(&self) -> Path<'p> {
-        Path::new(self.problems, self.path.as_str())
     }
 
     /// The value as the only one of a section, without a name.

@@ -103,8 +103,8 @@ pub(crate) fn check_capacities(
 }
 
 fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
-    let capacity = draft.queue_capacity;
-    if draft.buffer.is_none() && capacity < frame {
+    let capacity = draft.queue_capacity();
+    if draft.buffer().is_none() && capacity < frame {
         let what = format!(
             "is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
         );
@@ -188,7 +188,7 @@ impl Around<'_> {
             fast_ppm: nic.clock_offset_max_ppm,
         };
         let frame = u64::from(frame);
-        if let Some(buffer) = &draft.buffer {
+        if let Some(buffer) = draft.buffer() {
             let of = Model {
                 number,
                 switches,
@@ -503,12 +503,12 @@ impl Around<'_> {
 
     /// An account that never holds a full frame lets nothing wait.
     fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
-        if draft.buffer.is_none() && class.limit == Limit::Static(draft.queue_capacity) {
+        if draft.buffer().is_none() && class.limit == Limit::Static(draft.queue_capacity()) {
             // Checked as a capacity.
             return;
         }
         // An account is in one part of a buffer that is divided.
-        let own = spec.classes.iter().find(|of| of.class == class.keys.class);
+        let own = spec.classes.iter().find(|of| of.class == class.keys.number);
         let pool = spec.pool_of(own.map_or(0, |own| own.pool));
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
@@ -575,7 +575,7 @@ impl Around<'_> {
         if let Some((bytes, port)) = needed.filter(|(bytes, _)| *bytes > given) {
             let message = format!(
                 "`{}.lossless.headroom` is {given} bytes, but up to {bytes} can arrive at {port} after XOFF: class {} may lose frames",
-                class.path, class.keys.class
+                class.path, class.keys.number
             );
             let help = "write `headroom: model` to keep as much as each port needs".to_owned();
             let at = class.at(self.warnings);

@@ -25,7 +25,7 @@ component! {
         /// The class (priority, traffic class). A packet's class is its DSCP shifted right by 3,
         /// which is the class selector; a class that is not listed shares the queue of the next
         /// lower one that is, or of the lowest.
-        class: u8, in 0..=7;
+        number as "class": u8, in 0..=7;
         /// Whether senders are paused (PFC) before frames would be dropped.
         lossless: WordOr<bool, Lossless> = "false";
         /// Before all weighted classes; among strict ones the higher class first.
@@ -292,8 +292,11 @@ pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dy
     }
     let mut holds = true;
     for (index, class) in classes.iter().enumerate() {
-        let number = class.class;
-        if classes[..index].iter().any(|before| before.class == number) {
+        let number = class.number;
+        if classes[..index]
+            .iter()
+            .any(|before| before.number == number)
+        {
             let what = format!("lists class {number} again");
             reader.refuse(&format!("classes[{index}]"), &what, "keep one of them");
             holds = false;
@@ -382,7 +385,7 @@ impl ClassDraft {
         let name = self.keys.pool.as_ref();
         let pool = pools.iter().position(|pool| Some(pool) == name);
         ClassSpec {
-            class: self.keys.class,
+            class: self.keys.number,
             scheduling: match self.keys.weight {
                 None => Scheduling::Strict,
                 // At most 1,000 frames of 4,174 bytes.

@@ -26,22 +26,16 @@ pub(crate) fn fill_in(scenario: &mut Node) {
     let switching = fabric.entry("switching").map(|entry| &entry.node);
     let kind = switching.and_then(|node| node.word("kind"));
     let kind = kind.unwrap_or_default().to_owned();
-    fabric.fill(&[Entry::unplaced("switch", Node::mapping([]))]);
-    let empty = |node: &&mut Node| node.is_null();
-    if let Some(switch) = fabric.entry_mut("switch").filter(empty) {
-        switch.value = Value::Map(Vec::new());
-    }
-    let switch = fabric.entry_mut("switch");
+    let switch = mapping(fabric, "switch");
     let named = switch.and_then(|switch| profiles::find(switch.word("profile")?));
     if let Some(profile) = &named {
         fill_switching(fabric, &kind, profile);
     }
     let by_credit = kind == "credit-based";
-    if by_credit {
-        let destination = Node::mapping([("kind", Node::plain("destination"))]);
-        fabric.fill(&[Entry::unplaced("load_balancing", destination)]);
+    if by_credit && let Some(balancing) = mapping(fabric, "load_balancing") {
+        fill_word(balancing, "kind", "destination");
     }
-    let Some(switch) = fabric.entry_mut("switch").filter(|node| node.is_map()) else {
+    let Some(switch) = mapping(fabric, "switch") else {
         return;
     };
     // Where frames are sent by credit they never find an output queue full.
@@ -60,6 +54,16 @@ pub(crate) fn fill_in(scenario: &mut Node) {
     fill_classes(switch, &profile);
     fill_defaults(switch, SwitchKeys::KEYS);
     fill_tiers(switch);
+}
+
+/// The mapping under a key, which is an empty one where nothing was written.
+fn mapping<'n>(fabric: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    fabric.fill(&[Entry::unplaced(key, Node::empty())]);
+    let node = fabric.entry_mut(key)?;
+    if node.is_null() {
+        node.value = Value::Map(Vec::new());
+    }
+    node.is_map().then_some(node)
 }
 
 /// The device that a mapping names.

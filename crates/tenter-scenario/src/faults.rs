@@ -106,7 +106,7 @@ component! {
         /// A host whose NIC pauses its leaf whatever it receives.
         nic: String, in WORD_MAX;
         /// When it begins to pause all lossless classes, again and again.
-        pause_storm: Time, in TIMES;
+        begin as "pause_storm": Time, in TIMES;
         /// When it stops doing so.
         until: Time, in TIMES;
         check stops_after_it_begins;
@@ -118,7 +118,7 @@ component! {
     pub(crate) struct Random as "`faults.events[]` with `random`", derive(Clone, Debug) {
         /// Links and times drawn by chance, from a stream of their own: of all links, those between
         /// switches, or those of hosts.
-        random: Which;
+        links as "random": Which;
         /// How many times a link goes down.
         count: u64, in 1..=COUNT_MAX;
         /// The first instant at which one may.
@@ -160,7 +160,7 @@ fn stops_after_it_begins(own: &PauseStorm, reader: &mut dyn Reader) -> bool {
     is_later(
         reader,
         ("until", Some(own.until)),
-        ("pause_storm", own.pause_storm),
+        ("pause_storm", own.begin),
     )
 }
 
@@ -256,7 +256,7 @@ impl Event {
             Event::Random(random) => random.push(events, topology, &mut draw()),
             Event::Nic(storm) => {
                 let host = find_host(&storm.nic, &path.key("nic"), topology)?;
-                push(events, storm.pause_storm, Fault::StormBegins(host));
+                push(events, storm.begin, Fault::StormBegins(host));
                 push(events, storm.until, Fault::StormEnds(host));
             }
         }
@@ -318,7 +318,7 @@ impl SlowLink {
 
 impl Random {
     fn push(&self, events: &mut Vec<FaultEvent>, topology: &Topology, stream: &mut Stream) {
-        let fits = |is_host: bool| match self.random {
+        let fits = |is_host: bool| match self.links {
             Which::All => true,
             Which::Fabric => !is_host,
             Which::Hosts => is_host,

@@ -44,7 +44,7 @@ component! {
     /// The switches of a tier.
     pub(crate) struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug) {
         /// Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on.
-        tier: u8, in 0..=254;
+        number as "tier": u8, in 0..=254;
         /// Their device; its constants come before those of `fabric.switch`.
         profile: ProfileName = filled "as in `fabric.switch`";
         /// Whether a frame may leave before all of it has come in.
@@ -140,6 +140,21 @@ fn parts_of_tier_go_together(own: &Tier, reader: &mut dyn Reader) -> bool {
         own.classes.as_deref(),
         reader,
     )
+}
+
+impl Tier {
+    /// All keys of these switches.
+    pub(crate) fn beside(&self, usual: &SwitchKeys) -> SwitchKeys {
+        SwitchKeys {
+            profile: self.profile,
+            forwarding: self.forwarding,
+            pipeline_latency: self.pipeline_latency,
+            buffer: self.buffer.clone(),
+            queue_capacity: self.queue_capacity,
+            classes: self.classes.clone(),
+            ..usual.clone()
+        }
+    }
 }
 
 fn check_parts(
@@ -284,7 +299,10 @@ impl Value for Switch {
 fn no_tier_twice(tiers: &[Tier], reader: &mut dyn Reader) -> bool {
     let mut holds = true;
     for (index, own) in tiers.iter().enumerate() {
-        if tiers[..index].iter().any(|before| before.tier == own.tier) {
+        if tiers[..index]
+            .iter()
+            .any(|before| before.number == own.number)
+        {
             let (what, help) = (
                 "is a tier that was described before",
                 "describe each tier once",

@@ -2,15 +2,15 @@
 //! once it is known which classes packets have, its pools once the fabric is.
 
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_net::{BufferSharing, Forwarding, SwitchSpec, UNLIMITED_POOL};
+use tenter_net::{BufferSharing, SwitchSpec, UNLIMITED_POOL};
 use tenter_plan::Device;
 use tenter_topology::Topology;
 use tenter_units::Time;
 
 use crate::classes::{Class, ClassDraft};
 use crate::device_defaults::fill_class;
-use crate::profiles::{self, Profile, ProfileName};
-use crate::switch::{Buffer, FlowControl, Switch, SwitchKeys};
+use crate::profiles::{self, Profile};
+use crate::switch::{Buffer, Capacity, FlowControl, Switch, SwitchKeys};
 use tenter_config::{Component, Value as _};
 use tenter_notation::decode::Field;
 use tenter_notation::diagnostics::{Location, Problems};
@@ -22,55 +22,46 @@ pub(crate) struct SwitchDraft {
     pub(crate) tier: Option<u8>,
     /// The path of its section.
     pub(crate) path: String,
-    profile: ProfileName,
-    forwarding: Forwarding,
-    pipeline_latency: Time,
-    pub(crate) buffer: Option<Buffer>,
-    /// What a queue holds where there is no shared buffer.
-    pub(crate) queue_capacity: u64,
-    /// The classes that were listed.
-    classes: Option<Vec<Class>>,
+    keys: SwitchKeys,
     flow_control: FlowControl,
 }
 
 /// All models, the usual one first.
 pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDraft> {
-    let of = &switch.usual;
-    let usual = SwitchDraft {
-        tier: None,
-        path: "fabric.switch".to_owned(),
-        profile: of.profile,
-        forwarding: of.forwarding,
-        pipeline_latency: of.pipeline_latency,
-        buffer: of.buffer.clone(),
-        queue_capacity: of.queue_capacity.map_or(0, |capacity| capacity.bytes()),
-        classes: of.classes.clone(),
+    let model = |tier, path, keys| SwitchDraft {
+        tier,
+        path,
+        keys,
         flow_control,
     };
+    let usual = model(None, "fabric.switch".to_owned(), switch.usual.clone());
     let tiers = switch.tiers.iter().enumerate();
-    let tiers = tiers.map(|(index, of)| SwitchDraft {
-        tier: Some(of.tier),
-        path: format!("fabric.switch.tiers[{index}]"),
-        profile: of.profile,
-        forwarding: of.forwarding,
-        pipeline_latency: of.pipeline_latency,
-        buffer: of.buffer.clone(),
-        queue_capacity: of.queue_capacity.map_or(0, |capacity| capacity.bytes()),
-        classes: of.classes.clone(),
-        flow_control,
+    let tiers = tiers.map(|(index, of)| {
+        let path = format!("fabric.switch.tiers[{index}]");
+        model(Some(of.number), path, of.beside(&switch.usual))
     });
     std::iter::once(usual).chain(tiers).collect()
 }
 
 impl SwitchDraft {
+    /// The buffer that all ports share, if they do.
+    pub(crate) fn buffer(&self) -> Option<&Buffer> {
+        self.keys.buffer.as_ref()
+    }
+
+    /// What a queue holds where there is no shared buffer, in bytes.
+    pub(crate) fn queue_capacity(&self) -> u64 {
+        self.keys.queue_capacity.map_or(0, Capacity::bytes)
+    }
+
     /// Whether `flow_control` says what its classes are.
     pub(crate) fn is_controlled(&self) -> bool {
-        self.classes.is_none() && self.flow_control != FlowControl::None
+        self.keys.classes.is_none() && self.flow_control != FlowControl::None
     }
 
     /// The device of its profile.
     pub(crate) fn device(&self) -> Option<Device> {
-        self.profile.profile().device
+        self.keys.profile.profile().device
     }
 
     /// Where it is described, for what is wrong with the whole of it.
@@ -99,15 +90,15 @@ impl SwitchDraft {
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<ClassDraft>> {
-        let listed = match &self.classes {
+        let listed = match &self.keys.classes {
             Some(listed) => listed.clone(),
             None => self.unlisted((data, control), problems, effective)?,
         };
         let list = format!("{}.classes", self.path);
         let drafts = listed.into_iter().enumerate();
-        let drafts = drafts.map(|of| ClassDraft::new(of, &list, self.queue_capacity));
+        let drafts = drafts.map(|of| ClassDraft::new(of, &list, self.queue_capacity()));
         let mut drafts: Vec<ClassDraft> = drafts.collect();
-        drafts.sort_unstable_by_key(|draft| draft.keys.class);
+        drafts.sort_unstable_by_key(|draft| draft.keys.number);
         Some(drafts)
     }
 
@@ -117,12 +108,12 @@ impl SwitchDraft {
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<Class>> {
-        let profile = self.profile.profile();
+        let profile = self.keys.profile.profile();
         let mut nodes = match self.flow_control {
             FlowControl::None => vec![class(0)],
             asked => controlled(asked, &profile, (data, control)),
         };
-        let pools = self.buffer.as_ref().map(Buffer::names);
+        let pools = self.buffer().map(Buffer::names);
         let pool = pools.as_ref().map(|names| names[0].as_str());
         for node in &mut nodes {
             fill_class(node, &profile, pool);
@@ -132,7 +123,7 @@ impl SwitchDraft {
         let field = Field::derived(&self.path, self.at(problems), keys, problems);
         let mut section = field.section(&SwitchKeys::TABLE);
         let read = Vec::<Class>::read(&mut section, "classes", ());
-        if self.is_controlled() || self.buffer.is_some() {
+        if self.is_controlled() || self.buffer().is_some() {
             let written = section.finish();
             let list = written.entry("classes").map(|entry| entry.node.clone());
             effective.put(&["classes"], list.unwrap_or_else(Node::empty));
@@ -147,17 +138,16 @@ impl SwitchDraft {
         frame: u64,
         load_balancing: LoadBalancing,
     ) -> SwitchSpec {
-        let ingress_latency = Time::from_ps(self.pipeline_latency.ps() / 2);
-        let names = self.buffer.as_ref().map_or_else(Vec::new, Buffer::names);
+        let ingress_latency = Time::from_ps(self.keys.pipeline_latency.ps() / 2);
+        let names = self.buffer().map_or_else(Vec::new, Buffer::names);
         let classes = classes.iter();
         SwitchSpec {
-            forwarding: self.forwarding,
+            forwarding: self.keys.forwarding,
             ingress_latency,
-            egress_latency: self.pipeline_latency - ingress_latency,
+            egress_latency: self.keys.pipeline_latency - ingress_latency,
             pool_bytes: self.pools_before(),
             sharing: self
-                .buffer
-                .as_ref()
+                .buffer()
                 .map_or_else(BufferSharing::default, Buffer::sharing),
             classes: classes.map(|draft| draft.spec(frame, &names)).collect(),
             load_balancing,
@@ -167,7 +157,7 @@ impl SwitchDraft {
     /// The pools there are before it is known how much is left; one without end where nothing is
     /// shared.
     pub(crate) fn pools_before(&self) -> Vec<u64> {
-        match &self.buffer {
+        match self.buffer() {
             None => vec![UNLIMITED_POOL],
             Some(buffer) => buffer.pools().unwrap_or_else(|| vec![buffer.size.count()]),
         }
