@@ -108,6 +108,8 @@ component! {
 
 /// No buffer and no queue is larger.
 const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 /// The levels of a pool: ascending fills, and limits that do not rise with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +224,7 @@ component! {
         max_probability_ppm as "pmax": u32 as Share;
         /// The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in
         /// proportion.
-        scale_from: Option<Rate> = "none", in Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+        scale_from: Option<Rate> = "none", in RATES;
         /// Whether a frame is marked when it is put into its queue, by what this holds with it, or
         /// when it leaves, by what it leaves behind.
         mark_at as "mark": MarkAt = "enqueue";

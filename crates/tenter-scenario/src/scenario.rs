@@ -230,9 +230,8 @@ impl Draft {
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
-        let faults = self
-            .faults
-            .and_then(|of| of.bind(&topology, seed, problems));
+        let faults = self.faults.as_ref();
+        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
@@ -244,16 +243,14 @@ impl Draft {
             problems,
             warnings,
         };
-        let (switch, models) = (fabric.switch?, fabric.models?);
-        let balancing = fabric.load_balancing?.spec;
+        let (switch, models, balancing) = (fabric.switch?, fabric.models?, balancing?.spec.clone());
         let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
         let switches = around.complete((&switch, models), &balancing, effective);
         let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
-        let (limits, observe) = (self.limits?, self.observe?);
-        let (jobs, host) = (jobs?, endpoint.host);
+        let (limits, observe, jobs, host) = (self.limits?, self.observe?, jobs?, endpoint.host);
         let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
