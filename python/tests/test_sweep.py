@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars
-import pytest
 
 import tenter
 

@@ -42,7 +42,8 @@ fn field<R: Row>(column: &Column<R>) -> Field {
     Field::new(column.name, kind, column.optional).with_metadata(metadata)
 }
 
-/// Rows as one batch with the schema [`arrow_schema`]; `names` fill the columns that are looked up.
+/// Rows as one batch with the schema of [`arrow_schema()`]; `names` fill the columns that are
+/// looked up.
 ///
 /// # Errors
 /// When a column lacks a value that every row must have: a defect.
