@@ -520,7 +520,7 @@ class Circuits(TypedDict, total=False):
     """Circuits follow what jobs send. Default: none."""
 
 
-class LoadBalancingEcmp(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
     fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
     """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
     (IANA), its source port differs from QP to QP. Default: [source_address,
@@ -538,7 +538,7 @@ class LoadBalancingEcmp(TypedDict, total=False):
     """
 
 
-class LoadBalancingWeightedEcmp(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingWeightedEcmp(TypedDict, total=False):
     fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
     """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
     (IANA), its source port differs from QP to QP. Default: [source_address,
@@ -556,7 +556,7 @@ class LoadBalancingWeightedEcmp(TypedDict, total=False):
     """
 
 
-class LoadBalancingRandomSpray(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingRandomSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need the packets of a queue pair in order: they take an
     overtaken packet for lost. `allow` shows the effect. Default: refuse.
@@ -567,7 +567,7 @@ class LoadBalancingRandomSpray(TypedDict, total=False):
     """
 
 
-class LoadBalancingRoundRobinSpray(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingRoundRobinSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need the packets of a queue pair in order: they take an
     overtaken packet for lost. `allow` shows the effect. Default: refuse.
@@ -578,7 +578,7 @@ class LoadBalancingRoundRobinSpray(TypedDict, total=False):
     """
 
 
-class LoadBalancingQueueAwareSpray(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingQueueAwareSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need the packets of a queue pair in order: they take an
     overtaken packet for lost. `allow` shows the effect. Default: refuse.
@@ -597,7 +597,7 @@ class LoadBalancingQueueAwareSpray(TypedDict, total=False):
     """
 
 
-class LoadBalancingAdaptive(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingAdaptive(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need the packets of a queue pair in order: they take an
     overtaken packet for lost. `allow` shows the effect. Default: refuse.
@@ -618,7 +618,7 @@ class LoadBalancingAdaptive(TypedDict, total=False):
     """
 
 
-class LoadBalancingFlowlet(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingFlowlet(TypedDict, total=False):
     buckets: int
     """Entries of a switch's table of flows; flows of one entry count as one. Origin: a common
     default of the flow set size in dynamic load balancing. Default: 256.
@@ -656,7 +656,7 @@ class LoadBalancingFlowlet(TypedDict, total=False):
     """
 
 
-class LoadBalancingTelemetry(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
     buckets: int
     """Entries of a switch's table of flows; flows of one entry count as one. Origin: assumed: so
     many that flows of a leaf seldom share one. Default: 4096.
@@ -726,7 +726,7 @@ class LoadBalancingTelemetry(TypedDict, total=False):
     """
 
 
-class LoadBalancingDestination(TypedDict, total=False):
+class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
     kind: Literal["destination"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
     one that is not named is `destination`. Default: ecmp.
@@ -793,7 +793,7 @@ class SwitchBuffer(TypedDict, total=False):
     """The whole buffer of a switch: what is reserved, all headroom and all pools."""
 
 
-class SwitchClassEcn(TypedDict, total=False):
+class SwitchClassEcn1(TypedDict, total=False):
     kmax: Quantity
     """Beyond this queue length everything is marked."""
     kmin: Quantity
@@ -817,7 +817,7 @@ class SwitchClassLevel(TypedDict, total=False):
     """An account may hold this much; no more than in the level before. `0B` stops every account."""
 
 
-class SwitchClassLossless(TypedDict, total=False):
+class SwitchClassLossless1(TypedDict, total=False):
     headroom: Quantity | Literal["model", "sonic"]
     """Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
     which never drops, by SONiC's formula, or as given. Default: model.
@@ -844,12 +844,12 @@ class SwitchClassLossless(TypedDict, total=False):
 
 
 SwitchClass = TypedDict("SwitchClass", {
-    "alpha": "float | str | Literal[\"1/8\", 1, 2]",
+    "alpha": "float | str",
     "class": "int",
-    "ecn": "SwitchClassEcn | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
-    "levels": "list[SwitchClassLevel] | int",
+    "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
+    "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
-    "lossless": "SwitchClassLossless | Literal[True, False]",
+    "lossless": "SwitchClassLossless1 | Literal[True, False]",
     "pool": "str | float | bool",
     "reserved": "Quantity",
     "scheduling": "Literal[\"strict\"]",
@@ -1091,11 +1091,11 @@ class FabricSingleSwitch(TypedDict, total=False):
     """How many hosts; a host is one NIC with one port."""
     kind: Literal["single-switch"]
     """The topology; the further keys depend on it."""
-    load_balancing: LoadBalancingEcmp | LoadBalancingWeightedEcmp | LoadBalancingRandomSpray | LoadBalancingRoundRobinSpray | LoadBalancingQueueAwareSpray | LoadBalancingAdaptive | LoadBalancingFlowlet | LoadBalancingTelemetry | LoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: {}.
     """
-    power: Power | Literal["none", "edr-100g"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1162,13 +1162,13 @@ class FabricLeafSpine(TypedDict, total=False):
     """How many leaves."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: LoadBalancingEcmp | LoadBalancingWeightedEcmp | LoadBalancingRandomSpray | LoadBalancingRoundRobinSpray | LoadBalancingQueueAwareSpray | LoadBalancingAdaptive | LoadBalancingFlowlet | LoadBalancingTelemetry | LoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: {}.
     """
     overrides: list[FabricLeafSpineOverride]
     """Pairs of leaf and spine that differ from the rest. Default: []."""
-    power: Power | Literal["none", "edr-100g"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1252,11 +1252,11 @@ class FabricFatTree(TypedDict, total=False):
     """Leaves of each pod."""
     links_per_leaf_agg: int
     """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
-    load_balancing: LoadBalancingEcmp | LoadBalancingWeightedEcmp | LoadBalancingRandomSpray | LoadBalancingRoundRobinSpray | LoadBalancingQueueAwareSpray | LoadBalancingAdaptive | LoadBalancingFlowlet | LoadBalancingTelemetry | LoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: {}.
     """
-    power: Power | Literal["none", "edr-100g"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1303,13 +1303,13 @@ class FabricRail(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: LoadBalancingEcmp | LoadBalancingWeightedEcmp | LoadBalancingRandomSpray | LoadBalancingRoundRobinSpray | LoadBalancingQueueAwareSpray | LoadBalancingAdaptive | LoadBalancingFlowlet | LoadBalancingTelemetry | LoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: {}.
     """
     nics_per_server: int
     """NICs of each server, which is the number of rails; each NIC is a host."""
-    power: Power | Literal["none", "edr-100g"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1387,13 +1387,13 @@ class FabricExplicit(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links: list[FabricExplicitLink]
     """The cables between them."""
-    load_balancing: LoadBalancingEcmp | LoadBalancingWeightedEcmp | LoadBalancingRandomSpray | LoadBalancingRoundRobinSpray | LoadBalancingQueueAwareSpray | LoadBalancingAdaptive | LoadBalancingFlowlet | LoadBalancingTelemetry | LoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: {}.
     """
     nodes: list[FabricExplicitNode]
     """Hosts and switches; hosts are numbered in this order."""
-    power: Power | Literal["none", "edr-100g"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1412,7 +1412,20 @@ class FabricExplicit(TypedDict, total=False):
     """
 
 
-class FaultsEventFlap(TypedDict, total=False):
+class FaultsEvent(TypedDict, total=False):
+    at: Quantity
+    """When it is degraded."""
+    cable: int | Literal["all"]
+    """Which of several parallel cables. Default: all."""
+    link: str | float | bool
+    """The link between two nodes that is degraded: `leaf0-spine1`."""
+    rate: Quantity
+    """The rate it is degraded to."""
+    until: Quantity | Literal["none"]
+    """When the rate is again what it was. Default: none."""
+
+
+class FaultsEvent1Flap(TypedDict, total=False):
     count: int
     """How often it goes down."""
     down_time: Quantity
@@ -1421,79 +1434,44 @@ class FaultsEventFlap(TypedDict, total=False):
     """From one time it goes down to the next."""
 
 
-class FaultsEvent(TypedDict, total=False):
-    at: Quantity
-    """When it is degraded. Default: with `rate`."""
+class FaultsEvent1(TypedDict, total=False):
     cable: int | Literal["all"]
     """Which of several parallel cables. Default: all."""
     down: Quantity
     """When it goes down for the first time."""
-    flap: FaultsEventFlap
+    flap: FaultsEvent1Flap
     """That it goes down again and again; in place of `up`. Default: it goes down once."""
     link: str | float | bool
-    """The link between two nodes: `leaf0-spine1`. Default: one of the four."""
-    nic: str | float | bool
-    """A host whose NIC pauses its leaf whatever it receives. Default: one of the four."""
-    random: Literal["links", "fabric-links", "host-links"]
-    """Links and times drawn by chance, from a stream of their own: of all links, those between
-    switches, or those of hosts. Default: one of the four.
-    """
-    rate: Quantity
-    """The rate it is degraded to. Default: the line rate."""
-    switch: str | float | bool
-    """A switch: all its links go down, and what it holds is lost. Default: one of the four."""
-    until: Quantity | Literal["none"]
-    """When the rate is again what it was. Default: none."""
+    """The link between two nodes that goes down: `leaf0-spine1`."""
     up: Quantity | Literal["none"]
     """When it comes up again. Default: none."""
 
 
-class FaultsEvent1(TypedDict, total=False):
-    at: Quantity
-    """When it is degraded. Default: with `rate`."""
-    cable: int | Literal["all"]
-    """Which of several parallel cables. Default: all."""
-    link: str | float | bool
-    """The link between two nodes: `leaf0-spine1`. Default: one of the four."""
-    nic: str | float | bool
-    """A host whose NIC pauses its leaf whatever it receives. Default: one of the four."""
-    random: Literal["links", "fabric-links", "host-links"]
-    """Links and times drawn by chance, from a stream of their own: of all links, those between
-    switches, or those of hosts. Default: one of the four.
-    """
-    rate: Quantity
-    """The rate it is degraded to. Default: the line rate."""
-    switch: str | float | bool
-    """A switch: all its links go down, and what it holds is lost. Default: one of the four."""
-    until: Quantity | Literal["none"]
-    """When the rate is again what it was. Default: none."""
-
-
 class FaultsEvent2(TypedDict, total=False):
-    link: str | float | bool
-    """The link between two nodes: `leaf0-spine1`. Default: one of the four."""
+    down: Quantity
+    """When it goes down for the first time."""
+    flap: FaultsEvent1Flap
+    """That it goes down again and again; in place of `up`. Default: it goes down once."""
+    switch: str | float | bool
+    """A switch: all its links go down, and what it holds is lost."""
+    up: Quantity | Literal["none"]
+    """When it comes up again. Default: none."""
+
+
+class FaultsEvent3(TypedDict, total=False):
     nic: str | float | bool
-    """A host whose NIC pauses its leaf whatever it receives. Default: one of the four."""
+    """A host whose NIC pauses its leaf whatever it receives."""
     pause_storm: Quantity
     """When it begins to pause all lossless classes, again and again."""
-    random: Literal["links", "fabric-links", "host-links"]
-    """Links and times drawn by chance, from a stream of their own: of all links, those between
-    switches, or those of hosts. Default: one of the four.
-    """
-    switch: str | float | bool
-    """A switch: all its links go down, and what it holds is lost. Default: one of the four."""
     until: Quantity
     """When it stops doing so."""
 
 
-FaultsEvent3 = TypedDict("FaultsEvent3", {
+FaultsEvent4 = TypedDict("FaultsEvent4", {
     "count": "int",
     "down_time": "Quantity | Literal[\"none\"]",
     "from": "Quantity",
-    "link": "str | float | bool",
-    "nic": "str | float | bool",
     "random": "Literal[\"links\", \"fabric-links\", \"host-links\"]",
-    "switch": "str | float | bool",
     "to": "Quantity",
 }, total=False)
 
@@ -1504,7 +1482,7 @@ class Faults(TypedDict, total=False):
     that is down are lost. Origin: what fast reroute is designed for (Fast Convergence, VPP
     documentation); BGP without it takes up to seconds. Default: 50ms.
     """
-    events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3]
+    events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4]
     """What breaks; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
 
 
