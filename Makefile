@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint python docs package semver unit studies determinism record browser supply-chain notices \
+.PHONY: help build demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
 	bench bench-estimates bench-instructions clean
 
 help: ## List the targets
@@ -19,7 +19,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint python package supply-chain build unit studies determinism browser ## Run everything that continuous integration runs
+test: format lint python package supply-chain build unit studies determinism package-python browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -30,7 +30,7 @@ lint: ## Run clippy and build the documentation of the crates; a warning fails
 
 # Tools of Python, in an environment of their own.
 PYTHON := $(TARGET)/python
-python docs: export PYTHONDONTWRITEBYTECODE = 1
+python docs package-python: export PYTHONDONTWRITEBYTECODE = 1
 python: export RUFF_CACHE_DIR = $(abspath $(PYTHON))/ruff
 python: export MYPY_CACHE_DIR = $(abspath $(PYTHON))/mypy
 docs: export NO_MKDOCS_2_WARNING = 1
@@ -40,10 +40,27 @@ $(PYTHON)/installed: tools/requirements.txt
 	$(PYTHON)/bin/pip install --quiet --disable-pip-version-check -r tools/requirements.txt
 	@touch $@
 
-python: $(PYTHON)/installed ## Lint, format-check and type-check the Python tools
-	$(PYTHON)/bin/ruff check tools
-	$(PYTHON)/bin/ruff format --check tools
+python: $(PYTHON)/installed ## Lint, format-check and type-check the Python package and tools
+	$(PYTHON)/bin/ruff check tools python
+	$(PYTHON)/bin/ruff format --check tools python
 	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
+	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
+
+WHEELS := $(TARGET)/wheels
+wheel: $(PYTHON)/installed ## Build the wheel of the Python package, target/wheels
+	rm -rf $(WHEELS)
+	cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin build --quiet --release --locked --out $(abspath $(WHEELS))
+
+# An environment with nothing but the wheel and what its tests need.
+PACKAGED := $(TARGET)/python-package
+package-python: wheel ## Install the wheel into an empty environment and test the Python package
+	rm -rf $(PACKAGED)
+	python3 -m venv $(PACKAGED)
+	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/tenter-*.whl
+	cd $(PACKAGED) && bin/tenter bench all_reduce -b 8 -e 64M -f 8 --fabric rail-64 >/dev/null
+	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
+	$(PACKAGED)/bin/python python/generate_keys.py --check
+	cd python/tests && $(abspath $(PACKAGED))/bin/python -m pytest -p no:cacheprovider --rootdir ..
 
 docs: $(PYTHON)/installed ## Build the documentation as a site with search, target/site; python3 -m http.server -d target/site shows it
 	$(PYTHON)/bin/mkdocs build --strict --quiet --site-dir $(abspath $(TARGET))/site

@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTICES = ROOT / "crates" / "tenter-cli" / "THIRD-PARTY.txt"
-COMMAND = "tenter-cli"
+LINKED = ("tenter-cli", "tenter-python")
 
 # Of several licences to choose from, the first of these that is offered.
 PREFERRED = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "CC0-1.0", "MPL-2.0"]
@@ -46,13 +46,13 @@ class Crate(TypedDict):
 
 
 def linked_crates() -> list[Crate]:
-    """Return the crates of others that the command links, by name and version."""
+    """Return the crates of others that the command and the Python module link, by name and version."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     answer = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     metadata: dict[str, Any] = json.loads(answer.stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    waiting = [i for i, package in packages.items() if package["name"] == COMMAND]
+    waiting = [i for i, package in packages.items() if package["name"] in LINKED]
     seen: set[str] = set()
     while waiting:
         current = waiting.pop()

@@ -18,8 +18,8 @@ Exit codes:
 
 /// Simulator and test bench for AI and HPC network fabrics.
 #[derive(Debug, Parser)]
-#[command(name = "tenter", version, disable_help_subcommand = false, after_help = EXIT_CODES)]
-#[command(max_term_width = 80)]
+#[command(name = "tenter", version = tenter::version(), after_help = EXIT_CODES)]
+#[command(disable_help_subcommand = false, max_term_width = 80)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -53,7 +53,13 @@ impl Arguments {
             Some(Command::Sweep(sweep)) => output(sweep.format),
             Some(Command::Compare(compare)) => output(compare.format),
             Some(Command::Report(report)) => text(report.format),
-            None | Some(Command::Schema | Command::Licenses) => false,
+            None
+            | Some(
+                Command::Schema
+                | Command::Completions { .. }
+                | Command::Man { .. }
+                | Command::Licenses,
+            ) => false,
         }
     }
 }
@@ -84,6 +90,16 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write one or more trials as a single HTML file, with the plots people look at
     Report(Report),
+    /// Print the completions of a shell for this command, for its start-up file
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a folder
+    Man {
+        /// The folder; it is made if it is missing
+        folder: PathBuf,
+    },
     /// Print the licences of the crates of others that this program contains
     Licenses,
 }

@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -21,6 +20,7 @@ use tenter_scenario::suggestion;
 use tenter_workload::collective::CollectiveKind;
 
 use crate::arguments::{Bench, TextFormat};
+use crate::exit::ExitCode;
 use crate::fabric::Fabric;
 use crate::failure::{Failure, print, say};
 use crate::progress::Terminal;

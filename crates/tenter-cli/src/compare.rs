@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_record::{ComparisonRow, Names};
@@ -13,6 +12,7 @@ use tenter_report::{
 };
 
 use crate::arguments::{Compare, OutputFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
 
 /// No log of nccl-tests is longer.

@@ -1,10 +1,9 @@
 //! `tenter explain`.
 
-use std::process::ExitCode;
-
 use tenter_report::explanation_text;
 
 use crate::arguments::{Explain, TextFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
 use crate::source;
 

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use tenter::{Diagnostics, Error, Problem};
 use tenter_report::TrialError;
 use tenter_units::turns_text;
 
+use crate::exit::ExitCode;
 use crate::paint;
 
 /// The exit code where something other than the input is at fault.

@@ -1,11 +1,11 @@
 //! `tenter import`: what other systems are configured with, as part of a scenario.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use tenter_formats::import_sonic;
 
 use crate::arguments::{Import, ImportCommand, ImportFormat, ImportSonic};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {

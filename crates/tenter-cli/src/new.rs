@@ -2,12 +2,12 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_scenario::Preset;
 
 use crate::arguments::{New, TextFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print};
 use crate::source::FIRST_JOBS;
 

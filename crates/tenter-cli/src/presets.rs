@@ -1,12 +1,11 @@
 //! `tenter presets`: fabrics by name.
 
-use std::process::ExitCode;
-
 use serde_json::json;
 use tenter_report::{TextColumn, TextTable};
 use tenter_scenario::{PRESETS, Preset};
 
 use crate::arguments::{Presets, PresetsCommand, TextFormat};
+use crate::exit::ExitCode;
 use crate::fabric::Fabric;
 use crate::failure::{Failure, print, print_tables};
 use crate::text::wrap;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter_report::{
@@ -12,6 +11,7 @@ use tenter_report::{
 use tenter_study::Answers;
 
 use crate::arguments::{Report, TextFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {

@@ -1,7 +1,6 @@
 //! `tenter run`.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use tenter::{Error, Interference, Plan, Run, Summary, Trial};
 use tenter_record::StopKind;
@@ -9,6 +8,7 @@ use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace}
 use tenter_units::Rate;
 
 use crate::arguments::{self, OutputFormat};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::{seeds, source, watch};

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde_json::json;
 use tenter::{Error, Experiment, Point, Summary, Trial};
@@ -11,6 +10,7 @@ use tenter_record::{Names, SeedRow};
 use tenter_report::{csv, seed_table};
 
 use crate::arguments::{OutputFormat, Run};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::run::{self, INTERRUPTED, NOT_COMPLETE};

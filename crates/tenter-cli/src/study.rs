@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use serde_json::json;
@@ -14,6 +13,7 @@ use tenter_study::{Answers, Extent, STUDIES, Study, StudyError, select};
 use crate::arguments::{
     OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request, TextFormat,
 };
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::run::{INTERRUPTED, counted};

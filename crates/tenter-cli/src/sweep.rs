@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -16,6 +15,7 @@ use tenter_report::{TextColumn, TextTable, duration_s};
 use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
 
 use crate::arguments::{OutputFormat, Sweep as Arguments};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::on_interrupt;
 use crate::run::{INTERRUPTED, NOT_COMPLETE, counted};

@@ -1,11 +1,11 @@
 //! `tenter validate`.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use serde_json::json;
 
 use crate::arguments::{TextFormat, Validate};
+use crate::exit::ExitCode;
 use crate::failure::{Failure, print, problem};
 use crate::run::{counted, parts};
 use crate::source;

@@ -46,8 +46,8 @@ pub fn default_of<T: Component>() -> T {
 ///
 /// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
 /// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
-/// say
-/// one thing: of both an override wins.
+/// say one thing: of both an override wins. `fill RULE;` there names a function of the reader that
+/// gives values to keys that were not written.
 ///
 /// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
 /// ([`KeptAs`](crate::KeptAs)).
@@ -91,7 +91,8 @@ macro_rules! component {
     };
     (
         @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
-        $(either $one:literal, $other:literal;)?
+        $(fill $fill:path;)?
+        $(either $one:literal, $other:literal;)*
         $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
@@ -142,7 +143,8 @@ macro_rules! component {
             };
 
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
-                $(reader.either($one, $other);)?
+                $($fill(reader);)?
+                $(reader.either($one, $other);)*
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);

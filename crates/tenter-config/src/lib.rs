@@ -34,8 +34,10 @@ mod key;
 mod reader;
 mod shape;
 mod share;
+mod told_apart;
 mod value;
 mod variants;
+mod word_or;
 mod written;
 
 pub use component::{Component, default_of};
@@ -45,4 +47,5 @@ pub use shape::Shape;
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value};
 pub use variants::{NO_KEYS, Variants};
+pub use word_or::WordOr;
 pub use written::Written;

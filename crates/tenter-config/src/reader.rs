@@ -73,6 +73,25 @@ pub trait Reader {
     /// keys of all: the word that chooses is wrong. `read` is called with the number of that one.
     fn guess(&mut self, tables: &[&'static KeyTable], read: &mut dyn FnMut(usize, &mut dyn Reader));
 
+    /// Whether a key was written that has not been read yet.
+    fn has(&self, _key: &str) -> bool {
+        false
+    }
+
+    /// The value of a key that was written and has not been read yet.
+    fn peek(&self, _key: &str) -> Option<Written> {
+        None
+    }
+
+    /// Whether the value of a key is a mapping.
+    fn is_mapping(&self, _key: &str) -> bool {
+        false
+    }
+
+    /// Gives a key a value, as if it had been written, where it was not; a mapping that was written
+    /// gets the keys that it lacks.
+    fn fill(&mut self, _key: &str, _value: Written) {}
+
     /// Whether there is a value for a key: one that was written, or its default.
     fn is_there(&self, key: &str) -> bool;
 

@@ -55,6 +55,8 @@ pub enum Shape {
     Words(&'static [&'static str]),
     /// `none`, one of several words, or a mapping.
     WordOrMapping(&'static [&'static str]),
+    /// A word of the first shape, or one of the second.
+    Either(Box<Shape>, Box<Shape>),
     /// One of another shape, or this word.
     OrWord(Box<Shape>, &'static str),
     /// A word of which this is said.
@@ -91,6 +93,17 @@ impl Shape {
                 let words = quoted(words).join(", ");
                 Cow::Owned(format!("`none`, {words} or mapping"))
             }
+            Shape::Either(one, other) => {
+                let words = match *one {
+                    Shape::Choice(words) => Cow::Owned(quoted(words).join(", ")),
+                    Shape::Flag => Cow::Borrowed("`true`, `false`"),
+                    one => one.text(),
+                };
+                Cow::Owned(format!("{words} or {}", other.text()))
+            }
+            Shape::OrWord(shape, word) if matches!(*shape, Shape::Either(..)) => {
+                Cow::Owned(format!("`{word}`, {}", shape.text()))
+            }
             Shape::OrWord(shape, word) => {
                 let text = shape.text();
                 let comma = if text.contains(',') { "," } else { "" };
@@ -126,9 +139,13 @@ impl Shape {
             Shape::Mapping(table) => vec![table],
             Shape::Variants(variants) => {
                 let members = variants.members.iter().map(|(_, table)| *table);
-                std::iter::once(variants.own).chain(members).collect()
+                let own = (!variants.are_told_apart).then_some(variants.own);
+                own.into_iter().chain(members).collect()
             }
-            Shape::OrWord(inner, _) | Shape::List(inner) | Shape::Named(inner) => inner.tables(),
+            Shape::Either(_, inner)
+            | Shape::OrWord(inner, _)
+            | Shape::List(inner)
+            | Shape::Named(inner) => inner.tables(),
             _ => Vec::new(),
         }
     }

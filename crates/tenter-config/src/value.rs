@@ -212,6 +212,17 @@ impl KeptAs<u32> for Percent {
     }
 }
 
+/// Parts per million.
+impl KeptAs<u32> for Share {
+    fn kept(self) -> u32 {
+        self.ppm()
+    }
+
+    fn of(number: &u32) -> Share {
+        Share::from_ppm(*number)
+    }
+}
+
 /// A value that may be absent.
 pub trait Absent {
     /// The value.
@@ -364,16 +375,22 @@ macro_rules! parsed {
     };
 }
 
-/// Lets an enum be the value of a key that is one word, or else of another type.
+/// Lets an enum be the value of a key that is one of some words, or else of another type.
 #[macro_export]
 macro_rules! word_or {
-    ($type:ident { $word:literal => $member:ident, $other:ident($inner:ty) }) => {
+    ($type:ident { $($word:literal => $member:ident,)+ $other:ident($inner:ty) }) => {
         impl $crate::Value for $type {
             type Bounds = <$inner as $crate::Value>::Bounds;
 
             fn shape(bounds: Self::Bounds) -> $crate::Shape {
                 let inner = <$inner as $crate::Value>::shape(bounds);
-                $crate::Shape::OrWord(Box::new(inner), $word)
+                match [$($word),+].as_slice() {
+                    [word] => $crate::Shape::OrWord(Box::new(inner), word),
+                    _ => $crate::Shape::Either(
+                        Box::new($crate::Shape::Choice(&[$($word),+])),
+                        Box::new(inner),
+                    ),
+                }
             }
 
             fn read(
@@ -381,15 +398,15 @@ macro_rules! word_or {
                 key: &str,
                 bounds: Self::Bounds,
             ) -> Option<$type> {
-                if reader.is_word(key, $word) {
+                $(if reader.is_word(key, $word) {
                     return Some($type::$member);
-                }
+                })+
                 <$inner as $crate::Value>::read(reader, key, bounds).map($type::$other)
             }
 
             fn written(&self) -> $crate::Written {
                 match self {
-                    $type::$member => $crate::Written::word($word),
+                    $($type::$member => $crate::Written::word($word),)+
                     $type::$other(inner) => $crate::Value::written(inner),
                 }
             }

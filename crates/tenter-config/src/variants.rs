@@ -2,13 +2,15 @@
 
 use crate::KeyTable;
 
-/// A mapping in which one key chooses the others.
+/// A mapping in which one key chooses the others, or tells which kind of mapping it is.
 #[derive(Debug)]
 pub struct Variants {
-    /// The table of the key that chooses.
+    /// The table of the key that chooses, or of all keys that tell.
     pub own: &'static KeyTable,
     /// The word of each variant, and the keys that it has.
     pub members: &'static [(&'static str, &'static KeyTable)],
+    /// Whether no key chooses: each variant has all of its keys, one of which tells it.
+    pub are_told_apart: bool,
 }
 
 /// The table of a variant without keys.
@@ -68,6 +70,7 @@ macro_rules! variants {
                     }],
                 },
                 members: &[$(($word, $crate::variants!(@table $($type)?))),+],
+                are_told_apart: false,
             };
 
             /// The word of this member.

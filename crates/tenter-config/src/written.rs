@@ -46,7 +46,14 @@ impl fmt::Display for Written {
                 out.write_str("{")?;
                 for (index, (key, value)) in keys.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
-                    write!(out, "{comma}{key}: {value}")?;
+                    out.write_str(comma)?;
+                    // Paths have brackets, which would end a key.
+                    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+                    if key.bytes().all(plain) {
+                        write!(out, "{key}: {value}")?;
+                    } else {
+                        write!(out, "{key:?}: {value}")?;
+                    }
                 }
                 out.write_str("}")
             }

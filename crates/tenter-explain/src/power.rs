@@ -38,12 +38,13 @@ pub struct PowerFacts {
 /// What the fabric of a plan draws.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
-    let power = profile.static_power(&PoweredParts::of(topology));
+    let power = profile.constants.static_power(&PoweredParts::of(topology));
     let static_watts = power.watts();
     let hosts = 0..topology.hosts as u32;
     let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
     let bits_per_second: f64 = rates.sum();
-    let picojoules = |switches: u64| profile.dynamic_joules(switches, switches + 1) * 1e12;
+    let picojoules =
+        |switches: u64| profile.constants.dynamic_joules(switches, switches + 1) * 1e12;
     let tiers = u64::from(topology.top_tier().unwrap_or(0));
     let most = picojoules(2 * tiers + 1);
     PowerFacts {

@@ -1,6 +1,9 @@
 //! Traffic classes: the eight priorities of IEEE 802.1Q.
 
-use tenter_units::Rate;
+use std::ops::RangeInclusive;
+
+use tenter_config::{Reader, Share, choice, component};
+use tenter_units::{Bytes, Rate};
 
 use crate::memory::UNLIMITED_POOL;
 
@@ -92,14 +95,21 @@ impl Limit {
     }
 }
 
-/// A level of a pool, and how much an account may hold above it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    /// From a fill of more than so many bytes on …
-    pub pool_bytes: u64,
-    /// … an account may hold so many.
-    pub account_bytes: u64,
+component! {
+    /// A level of a pool, and how much an account may hold above it.
+    pub struct Level as "`fabric.switch.classes[].levels[]`", derive(Clone, Copy, Debug, Default, PartialEq, Eq) {
+        /// From a fill of the pool of more than this on; more than in the level before.
+        pool_bytes as "above": u64 as Bytes, in SIZES;
+        /// An account may hold this much; no more than in the level before. `0B` stops every
+        /// account.
+        account_bytes as "limit": u64 as Bytes, in SIZES;
+    }
 }
+
+/// No buffer and no queue is larger.
+const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 /// The levels of a pool: ascending fills, and limits that do not rise with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +198,8 @@ pub enum PoolScope {
     Hosts,
 }
 
+choice!(PoolScope { "all" => All, "hosts" => Hosts });
+
 /// How headroom is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
@@ -200,21 +212,33 @@ pub enum Headroom {
     Bytes(u64),
 }
 
-/// Marking by the length of the output queue: the probability rises linearly from 0 at `min_bytes`
-/// to `max_probability` at `max_bytes`, and is 1 beyond.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EcnSpec {
-    /// Kmin, bytes.
-    pub min_bytes: u64,
-    /// Kmax, bytes.
-    pub max_bytes: u64,
-    /// Pmax in parts per million.
-    pub max_probability_ppm: u32,
-    /// The line rate that `min_bytes` and `max_bytes` are meant for: at ports of other rates they
-    /// are in proportion. `None`: they are the same at all.
-    pub scale_from: Option<Rate>,
-    /// When the length of the queue is looked at.
-    pub mark_at: MarkAt,
+component! {
+    /// Marking by the length of the output queue: the probability rises linearly from 0 at
+    /// `min_bytes` to `max_probability` at `max_bytes`, and is 1 beyond.
+    pub struct EcnSpec as "`fabric.switch.classes[].ecn`, written as a mapping", derive(Clone, Copy, Debug, PartialEq) {
+        /// Up to this queue length nothing is marked.
+        min_bytes as "kmin": u64 as Bytes, in SIZES;
+        /// Beyond this queue length everything is marked.
+        max_bytes as "kmax": u64 as Bytes, in SIZES;
+        /// Probability of a mark at `kmax`; from `kmin` on it rises to it linearly.
+        max_probability_ppm as "pmax": u32 as Share;
+        /// The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in
+        /// proportion.
+        scale_from: Option<Rate> = "none", in RATES;
+        /// Whether a frame is marked when it is put into its queue, by what this holds with it, or
+        /// when it leaves, by what it leaves behind.
+        mark_at as "mark": MarkAt = "enqueue";
+        check thresholds_do_not_fall;
+    }
+}
+
+fn thresholds_do_not_fall(spec: &EcnSpec, reader: &mut dyn Reader) -> bool {
+    let holds = spec.min_bytes <= spec.max_bytes;
+    if !holds {
+        let help = "give `kmax` at least as much as `kmin`";
+        reader.refuse("kmax", "is less than `kmin`", help);
+    }
+    holds
 }
 
 /// When a switch decides whether a frame is marked.
@@ -226,6 +250,8 @@ pub enum MarkAt {
     /// When its first bit leaves, by what it leaves behind.
     Dequeue,
 }
+
+choice!(MarkAt { "enqueue" => Enqueue, "dequeue" => Dequeue });
 
 impl EcnSpec {
     /// Kmin and Kmax in bytes of a queue at a port of this rate.

@@ -1,5 +1,6 @@
 //! What a switch is built from: plain numbers, all units resolved.
 
+use tenter_config::choice;
 use tenter_topology::Topology;
 use tenter_units::{Rate, Time};
 
@@ -19,6 +20,8 @@ pub enum Forwarding {
     /// in mid-frame.
     CutThrough,
 }
+
+choice!(Forwarding { "cut-through" => CutThrough, "store-and-forward" => StoreAndForward });
 
 /// One switch model; all switches of a tier share one.
 #[derive(Clone, Debug, PartialEq)]

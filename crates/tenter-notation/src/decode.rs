@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use tenter_units::{Bytes, Rate, Time, UnitError};
 
-use crate::diagnostics::{Location, Path, Problems, quote};
-use crate::tree::{Entry, Node, Value};
+use crate::diagnostics::{Location, Problems, quote};
+use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
 use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
 
@@ -117,24 +117,9 @@ impl<'p> Section<'p> {
         entry.place()
     }
 
-    /// Reads something else in place of a value that was written.
-    pub fn replace(&mut self, name: &str, value: Value) {
-        if let Some(entry) = self.given.iter_mut().find(|entry| entry.key == name) {
-            entry.node.value = value;
-        }
-    }
-
     /// Adds keys that were not written, also within mappings that were, as if they had been.
     pub fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
-    }
-
-    /// Reads with a reader to which required keys may be missing.
-    pub fn read_what_is_given<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.lenient = true;
-        let read = read(self);
-        self.lenient = false;
-        read
     }
 
     /// Passes over the keys of a table that cannot be read because something else is wrong.
@@ -218,10 +203,16 @@ impl<'p> Section<'p> {
                 quote(&self.path)
             };
             let message = format!("unknown key {} in {within}", quote(&entry.key));
-            let known = || self.tables.iter().flat_map(|table| table.keys.iter());
             // Looking for a near word takes time, and a problem that is not kept needs none.
-            let help = (!self.problems.is_full())
-                .then(|| suggestion(&entry.key, known().map(|key| key.name)));
+            let help = (!self.problems.is_full()).then(|| {
+                let mut known: Vec<&str> = Vec::new();
+                for key in self.tables.iter().flat_map(|table| table.keys) {
+                    if !known.contains(&key.name) {
+                        known.push(key.name);
+                    }
+                }
+                suggestion(&entry.key, known.into_iter())
+            });
             let at = entry.key_at.or(entry.node.at);
             self.problems.push(at, message, help);
         }
@@ -229,11 +220,6 @@ impl<'p> Section<'p> {
             at: self.at,
             value: Value::Map(self.complete),
         }
-    }
-
-    /// What has been read so far, with everything filled in.
-    pub fn so_far(&self) -> &[Entry] {
-        &self.complete
     }
 
     /// Where its problems go.
@@ -479,6 +465,23 @@ impl Reader for Section<'_> {
         }
     }
 
+    fn has(&self, key: &str) -> bool {
+        Section::has(self, key)
+    }
+
+    fn peek(&self, key: &str) -> Option<Written> {
+        Section::peek(self, key).map(Node::to_written)
+    }
+
+    fn is_mapping(&self, key: &str) -> bool {
+        Section::peek(self, key).is_some_and(Node::is_map)
+    }
+
+    fn fill(&mut self, key: &str, value: Written) {
+        let node = Node::written(value);
+        Section::fill(self, &[Entry::unplaced(key, node)]);
+    }
+
     fn is_there(&self, key: &str) -> bool {
         self.has(key) || matches!(self.key(key).presence, Presence::Default(_))
     }
@@ -509,22 +512,6 @@ impl Reader for Section<'_> {
     }
 }
 
-/// Adds the entries whose keys are missing, mapping by mapping.
-fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
-    for default in defaults {
-        match given.iter_mut().find(|entry| entry.key == default.key) {
-            None => given.push(default.clone()),
-            Some(entry) => {
-                if let (Value::Map(given), Value::Map(defaults)) =
-                    (&mut entry.node.value, &default.node.value)
-                {
-                    fill(given, defaults);
-                }
-            }
-        }
-    }
-}
-
 impl<'p> Field<'p> {
     /// A value that nobody wrote, blamed on `at` if it is wrong.
     pub fn derived(
@@ -549,11 +536,6 @@ impl<'p> Field<'p> {
             format!("{} {what}", quote(&self.path)),
             help.into(),
         );
-    }
-
-    /// Its path, for problems that show later.
-    pub fn to_path(&self) -> Path<'p> {
-        Path::new(self.problems, self.path.as_str())
     }
 
     /// The value as the only one of a section, without a name.

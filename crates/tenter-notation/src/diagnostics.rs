@@ -301,39 +301,42 @@ impl Problems {
     /// Where the value at a path stands (`jobs[0].gap`), or else the last part of the path that was
     /// written.
     pub fn place(&self, path: &str) -> Option<Location> {
+        self.find(path).0
+    }
+
+    /// Where the value at a path stands; `None` where it was not written.
+    pub fn written(&self, path: &str) -> Option<Location> {
+        let (at, is_written) = self.find(path);
+        at.filter(|_| is_written)
+    }
+
+    /// Where the value at a path stands, or the last part of the path that was written, and whether
+    /// the value was.
+    fn find(&self, path: &str) -> (Option<Location>, bool) {
         let root = self.root.borrow();
-        let mut node = root.as_deref()?;
+        let Some(mut node) = root.as_deref() else {
+            return (None, false);
+        };
         let mut at = node.at;
         for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
             match (&node.value, step.strip_suffix(']')) {
                 (Value::List(items), Some(index)) => {
                     let Some(item) = index.parse().ok().and_then(|index: usize| items.get(index))
                     else {
-                        return at;
+                        return (at, false);
                     };
                     (node, at) = (item, item.at.or(at));
                 }
                 (Value::Map(entries), None) => {
                     let Some(entry) = entries.iter().find(|entry| entry.key == step) else {
-                        return at;
+                        return (at, false);
                     };
                     (node, at) = (&entry.node, entry.place());
                 }
-                _ => return at,
+                _ => return (at, false),
             }
         }
-        at
-    }
-
-    /// Where the value at a path stands; `None` where it was not written.
-    pub fn written(&self, path: &str) -> Option<Location> {
-        let (whole, key) = path.rsplit_once('.')?;
-        let root = self.root.borrow();
-        let mut node = root.as_deref()?;
-        for step in whole.split('.') {
-            node = &node.entry(step)?.node;
-        }
-        node.entry(key)?.place()
+        (at, true)
     }
 
     /// Whether no more are kept; what reads long lists then stops.

@@ -49,6 +49,15 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A key that nobody wrote.
+    pub fn unplaced(key: &str, node: Node) -> Entry {
+        Entry {
+            key: key.to_owned(),
+            key_at: None,
+            node,
+        }
+    }
+
     /// Where to point when the value is wrong: one over several lines, or nothing after the colon,
     /// is blamed on its key.
     pub fn place(&self) -> Option<Location> {
@@ -58,6 +67,22 @@ impl Entry {
             self.node.at
         } else {
             self.key_at
+        }
+    }
+}
+
+/// Adds the entries whose keys are missing, mapping by mapping.
+pub(crate) fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
+    for default in defaults {
+        match given.iter_mut().find(|entry| entry.key == default.key) {
+            None => given.push(default.clone()),
+            Some(entry) => {
+                if let (Value::Map(given), Value::Map(defaults)) =
+                    (&mut entry.node.value, &default.node.value)
+                {
+                    fill(given, defaults);
+                }
+            }
         }
     }
 }
@@ -171,6 +196,29 @@ impl Node {
     pub fn add(&mut self, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
             entries.push(entry);
+        }
+    }
+
+    /// Adds the entries whose keys are missing to a mapping, mapping by mapping.
+    pub fn fill(&mut self, defaults: &[Entry]) {
+        if let Value::Map(entries) = &mut self.value {
+            fill(entries, defaults);
+        }
+    }
+
+    /// The word under a key of this mapping.
+    pub fn word(&self, key: &str) -> Option<&str> {
+        match &self.entry(key)?.node.value {
+            Value::Scalar { text, .. } => Some(text),
+            Value::List(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// The items of the list under a key of this mapping.
+    pub fn items_mut(&mut self, key: &str) -> &mut [Node] {
+        match self.entry_mut(key).map(|node| &mut node.value) {
+            Some(Value::List(items)) => items,
+            _ => &mut [],
         }
     }
 

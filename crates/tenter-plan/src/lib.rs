@@ -26,4 +26,4 @@ pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
 pub use plan::{Plan, QueueChanges};
-pub use power::{PowerProfile, PoweredParts, StaticPower};
+pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};

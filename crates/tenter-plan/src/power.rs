@@ -1,25 +1,40 @@
 //! What the parts of a fabric draw: electrical power and the energy of bits.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::component;
 use tenter_topology::Topology;
 
-/// What the parts of a fabric draw; the origins are in the profile.
+/// What the parts of a fabric draw, and whose constants these are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PowerProfile {
     /// Its name; where the scenario has other constants, that is said with it.
     pub name: String,
-    /// An electrical switch without its ports, in milliwatts.
-    pub switch_base_mw: u64,
-    /// Each of its ports that has a cable, in milliwatts.
-    pub switch_port_mw: u64,
-    /// A bit that passes a switch, in femtojoules.
-    pub switch_bit_fj: u64,
-    /// Each end of a cable, its transceiver or what an active cable has there, in milliwatts.
-    pub cable_end_mw: u64,
-    /// A bit that passes a cable, both ends together, in femtojoules.
-    pub cable_bit_fj: u64,
-    /// A 2×2 element of an optical switch that is held, in milliwatts.
-    pub optical_element_mw: u64,
+    /// Its constants.
+    pub constants: PowerConstants,
 }
+
+component! {
+    /// What the parts of a fabric draw; the origins are in the profiles.
+    pub struct PowerConstants, derive(Clone, Copy, Debug, Default, PartialEq, Eq) {
+        /// An electrical switch without its ports, in milliwatts; one without any cable is not
+        /// there.
+        switch_base_mw: u64 = filled "that of the profile", in CONSTANTS;
+        /// Each of its ports that has a cable, in milliwatts.
+        switch_port_mw: u64 = filled "that of the profile", in CONSTANTS;
+        /// A bit that passes a switch, in femtojoules.
+        switch_bit_fj: u64 = filled "that of the profile", in CONSTANTS;
+        /// Each end of a cable, its transceiver or what an active cable has there, in milliwatts.
+        cable_end_mw: u64 = filled "that of the profile", in CONSTANTS;
+        /// A bit that passes a cable, both ends together, in femtojoules.
+        cable_bit_fj: u64 = filled "that of the profile", in CONSTANTS;
+        /// A 2×2 element of an optical switch that is held, in milliwatts.
+        optical_element_mw: u64 = filled "that of the profile", in CONSTANTS;
+    }
+}
+
+/// A megawatt for a switch, or a microjoule for a bit, is a slip of the unit.
+const CONSTANTS: RangeInclusive<u64> = 0..=1_000_000_000;
 
 /// How many parts a fabric has that draw power whatever passes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +97,7 @@ impl StaticPower {
     }
 }
 
-impl PowerProfile {
+impl PowerConstants {
     /// What the parts of a fabric draw whatever passes them.
     pub fn static_power(&self, parts: &PoweredParts) -> StaticPower {
         let watts = |count: u64, milliwatts: u64| count as f64 * milliwatts as f64 / 1e3;

@@ -11,6 +11,7 @@ use tenter_record::{Cell, Kind};
 
 use crate::TrialError;
 use crate::parquet_table::{properties, schema, write_cells};
+use crate::trial_folder::partial;
 
 /// Rows of any columns, each of which may lack values.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ impl FreeTable {
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TrialError> {
         // A reader never sees half a table.
-        let partial = path.with_extension("partial");
+        let partial = partial(path);
         self.write_to(&partial)
             .map_err(TrialError::parquet("write", path))?;
         std::fs::rename(&partial, path).map_err(TrialError::io("write", path))

@@ -60,4 +60,6 @@ pub use text_table::{Align, TextColumn, TextTable};
 pub use tiers::Tiers;
 pub use trace::{TRACE_FILE, TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
-pub use trial_folder::{CONFIG_FILE, TrialFolder, claim_free_folder, take_folder, write_whole};
+pub use trial_folder::{
+    CONFIG_FILE, TrialFolder, claim_free_folder, take_folder, write_shared, write_whole,
+};

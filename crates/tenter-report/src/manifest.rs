@@ -46,8 +46,8 @@ pub struct RunIdentity {
     pub commit: Option<String>,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// Size of the program's own file and when it was written; `None` where the system does not
-    /// say.
+    /// Digest of the sources of Tenter, without those of its command; `None` in trials of earlier
+    /// versions.
     #[serde(default)]
     pub program: Option<String>,
     /// Which further runs measured what jobs cost each other: `none`, `alone` or `pairs`.

@@ -385,25 +385,44 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
     write_whole(path, &text)
 }
 
+/// The name under which this process writes a file before it moves it to its own: another process
+/// may write the same file at the same time.
+pub(crate) fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    PathBuf::from(name)
+}
+
 /// Writes a text file beside its final name and moves it there, so that a reader sees the old text
 /// or the new one, never half of it. What is no regular file, as `/dev/stdout`, is written to.
 ///
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".partial");
+    replace(path, &PathBuf::from(beside), text)
+}
+
+/// As [`write_whole`], for a file that several processes may write at the same time.
+///
+/// # Errors
+/// When the file cannot be written; an older one is then as it was.
+pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
+    replace(path, &partial(path), text)
+}
+
+fn replace(path: &Path, beside: &Path, text: &str) -> Result<(), TrialError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return fs::write(path, text).map_err(TrialError::io("write", path));
     }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".partial");
-    let beside = PathBuf::from(beside);
     // A link of that name must not lead the text elsewhere.
-    let _ = fs::remove_file(&beside);
-    let written = File::create_new(&beside)
+    let _ = fs::remove_file(beside);
+    let written = File::create_new(beside)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&beside, path));
+        .and_then(|()| fs::rename(beside, path));
     written.map_err(|error| {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(beside);
         TrialError::io("write", path)(error)
     })
 }

@@ -15,8 +15,8 @@ use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
 use crate::endpoint::Endpoint;
-use crate::switch::{BufferDraft, SwitchDraft};
-use crate::switch_tiers::{TierDraft, section_of};
+use crate::switch::{Buffer, PauseResponse, Switch};
+use crate::switch_model::{SwitchDraft, section_of};
 use tenter_notation::diagnostics::{Problems, quote};
 use tenter_notation::tree::{Node, Value};
 
@@ -90,29 +90,26 @@ impl Need {
 
 /// A queue that holds no full frame lets nothing through.
 pub(crate) fn check_capacities(
-    switches: Option<&(SwitchDraft, Vec<TierDraft>)>,
+    models: Option<&[SwitchDraft]>,
     endpoint: Option<&Endpoint>,
     problems: &Problems,
 ) {
-    let (Some((usual, tiers)), Some(endpoint)) = (switches, endpoint) else {
-        return;
-    };
-    let frame = u64::from(endpoint.nic.longest_frame_bytes());
-    check_capacity(usual, frame, problems);
-    for of in tiers {
-        check_capacity(&of.switch, frame, problems);
+    if let (Some(models), Some(endpoint)) = (models, endpoint) {
+        let frame = u64::from(endpoint.nic.longest_frame_bytes());
+        for model in models {
+            check_capacity(model, frame, problems);
+        }
     }
 }
 
 fn check_capacity(draft: &SwitchDraft, frame: u64, problems: &Problems) {
-    let capacity = draft.queue_capacity;
-    if draft.buffer.is_none() && capacity < frame {
-        let message = format!(
-            "{} is {capacity} bytes, less than one full frame of {frame}: nothing would get through",
-            quote(&format!("{}.queue_capacity", draft.path)),
+    let capacity = draft.queue_capacity();
+    if draft.buffer().is_none() && capacity < frame {
+        let what = format!(
+            "is {capacity} bytes, less than one full frame of {frame}: nothing would get through"
         );
-        let help = format!("give at least `{frame}B`");
-        problems.push(draft.queue_capacity_at, message, Some(help));
+        let path = format!("{}.queue_capacity", draft.path);
+        problems.push_at(&path, &what, format!("give at least `{frame}B`"));
     }
 }
 
@@ -134,22 +131,19 @@ impl Around<'_> {
     /// Writes what it finds out into the effective configuration.
     pub(crate) fn complete(
         &self,
-        usual: SwitchDraft,
-        tiers: Vec<TierDraft>,
+        (switch, models): (&Switch, Vec<SwitchDraft>),
         load_balancing: &LoadBalancing,
         effective: &mut Node,
     ) -> Option<Switches> {
         let used = self.used_classes();
         let frame = u64::from(self.endpoint.nic.longest_frame_bytes());
-        let controlled = usual.is_controlled();
-        let pause_response = usual.pause_response;
+        let controlled = models.first()?.is_controlled();
         let (mut whole, mut specs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        let drafts = std::iter::once((None, usual));
-        for (tier, mut draft) in drafts.chain(tiers.into_iter().map(TierDraft::parts)) {
+        for draft in models {
             let node = section_of(effective, &draft.path)?;
             let classes = draft.classes((&used.data, &used.control), self.problems, node)?;
             specs.push(draft.spec(&classes, frame, load_balancing.clone()));
-            numbers.extend(tier);
+            numbers.extend(draft.tier);
             whole.push(Parts { draft, classes });
         }
         if controlled {
@@ -162,7 +156,10 @@ impl Around<'_> {
             usual,
             tiers,
             leaves_take_whole: self.leaves_take_whole,
-            pause_response,
+            pause_response: match switch.usual.pause_response {
+                PauseResponse::Standard => None,
+                PauseResponse::Fixed(time) => Some(time),
+            },
         };
         self.check_tiers(&whole, &switches)?;
         for (number, parts) in whole.iter().enumerate() {
@@ -191,7 +188,7 @@ impl Around<'_> {
             fast_ppm: nic.clock_offset_max_ppm,
         };
         let frame = u64::from(frame);
-        if let Some(buffer) = &draft.buffer {
+        if let Some(buffer) = draft.buffer() {
             let of = Model {
                 number,
                 switches,
@@ -199,7 +196,7 @@ impl Around<'_> {
             };
             let pools = match self.need(&of) {
                 Some(need) => {
-                    self.check_sharing(buffer, draft, &of)?;
+                    self.check_sharing(draft, &of)?;
                     self.pools(buffer, draft, &need, frame)?
                 }
                 None => draft.pools_before(),
@@ -262,7 +259,8 @@ impl Around<'_> {
                     first.join(", ")
                 );
                 let help = "list the same classes in both".to_owned();
-                self.problems.push(parts.draft.at, message, Some(help));
+                let at = parts.draft.at(self.problems);
+                self.problems.push(at, message, Some(help));
                 return None;
             }
         }
@@ -278,7 +276,8 @@ impl Around<'_> {
                     quote(&draft.path),
                 );
                 let help = "make it lossless there, or give it a buffer that holds all".to_owned();
-                self.warnings.push(draft.at, message, Some(help));
+                let at = draft.at(self.warnings);
+                self.warnings.push(at, message, Some(help));
             }
         }
         Some(())
@@ -348,13 +347,8 @@ impl Around<'_> {
     }
 
     /// Whether partitions go with what pauses senders, and whether shared headroom may run out.
-    fn check_sharing(
-        &self,
-        buffer: &BufferDraft,
-        draft: &SwitchDraft,
-        of: &Model<'_>,
-    ) -> Option<()> {
-        let at = buffer.at.or(draft.at);
+    fn check_sharing(&self, draft: &SwitchDraft, of: &Model<'_>) -> Option<()> {
+        let at = draft.buffer_at(self.problems);
         let path = format!("{}.buffer", draft.path);
         let by_queue = |class: &ClassSpec| {
             let lossless = class.lossless.as_ref();
@@ -371,13 +365,13 @@ impl Around<'_> {
             self.problems.push(at, message, Some(help));
             return None;
         }
-        self.warn_of_unused_parts(buffer, draft, of);
-        self.warn_of_shared_headroom(buffer, draft, of);
+        self.warn_of_unused_parts(draft, of);
+        self.warn_of_shared_headroom(draft, of);
         Some(())
     }
 
     /// Whether every part of the buffer belongs to a port.
-    fn warn_of_unused_parts(&self, buffer: &BufferDraft, draft: &SwitchDraft, of: &Model<'_>) {
+    fn warn_of_unused_parts(&self, draft: &SwitchDraft, of: &Model<'_>) {
         let parts = of.spec().sharing.parts();
         let ports = |node: u32| self.topology.nodes[node as usize].ports.len();
         let Some(node) = of.nodes(self.topology).find(|node| ports(*node) < parts) else {
@@ -390,13 +384,13 @@ impl Around<'_> {
             ports(node)
         );
         let help = "give no more parts than the smallest switch has ports".to_owned();
-        self.warnings
-            .push(buffer.at.or(draft.at), message, Some(help));
+        let at = draft.buffer_at(self.warnings);
+        self.warnings.push(at, message, Some(help));
     }
 
     /// Whether the headroom that ports share may run out: in the switch, and the part of its
     /// buffer, that may need most.
-    fn warn_of_shared_headroom(&self, buffer: &BufferDraft, draft: &SwitchDraft, of: &Model<'_>) {
+    fn warn_of_shared_headroom(&self, draft: &SwitchDraft, of: &Model<'_>) {
         let sharing = of.spec().sharing;
         let Some(shared) = sharing.headroom_pool_bytes else {
             return;
@@ -429,28 +423,29 @@ impl Around<'_> {
             )
         };
         let help = "leave it out, and each port keeps all of its own".to_owned();
-        self.warnings
-            .push(buffer.at.or(draft.at), message, Some(help));
+        let at = draft.buffer_at(self.warnings);
+        self.warnings.push(at, message, Some(help));
     }
 
     /// The sizes of the pools: as given, or one of what is left.
     fn pools(
         &self,
-        buffer: &BufferDraft,
+        buffer: &Buffer,
         draft: &SwitchDraft,
         need: &Need,
         frame: u64,
     ) -> Option<Vec<u64>> {
-        let given = buffer.pools.iter().flatten();
+        let (size, pools) = (buffer.size.count(), buffer.pools());
+        let given = pools.iter().flatten();
         let given = given.fold(0, |sum: u64, &size| sum.saturating_add(size));
         let needed = need.bytes().saturating_add(given);
-        let left = buffer.size.saturating_sub(need.bytes());
-        let fits = match buffer.pools {
-            Some(_) => needed <= buffer.size,
+        let left = size.saturating_sub(need.bytes());
+        let fits = match pools {
+            Some(_) => needed <= size,
             None => left >= frame,
         };
         if fits {
-            return Some(buffer.pools.clone().unwrap_or_else(|| vec![left]));
+            return Some(pools.unwrap_or_else(|| vec![left]));
         }
         let Need {
             node,
@@ -460,7 +455,7 @@ impl Around<'_> {
             ..
         } = need;
         let name = &self.topology.nodes[*node as usize].name;
-        let (pools, least) = if buffer.pools.is_some() {
+        let (pools, least) = if pools.is_some() {
             (format!(" + pools {given}"), needed)
         } else {
             let pools = ", and leaves no frame of space to share".to_owned();
@@ -469,13 +464,13 @@ impl Around<'_> {
         let message = format!(
             "{} holds {} bytes, but {} with {ports} ports needs reserved {reserved} + headroom {headroom}{pools}",
             quote(&format!("{}.buffer", draft.path)),
-            buffer.size,
+            size,
             quote(name),
         );
         let help = format!(
             "give `size: {least}B` or more, reserve less, or lessen the headroom: shorter or slower links, fewer ports or lossless classes"
         );
-        let at = buffer.at.or(draft.at);
+        let at = draft.buffer_at(self.problems);
         self.problems.push(at, message, Some(help));
         None
     }
@@ -500,19 +495,21 @@ impl Around<'_> {
                 limit.of_all(pool)
             ),
         };
-        let at = class.limit_at.or(class.at).or(draft.at);
+        let at = class.limit_at(self.problems);
+        let at = at.or_else(|| draft.at(self.problems));
         let help = format!("give `limit: {most}B` or less, or leave out `trigger: pool`");
         self.problems.push(at, message, Some(help));
     }
 
     /// An account that never holds a full frame lets nothing wait.
     fn check_limit(&self, draft: &SwitchDraft, class: &ClassDraft, spec: &SwitchSpec, frame: u64) {
-        if draft.buffer.is_none() && class.limit == Limit::Static(draft.queue_capacity) {
+        if draft.buffer().is_none() && class.limit == Limit::Static(draft.queue_capacity()) {
             // Checked as a capacity.
             return;
         }
         // An account is in one part of a buffer that is divided.
-        let pool = spec.pool_of(class.pool);
+        let own = spec.classes.iter().find(|of| of.class == class.keys.number);
+        let pool = spec.pool_of(own.map_or(0, |own| own.pool));
         self.check_pool_trigger(draft, class, (pool, frame));
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),
@@ -525,7 +522,7 @@ impl Around<'_> {
             }
             Limit::Levels(levels) => ("levels", levels.of_all(pool)),
         };
-        let account = most.saturating_add(class.reserved);
+        let account = most.saturating_add(class.keys.reserved.count());
         if account >= frame {
             return;
         }
@@ -538,7 +535,8 @@ impl Around<'_> {
             "`{}.{key}` gives an account {account} bytes at most, less than one full frame of {frame}: {outcome}",
             class.path
         );
-        let at = class.limit_at.or(class.at).or(draft.at);
+        let at = class.limit_at(self.problems);
+        let at = at.or_else(|| draft.at(self.problems));
         let help = format!("let an account have at least `{frame}B`, with what is reserved");
         self.problems.push(at, message, Some(help));
     }
@@ -567,7 +565,8 @@ impl Around<'_> {
                 class.path, lossless.quanta
             );
             let help = format!("give at least {least}, or a smaller `refresh`");
-            self.problems.push(class.at, message, Some(help));
+            let at = class.at(self.problems);
+            self.problems.push(at, message, Some(help));
         }
         let given = match lossless.headroom {
             Headroom::Bytes(bytes) => bytes,
@@ -576,10 +575,11 @@ impl Around<'_> {
         if let Some((bytes, port)) = needed.filter(|(bytes, _)| *bytes > given) {
             let message = format!(
                 "`{}.lossless.headroom` is {given} bytes, but up to {bytes} can arrive at {port} after XOFF: class {} may lose frames",
-                class.path, class.class
+                class.path, class.keys.number
             );
             let help = "write `headroom: model` to keep as much as each port needs".to_owned();
-            self.warnings.push(class.at, message, Some(help));
+            let at = class.at(self.warnings);
+            self.warnings.push(at, message, Some(help));
         }
     }
 
@@ -594,7 +594,8 @@ impl Around<'_> {
             class.path, lossless.quanta, lossless.refresh_percent
         );
         let help = format!("give at least {least}, or a larger `refresh`");
-        self.problems.push(class.at, message, Some(help));
+        let at = class.at(self.problems);
+        self.problems.push(at, message, Some(help));
     }
 
     /// The same of the pauses of NICs, and whether these last until they are repeated.
@@ -679,12 +680,9 @@ fn lossless_classes(spec: &SwitchSpec) -> u64 {
 }
 
 /// The pools as they would be given.
-fn written(buffer: &BufferDraft, sizes: &[u64]) -> Node {
-    let pools = buffer.names.iter().zip(sizes).map(|(name, &size)| {
-        let name = Node::unplaced(Value::Scalar {
-            text: name.clone(),
-            quoted: false,
-        });
+fn written(buffer: &Buffer, sizes: &[u64]) -> Node {
+    let pools = buffer.names().into_iter().zip(sizes).map(|(name, &size)| {
+        let name = Node::plain(name);
         let size = Node::plain(Bytes::new(size).to_string());
         Node::mapping([("name", name), ("size", size)])
     });

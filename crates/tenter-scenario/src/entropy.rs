@@ -26,8 +26,7 @@ pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
         return;
     }
     let spray = Reordering {
-        key: "endpoint.nic.entropy",
-        at: around.problems.place(PATH),
+        path: PATH,
         in_order_nics: draft.in_order_nics == InOrderNics::Allow,
         other_remedy: "",
     };

@@ -4,12 +4,11 @@ use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
 
 use crate::circuits;
-use crate::load_balancing::{self, LoadBalancingDraft};
-use crate::power;
-use crate::profiles;
+use crate::load_balancing::Balancing;
+use crate::power::{self, Power};
 use crate::source_flow_control::{self, SignalDraft};
-use crate::switch::{self, SwitchDraft};
-use crate::switch_tiers::{self, TierDraft};
+use crate::switch::{FlowControl, Switch};
+use crate::switch_model::{self, SwitchDraft};
 use crate::switching::{self, Switching};
 use tenter_config::Presence::{Default, Depends};
 use tenter_config::{KeyTable, Value, key};
@@ -22,22 +21,25 @@ const FABRIC: KeyTable = KeyTable {
         TopologySpec::VARIANTS.own.keys[0],
         key(
             "flow_control",
-            "`none`, `pfc`, `ecn` or `pfc+ecn`",
+            "",
             Depends("`none`, or as `switch.classes` has it"),
             "Short form of `switch.classes`: makes the class of the data lossless, marks its packets, or both, with the constants of `switch.profile`",
-        ),
+        )
+        .typed(|| FlowControl::shape(())),
         key(
             "switch",
-            "mapping",
+            "",
             Default("{}"),
             "The switch model; all switches share it, but for what `tiers` in it says",
-        ),
+        )
+        .typed(|| Switch::shape(())),
         key(
             "load_balancing",
-            "mapping",
+            "",
             Default("{}"),
             "How a switch chooses one of several equal-cost ports; not with `switching: {kind: scheduled}`",
-        ),
+        )
+        .typed(|| Balancing::shape(())),
         key(
             "switching",
             "",
@@ -47,7 +49,13 @@ const FABRIC: KeyTable = KeyTable {
         .typed(|| Switching::shape(())),
         circuits::KEY,
         source_flow_control::KEY,
-        power::KEY,
+        key(
+            "power",
+            "",
+            Default("none"),
+            "What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a mapping that begins with one and changes some of its constants; changes no result",
+        )
+        .typed(|| Option::<Power>::shape(())),
     ],
 };
 
@@ -57,9 +65,11 @@ pub(crate) const TABLES: [&KeyTable; 1] = [&FABRIC];
 /// The `fabric` section, read.
 pub(crate) struct Fabric {
     pub(crate) topology: Option<TopologySpec>,
+    /// How ports obey pauses, and what frees queues that stay paused.
+    pub(crate) switch: Option<Switch>,
     /// The switches, and those of tiers that are not like the others.
-    pub(crate) switches: Option<(SwitchDraft, Vec<TierDraft>)>,
-    pub(crate) load_balancing: Option<LoadBalancingDraft>,
+    pub(crate) models: Option<Vec<SwitchDraft>>,
+    pub(crate) load_balancing: Option<Balancing>,
     pub(crate) switching: Option<Switching>,
     pub(crate) signals: Read<Option<SignalDraft>>,
     pub(crate) circuits: Read<Option<CircuitPlan>>,
@@ -70,34 +80,55 @@ pub(crate) struct Fabric {
 pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Fabric> {
     let mut section = scenario.section("fabric", &FABRIC)?;
     let topology = TopologySpec::read_keys(&mut section);
-    let profile = switching::word_at(section.peek("switch"), "profile");
-    let profile = profile.and_then(profiles::find).unwrap_or_default();
-    let switching = switching::read(&mut section, &profile.switching);
+    let switching = switching::read(&mut section);
     let spec = switching.as_ref();
     let scheduled = spec.is_some_and(|of| of.scheduled().is_some());
-    let by_credit = spec.is_some_and(|of| of.credit().is_some());
-    let given = section.place("load_balancing");
-    let load_balancing = load_balancing::read(&mut section, by_credit);
+    let given = section.problems().written("fabric.load_balancing");
+    let load_balancing = section.value("load_balancing");
     if scheduled {
         refuse_load_balancing(&mut section, given);
     }
-    let switches = switch::read(&mut section, (scheduled, by_credit), switch_tiers::read);
+    let flow_control = read_flow_control(&mut section);
+    let switch: Option<Switch> = section.value("switch");
+    let listed = section
+        .problems()
+        .written("fabric.switch.classes")
+        .is_some();
+    if listed && flow_control.is_some_and(|asked| asked != FlowControl::None) {
+        let help = "keep one of them; `flow_control` stands for a list with the class of the data";
+        let what = "and `fabric.flow_control` exclude each other";
+        section
+            .problems()
+            .push_at("fabric.switch.classes", what, help);
+    }
+    let models = switch.as_ref().zip(flow_control);
+    let models = models.map(|(switch, asked)| switch_model::models(switch, asked));
     let signals = source_flow_control::read(&mut section);
     let circuits = circuits::read(&mut section);
     if let (Some(Some(_)), Some(switching)) = (&circuits, &switching) {
         circuits::check(switching, section.problems());
     }
-    let power = power::read(&mut section);
+    let power = section.value("power");
+    let power = power.map(|of: Option<Power>| of.as_ref().map(power::profile));
     scenario.put("fabric", section.finish());
     Some(Fabric {
         topology,
-        switches,
+        switch,
+        models,
         load_balancing,
         switching,
         signals,
         circuits,
         power,
     })
+}
+
+fn read_flow_control(section: &mut Section<'_>) -> Option<FlowControl> {
+    if section.has("flow_control") {
+        section.value("flow_control")
+    } else {
+        Some(FlowControl::None)
+    }
 }
 
 /// A scheduled fabric sprays, whatever load balancer there is beside it.

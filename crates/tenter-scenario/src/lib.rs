@@ -40,6 +40,7 @@ mod collectives;
 mod congestion;
 mod copies;
 mod delays;
+mod device_defaults;
 mod document;
 mod endpoint;
 mod entropy;
@@ -70,7 +71,7 @@ mod schema;
 mod source_flow_control;
 mod source_ports;
 mod switch;
-mod switch_tiers;
+mod switch_model;
 mod switching;
 mod topologies;
 

@@ -34,11 +34,6 @@ impl<'p> LinkName<'p> {
         }
     }
 
-    /// Notes that something is wrong with the link.
-    pub(crate) fn problem(&self, what: &str, help: impl Into<String>) {
-        self.path.problem(what, help);
-    }
-
     /// The numbers of its cables.
     pub(crate) fn cables(&self, topology: &Topology) -> Option<Vec<u32>> {
         let (a, b) = self.nodes(topology)?;

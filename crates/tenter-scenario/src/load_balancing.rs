@@ -7,52 +7,79 @@ use tenter_net::load_balancing::{InOrderNics, LoadBalancing, Order};
 use tenter_topology::{Routing, Topology};
 
 use crate::endpoint::Endpoint;
-use crate::switching::credit;
-use tenter_config::Presence::Default;
-use tenter_config::{Component, Form, Key, KeyTable, Shape, key};
-use tenter_notation::decode::Section;
-use tenter_notation::diagnostics::{Location, Problems};
+use tenter_config::{Component, Reader, Shape, Value, Written};
+use tenter_notation::diagnostics::Problems;
 
-const LOAD_BALANCING: KeyTable = KeyTable {
-    title: "`fabric.load_balancing`",
-    keys: &[Key {
-        form: Form::Typed(|| Shape::Choice(LoadBalancing::NAMES)),
-        ..key(
-            "kind",
-            "",
-            Default("ecmp"),
-            "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
-        )
-    }],
-};
+/// The path of the section.
+const PATH: &str = "fabric.load_balancing";
 
-/// The tables of this section for the reference.
-pub(crate) fn tables() -> impl Iterator<Item = &'static KeyTable> {
-    std::iter::once(&LOAD_BALANCING).chain(LoadBalancing::TABLES)
+/// A load balancer, and whether NICs may be used that need packets in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Balancing {
+    pub(crate) spec: LoadBalancing,
+    /// Of one by which packets may overtake each other.
+    order: Option<Order>,
 }
 
-/// The load balancer, read.
-pub(crate) struct LoadBalancingDraft {
-    pub(crate) spec: LoadBalancing,
-    /// Whether NICs may be used that need packets in order, where it does not keep it.
-    in_order_nics: bool,
-    /// Where it was spoken of, if it was.
-    pub(crate) at: Option<Location>,
+impl Value for Balancing {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Variants(&LoadBalancing::VARIANTS)
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Balancing> {
+        let mut read = None;
+        reader.mapping(key, LoadBalancing::VARIANTS.own, &mut |keys| {
+            read = Balancing::read_keys(keys);
+        });
+        read
+    }
+
+    fn written(&self) -> Written {
+        let order = self.order.iter().flat_map(Component::written);
+        let keys = self.spec.written().into_iter().chain(order);
+        Written::mapping(keys.collect())
+    }
 }
 
 /// Checks a load balancer against fabric and NICs, where all of them could be read.
 pub(crate) fn check(
-    draft: Option<&LoadBalancingDraft>,
+    own: Option<&Balancing>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     found: (&Problems, &Problems),
 ) {
-    if let (Some(draft), Some(endpoint)) = (draft, endpoint) {
-        draft.check(&endpoint.nic, topology, found);
+    if let (Some(own), Some(endpoint)) = (own, endpoint) {
+        own.check(&endpoint.nic, topology, found);
     }
 }
 
-impl LoadBalancingDraft {
+impl Balancing {
+    fn read_keys(reader: &mut dyn Reader) -> Option<Balancing> {
+        let members = LoadBalancing::VARIANTS.members;
+        let Some(place) = reader.choice("kind", LoadBalancing::NAMES) else {
+            let tables: Vec<_> = members.iter().map(|(_, table)| *table).collect();
+            reader.guess(&tables, &mut |place, reader| {
+                Balancing::read_member(place, reader);
+            });
+            return None;
+        };
+        Balancing::read_member(place, reader)
+    }
+
+    fn read_member(place: usize, reader: &mut dyn Reader) -> Option<Balancing> {
+        let (_, table) = LoadBalancing::VARIANTS.members[place];
+        reader.extend(table);
+        let spec = LoadBalancing::read(place, reader);
+        let is_asked = Order::KEYS.iter().all(|key| table.get(key.name).is_some());
+        let order = is_asked.then(|| <Order as Component>::read(reader));
+        Some(Balancing {
+            spec: spec?,
+            order: order.map_or(Some(None), |order| order.map(Some))?,
+        })
+    }
+
     /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
     pub(crate) fn check(
         &self,
@@ -72,9 +99,10 @@ impl LoadBalancingDraft {
             return;
         }
         let spray = Reordering {
-            key: "fabric.load_balancing",
-            at: self.at,
-            in_order_nics: self.in_order_nics,
+            path: PATH,
+            in_order_nics: self
+                .order
+                .is_some_and(|order| order.in_order_nics == InOrderNics::Allow),
             other_remedy: self.spec.order_remedy(),
         };
         spray.check(&nic.loss_recovery, problems, warnings);
@@ -104,15 +132,14 @@ impl LoadBalancingDraft {
         let help = format!(
             "make `gap` longer than {spread}, or set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`"
         );
-        warnings.push(self.at, message, Some(help));
+        warnings.note(PATH, message, &help);
     }
 }
 
 /// Something that lets packets of a queue pair overtake each other.
 pub(crate) struct Reordering {
-    /// The key that does.
-    pub(crate) key: &'static str,
-    pub(crate) at: Option<Location>,
+    /// The path of the key that does.
+    pub(crate) path: &'static str,
     /// Whether NICs may be used that need packets in order.
     pub(crate) in_order_nics: bool,
     /// What else helps, after a comma.
@@ -127,62 +154,26 @@ impl Reordering {
         problems: &Problems,
         warnings: &Problems,
     ) {
-        let key = self.key;
+        let path = self.path;
         match loss_recovery {
             LossRecovery::SelectiveRepeat(repeat) if repeat.reorder == 1 => {
                 let message = format!(
-                    "`{key}` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice"
+                    "`{path}` lets packets overtake each other, and `endpoint.nic.loss_recovery` has `reorder: 1`: each overtaken packet is sent twice"
                 );
                 let help = "give `reorder` as many packets as may overtake one, e.g. 64";
-                warnings.push(self.at, message, Some(help.to_owned()));
+                warnings.note(path, message, help);
             }
             LossRecovery::GoBackN | LossRecovery::None if !self.in_order_nics => {
                 let message = format!(
-                    "`{key}` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost"
+                    "`{path}` lets packets of a queue pair overtake each other, but the NICs need them in order and take an overtaken packet for lost"
                 );
                 let wait = self.other_remedy;
                 let help = format!(
                     "set `endpoint.nic.loss_recovery` to `{{kind: selective-repeat, reorder: 64}}`{wait}; or set `in_order_nics: allow` here to see what comes of it"
                 );
-                problems.push(self.at, message, Some(help));
+                problems.note(path, message, &help);
             }
             _ => {}
         }
     }
-}
-
-/// Reads `load_balancing` out of `fabric`.
-pub(crate) fn read(fabric: &mut Section<'_>, by_credit: bool) -> Option<LoadBalancingDraft> {
-    let given = fabric.has("load_balancing");
-    let mut own = fabric.section("load_balancing", &LOAD_BALANCING)?;
-    let at = own.at().filter(|_| given);
-    if by_credit {
-        credit::balancing_defaults(&mut own);
-    }
-    let read = read_kind(&mut own);
-    let in_order_nics = match &read {
-        Some(spec) if spec.may_reorder() => {
-            Order::read(&mut own).map(|order| order.in_order_nics == InOrderNics::Allow)
-        }
-        _ => Some(false),
-    };
-    fabric.put("load_balancing", own.finish());
-    Some(LoadBalancingDraft {
-        spec: read?,
-        in_order_nics: in_order_nics?,
-        at,
-    })
-}
-
-fn read_kind(section: &mut Section<'_>) -> Option<LoadBalancing> {
-    let names = LoadBalancing::NAMES.iter().copied();
-    let kinds: Vec<(&str, usize)> = names.zip(0..).collect();
-    let Some(place) = section.choice("kind", &kinds) else {
-        for table in LoadBalancing::TABLES {
-            section.skip(table);
-        }
-        return None;
-    };
-    section.extend(&LoadBalancing::TABLES[place]);
-    LoadBalancing::read(place, section)
 }

@@ -1,147 +1,71 @@
-//! Power profiles: what switches, cables and optical elements draw. They change no result.
+//! `fabric.power`: what switches, cables and optical elements draw. It changes no result.
 
-use tenter_plan::PowerProfile;
+use tenter_config::{Component, Reader, Value, WordOr, Written, choice, component};
+use tenter_notation::decode::Section;
+use tenter_notation::{diagnostics::Problems, yaml};
+use tenter_plan::{PowerConstants, PowerProfile};
 
-use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{Key, KeyTable, key};
-use tenter_notation::decode::{Read, Section};
-use tenter_notation::tree::{Entry, Node, Value};
-use tenter_notation::{decode, diagnostics::Problems, yaml};
-
-pub(crate) const KEY: Key = key(
-    "power",
-    "`none`, `edr-100g` or mapping",
-    Default("none"),
-    "What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a mapping that begins with one and changes some of its constants; changes no result",
-);
-
-const POWER: KeyTable = KeyTable {
-    title: "`fabric.power`",
-    keys: &[
-        key(
-            "profile",
-            "`edr-100g`",
-            Required,
-            "The profile that has the constants that are left out here",
-        ),
-        key(
-            "switch_base_mw",
-            "whole number",
-            Depends("that of the profile"),
-            "An electrical switch without its ports, in milliwatts; one without any cable is not there",
-        ),
-        key(
-            "switch_port_mw",
-            "whole number",
-            Depends("that of the profile"),
-            "Each of its ports that has a cable, in milliwatts",
-        ),
-        key(
-            "switch_bit_fj",
-            "whole number",
-            Depends("that of the profile"),
-            "A bit that passes a switch, in femtojoules",
-        ),
-        key(
-            "cable_end_mw",
-            "whole number",
-            Depends("that of the profile"),
-            "Each end of a cable, its transceiver or what an active cable has there, in milliwatts",
-        ),
-        key(
-            "cable_bit_fj",
-            "whole number",
-            Depends("that of the profile"),
-            "A bit that passes a cable, both ends together, in femtojoules",
-        ),
-        key(
-            "optical_element_mw",
-            "whole number",
-            Depends("that of the profile"),
-            "A 2×2 element of an optical switch that is held, in milliwatts",
-        ),
-    ],
-};
-
-/// The tables of this section for the reference.
-pub(crate) const TABLES: [&KeyTable; 1] = [&POWER];
-
-/// A megawatt for a switch, or a microjoule for a bit, is a slip of the unit.
-const CONSTANT_MAX: u64 = 1_000_000_000;
-
-/// The texts of the profiles by their names.
-const PROFILES: [(&str, &str); 1] = [(
-    "edr-100g",
-    include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/profiles/power/edr-100g.yaml"
-    )),
-)];
-
-/// Reads the key.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<PowerProfile>> {
-    let field = fabric.take("power")?;
-    let names = PROFILES.map(|(name, _)| (name, name));
-    if !matches!(field.node.value, Value::Map(_)) {
-        return field.or_none(|field| field.choice(&names).map(profile));
+component! {
+    /// The constants of a profile, some of them changed.
+    pub(crate) struct OwnPower as "`fabric.power`", derive(Clone, Debug) {
+        fill constants_of_the_profile;
+        /// The profile that has the constants that are left out here.
+        profile: ProfileName;
+        ..constants: PowerConstants, "What parts draw.";
     }
-    let mut section = field.section(&POWER);
-    let profile = section.choice("profile", &names);
-    if let Some(name) = profile {
-        section.fill(&entries(name));
-    }
-    let read = constants(&mut section);
-    fabric.put("power", section.finish());
-    let own = profile.map(self::profile)?;
-    let mut read = read?;
-    read.name = if read
-        == (PowerProfile {
-            name: String::new(),
-            ..own.clone()
-        }) {
-        own.name
-    } else {
-        format!("{} with other constants", own.name)
-    };
-    Some(Some(read))
 }
 
-/// The constants of a section, without a name.
-fn constants(section: &mut Section<'_>) -> Read<PowerProfile> {
-    let mut profile = PowerProfile::default();
-    let mut is_whole = true;
-    for key in POWER.keys {
-        let Some(constant) = profile.constant(key.name) else {
-            continue;
-        };
-        match section.integer(key.name, 0..=CONSTANT_MAX) {
-            Some(value) => *constant = value,
-            None => is_whole = false,
+/// The profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProfileName {
+    Edr100g,
+}
+
+choice!(ProfileName { "edr-100g" => Edr100g });
+
+/// What power is counted by: a profile, or one with other constants.
+pub(crate) type Power = WordOr<ProfileName, OwnPower>;
+
+fn constants_of_the_profile(reader: &mut dyn Reader) {
+    let named = |name: &&ProfileName| reader.peek("profile") == Some(name.written());
+    if let Some(name) = ProfileName::ALL.iter().find(named) {
+        for (key, value) in Component::written(&name.constants()) {
+            reader.fill(key, value);
         }
     }
-    is_whole.then_some(profile)
 }
 
-/// The constants of a profile as if they had been written.
-fn entries(name: &str) -> Vec<Entry> {
-    let found = PROFILES.iter().find(|(known, _)| *known == name);
-    let (_, text) = found.expect("the name was chosen from the list");
-    let root = yaml::parse(text, 0, 0, &Problems::default()).expect("profiles are valid YAML");
-    match decode::unplaced(root).value {
-        Value::Map(entries) => entries,
-        _ => unreachable!("profiles are mappings"),
+impl ProfileName {
+    const ALL: [ProfileName; 1] = [ProfileName::Edr100g];
+
+    fn text(self) -> &'static str {
+        match self {
+            ProfileName::Edr100g => include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/profiles/power/edr-100g.yaml"
+            )),
+        }
+    }
+
+    fn constants(self) -> PowerConstants {
+        let problems = Problems::default();
+        let root = yaml::parse(self.text(), 0, 0, &problems).expect("profiles are valid YAML");
+        let mut section = Section::root(root, &PowerConstants::TABLE, &problems);
+        <PowerConstants as Component>::read(&mut section).expect("profiles have all constants")
     }
 }
 
-fn profile(name: &str) -> PowerProfile {
-    let problems = Problems::default();
-    let node = Node::unplaced(Value::Map(entries(name)));
-    let mut section = Section::root(node, &POWER, &problems);
-    let read = constants(&mut section).expect("profiles have all constants");
-    PowerProfile {
-        name: name.to_owned(),
-        ..read
-    }
+/// The constants of a power, with the name that tells whose they are.
+pub(crate) fn profile(power: &Power) -> PowerProfile {
+    let (profile, constants) = match power {
+        WordOr::Word(profile) => (*profile, profile.constants()),
+        WordOr::Mapping(own) => (own.profile, own.constants),
+    };
+    let name = match profile.written() {
+        Written::Word(name) if constants == profile.constants() => name,
+        name => format!("{name} with other constants"),
+    };
+    PowerProfile { name, constants }
 }
 
 #[cfg(test)]
@@ -153,8 +77,8 @@ mod tests {
 
     #[test]
     fn every_profile_is_whole_and_every_constant_has_an_origin() {
-        for (name, text) in PROFILES {
-            assert_eq!(profile(name).name, name);
+        for name in ProfileName::ALL {
+            let (text, name) = (name.text(), profile(&WordOr::Word(name)).name);
             let mut explained = false;
             for line in text.lines() {
                 if line.starts_with('#') {
@@ -176,7 +100,9 @@ mod tests {
 
     fn drawn(plan: &Plan) -> StaticPower {
         let profile = plan.power.as_ref().expect("it is named");
-        profile.static_power(&PoweredParts::of(&plan.topology))
+        profile
+            .constants
+            .static_power(&PoweredParts::of(&plan.topology))
     }
 
     #[test]
@@ -208,12 +134,16 @@ mod tests {
         let plan = plan(text, &[]);
         let power = plan.power.as_ref().expect("it is named");
         assert_eq!(power.name, "edr-100g with other constants");
-        assert_eq!((power.switch_base_mw, power.cable_bit_fj), (1_000, 7));
-        assert_eq!(power.switch_port_mw, 2_000);
+        let constants = power.constants;
+        assert_eq!(
+            (constants.switch_base_mw, constants.cable_bit_fj),
+            (1_000, 7)
+        );
+        assert_eq!(constants.switch_port_mw, 2_000);
         // A switch of 1 W, three ports of 2 W, and three cables with two ends of 3.5 W.
         assert_eq!(drawn(&plan).watts().to_bits(), 28.0_f64.to_bits());
         // 2 bits through a switch at 3,800 fJ, and 5 through cables at 7.
-        let energy = power.dynamic_joules(2, 5);
+        let energy = constants.dynamic_joules(2, 5);
         assert!((energy * 1e15 - 7_635.0).abs() < 1e-9, "{energy}");
     }
 
@@ -247,19 +177,21 @@ mod tests {
             optical_elements: 76,
             ..PoweredParts::default()
         };
-        let watts = profile("edr-100g").static_power(&parts).watts();
+        let watts = ProfileName::Edr100g
+            .constants()
+            .static_power(&parts)
+            .watts();
         assert_eq!(watts.to_bits(), 1.52_f64.to_bits());
     }
 
     #[test]
     fn each_constant_has_the_name_of_its_key() {
-        for key in POWER.keys.iter().filter(|key| key.name != "profile") {
-            let mut profile = profile("edr-100g");
-            let before = profile.clone();
-            let constant = profile.constant(key.name);
+        for key in PowerConstants::KEYS {
+            let mut constants = PowerConstants::default();
+            let constant = constants.constant(key.name);
             *constant.expect("it is one of the constants") += 1;
-            assert_ne!(profile, before, "{}", key.name);
+            assert_ne!(constants, PowerConstants::default(), "{}", key.name);
         }
-        assert_eq!(profile("edr-100g").constant("profile"), None);
+        assert_eq!(PowerConstants::default().constant("profile"), None);
     }
 }

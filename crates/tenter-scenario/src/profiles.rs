@@ -1,6 +1,7 @@
 //! Device profiles: what a switch device has, as defaults of the scenario. The data are in
 //! `profiles/`.
 
+use tenter_config::{self as config, Reader, Shape, Written};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_notation::{decode, yaml};
@@ -27,6 +28,45 @@ pub(crate) const GENERIC: &str = "generic-32mb";
 /// The same in a scheduled fabric.
 pub(crate) const SCHEDULED: &str = "jericho3-ramon3";
 
+/// The words that name them, and the one for none.
+const NAMES: [&str; PROFILES.len() + 1] = {
+    let mut names = ["none"; PROFILES.len() + 1];
+    let mut place = 0;
+    while place < PROFILES.len() {
+        names[place + 1] = PROFILES[place].0;
+        place += 1;
+    }
+    names
+};
+
+/// The name of a profile, or `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProfileName(&'static str);
+
+impl config::Value for ProfileName {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Choice(&NAMES)
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<ProfileName> {
+        let place = reader.choice(key, &NAMES)?;
+        Some(ProfileName(NAMES[place]))
+    }
+
+    fn written(&self) -> Written {
+        Written::word(self.0)
+    }
+}
+
+impl ProfileName {
+    /// The device; nothing is known of `none`.
+    pub(crate) fn profile(self) -> Profile {
+        find(self.0).unwrap_or_default()
+    }
+}
+
 /// A device: keys and values for what a scenario leaves out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
@@ -44,14 +84,17 @@ pub(crate) struct Profile {
     pub(crate) device: Option<Device>,
 }
 
-/// The names of all profiles, for a choice.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+#[cfg(test)]
+fn names() -> impl Iterator<Item = &'static str> {
     PROFILES.iter().map(|(name, _)| *name)
 }
 
 /// The profile of a name that may be any word.
 pub(crate) fn find(name: &str) -> Option<Profile> {
-    names().any(|known| known == name).then(|| profile(name))
+    PROFILES
+        .iter()
+        .any(|(known, _)| *known == name)
+        .then(|| profile(name))
 }
 
 /// The profile of a name; no other names than those of the list are asked for.
@@ -93,7 +136,8 @@ fn device(name: &str, node: Node) -> Device {
         match (entry.key.as_str(), entry.node.value) {
             ("ports", Value::List(items)) => {
                 let ports = items.into_iter().map(|item| {
-                    let [count, rate] = ["count", "rate"].map(|key| word(&item, key));
+                    let [count, rate] =
+                        ["count", "rate"].map(|key| item.word(key).unwrap_or_default());
                     let count = count.parse().expect("a count of ports is a number");
                     (count, rate.parse().expect("a rate has its unit"))
                 });
@@ -105,18 +149,6 @@ fn device(name: &str, node: Node) -> Device {
         }
     }
     device
-}
-
-/// A word of a mapping in a profile; empty where there is none.
-fn word(mapping: &Node, key: &str) -> String {
-    let Value::Map(entries) = &mapping.value else {
-        return String::new();
-    };
-    let found = entries.iter().find(|entry| entry.key == key);
-    match found.map(|entry| &entry.node.value) {
-        Some(Value::Scalar { text, .. }) => text.clone(),
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]

@@ -11,24 +11,26 @@ use crate::congestion;
 use crate::delays;
 use crate::endpoint::{self, Endpoint};
 use crate::fabric::{self, Fabric};
-use crate::faults::FaultDraft;
+use crate::faults::Faults;
 use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
+use crate::load_balancing::Balancing;
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
 use crate::pcie::{NicImpairment, Pcie};
+use crate::power::OwnPower;
 use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::{SignalDraft, SourceFlowControl};
 use crate::source_ports::SourcePorts;
-use crate::switch::SwitchDraft;
-use crate::switch_tiers::TierDraft;
+use crate::switch::Switch;
+use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, classes, collectives, entropy, faults, hand_over, host_notices, impairments,
-    load_balancing, power, reach, source_flow_control, switch, switch_tiers, switching, topologies,
+    buffer, circuits, collectives, device_defaults, entropy, hand_over, host_notices, impairments,
+    load_balancing, reach, source_flow_control, switch_model, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
 use tenter_config::{Component, KeyTable, Value, key};
@@ -75,10 +77,11 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "faults",
-            "mapping",
+            "",
             Default("{}"),
             "What breaks and is mended during the trial",
-        ),
+        )
+        .typed(|| Faults::shape(())),
         key(
             "impairments",
             "",
@@ -123,14 +126,17 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let own = [&SCENARIO]
         .into_iter()
         .chain(fabric::TABLES)
-        .chain(load_balancing::tables())
+        .chain(Balancing::shape(()).tables())
         .chain(of_switching)
         .chain(CircuitPlan::TABLE.with_inner())
-        .chain(power::TABLES)
+        .chain([&OwnPower::TABLE])
         .chain([&SourceFlowControl::TABLE])
-        .chain(switch::TABLES)
-        .chain(switch_tiers::TABLES)
-        .chain(classes::TABLES)
+        .chain(
+            Switch::shape(())
+                .tables()
+                .into_iter()
+                .flat_map(KeyTable::with_inner),
+        )
         .chain(of_topologies);
     let rest = endpoint::TABLES
         .into_iter()
@@ -143,7 +149,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(jobs::PATTERNS.map(|(_, table)| table))
         .chain(collectives::TABLES)
         .chain([&Groups::TABLE])
-        .chain(faults::TABLES)
+        .chain(Faults::TABLE.with_inner())
         .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
         .chain([&Observe::TABLE, &Limits::TABLE, &Engine::TABLE])
@@ -151,14 +157,14 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
 }
 
 /// A scenario, read; nothing in it has been put together yet.
-struct Draft<'p> {
+struct Draft {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
-    faults: Read<FaultDraft<'p>>,
+    faults: Read<Faults>,
     impairments: Read<Vec<Impairment>>,
     observe: Read<Observe>,
     limits: Read<Limits>,
@@ -168,11 +174,12 @@ struct Draft<'p> {
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
 /// problem was noted.
 pub(crate) fn resolve(
-    root: Node,
+    mut root: Node,
     seed: Option<u64>,
     problems: &Problems,
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
+    device_defaults::fill_in(&mut root);
     let mut section = Section::root(root, &SCENARIO, problems);
     let draft = read(&mut section, seed);
     let mut effective = section.finish();
@@ -180,7 +187,7 @@ pub(crate) fn resolve(
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
-fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
+fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
     scenario.integer::<u64>("schema_version", 1..=1);
     let name = scenario.take("name").and_then(|field| field.text(200));
     let description = scenario
@@ -198,7 +205,7 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
-        faults: faults::read(scenario),
+        faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
         observe: scenario.value("observe"),
         limits: scenario.value("limits"),
@@ -206,7 +213,7 @@ fn read<'p>(scenario: &mut Section<'p>, seed: Option<u64>) -> Draft<'p> {
     }
 }
 
-impl Draft<'_> {
+impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
@@ -215,15 +222,16 @@ impl Draft<'_> {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
-        buffer::check_capacities(fabric.switches.as_ref(), self.endpoint.as_ref(), problems);
+        buffer::check_capacities(fabric.models.as_deref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
         let (topology, circuits) = build(&described, optical, problems)?;
-        switch_tiers::check(fabric.switches.as_ref(), &topology, problems);
+        switch_model::check_tiers(fabric.models.as_deref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
-        let faults = self.faults.and_then(|of| of.bind(&topology, seed));
+        let faults = self.faults.as_ref();
+        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
@@ -235,15 +243,14 @@ impl Draft<'_> {
             problems,
             warnings,
         };
-        let ((usual, tiers), balancing) = (fabric.switches?, fabric.load_balancing?.spec);
-        let (devices, watchdog) = (devices(&usual, &tiers), usual.watchdog);
-        let switches = around.complete(usual, tiers, &balancing, effective);
+        let (switch, models, balancing) = (fabric.switch?, fabric.models?, balancing?.spec.clone());
+        let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
+        let switches = around.complete((&switch, models), &balancing, effective);
         let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
-        let (limits, observe) = (self.limits?, self.observe?);
-        let (jobs, host) = (jobs?, endpoint.host);
+        let (limits, observe, jobs, host) = (self.limits?, self.observe?, jobs?, endpoint.host);
         let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
@@ -381,11 +388,13 @@ fn check_together(
     switching.check(&own, (around.problems, around.warnings));
 }
 
-fn devices(usual: &SwitchDraft, tiers: &[TierDraft]) -> Devices {
-    let tiers = tiers.iter();
+fn devices(models: &[SwitchDraft]) -> Devices {
+    let tiers = models.iter();
     Devices {
-        usual: usual.device(),
-        tiers: tiers.map(|of| (of.tier, of.switch.device())).collect(),
+        usual: models.first().and_then(SwitchDraft::device),
+        tiers: tiers
+            .filter_map(|of| Some((of.tier?, of.device())))
+            .collect(),
     }
 }
 

@@ -15,16 +15,18 @@ mod object;
 
 use serde_json::{Value, json};
 use tenter_endpoint::congestion_control::CongestionControl;
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 
+use crate::load_balancing::Balancing;
+use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
+use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{classes, collectives, congestion, endpoint, fabric};
-use crate::{faults, jobs, load_balancing, power, scenario, switch, switch_tiers};
+use crate::{collectives, congestion, endpoint, fabric};
+use crate::{jobs, scenario};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -39,12 +41,12 @@ pub fn schema() -> String {
         "rate": quantity(Rate::unit_names(), "400Gbps"),
         "size": quantity(Bytes::unit_names(), "128KiB"),
         // Every kind of fabric has them.
-        "switch": switch(),
-        "load_balancing": load_balancing(),
+        "switch": form::of_shape(Switch::shape(()), None),
+        "load_balancing": form::of_shape(Balancing::shape(()), None),
         "switching": form::of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
-        "power": Object::of(&power::TABLES).schema(),
+        "power": Object::of(&[&OwnPower::TABLE]).schema(),
     });
     format!("{document:#}\n")
 }
@@ -64,7 +66,6 @@ fn root() -> Value {
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .with("jobs", job())
-        .with("faults", broken())
         .schema()
 }
 
@@ -88,40 +89,6 @@ fn fabric() -> Value {
     one_of(kinds.map(|(word, table)| kind(word, table)))
 }
 
-fn load_balancing() -> Value {
-    let mut tables = load_balancing::tables();
-    let own = tables.next().expect("the section has a table of its own");
-    let members = LoadBalancing::NAMES.iter().zip(tables);
-    let kind = |(place, (word, table)): (usize, (&&'static str, &'static KeyTable))| {
-        let keys = Object::of(&[own, table]);
-        match place {
-            0 => keys.fixed_or_left_out("kind", word).schema(),
-            _ => keys.fixed("kind", word).schema(),
-        }
-    };
-    one_of(members.enumerate().map(kind))
-}
-
-fn switch() -> Value {
-    let [own, buffer, pool, _] = switch::TABLES;
-    let [class, level, lossless, ecn] = classes::TABLES;
-    let buffer = Object::of(&[buffer]).with("pools", Object::of(&[pool]).schema());
-    let class = Object::of(&[class])
-        .with("levels", Object::of(&[level]).schema())
-        .with("lossless", Object::of(&[lossless]).schema())
-        .with("ecn", Object::of(&[ecn]).schema());
-    let (buffer, class) = (buffer.schema(), class.schema());
-    let [tier] = switch_tiers::TABLES;
-    let tier = Object::of(&[tier])
-        .with("buffer", buffer.clone())
-        .with("classes", class.clone());
-    Object::of(&[own])
-        .with("buffer", buffer)
-        .with("classes", class)
-        .with("tiers", tier.schema())
-        .schema()
-}
-
 fn endpoint() -> Value {
     let [own, nic, acknowledge, receive_buffer] = endpoint::TABLES;
     let repeat = &congestion::REPEAT;
@@ -143,18 +110,6 @@ fn congestion_control() -> Value {
     let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
     let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
     one_of(all.map(Object::schema))
-}
-
-fn broken() -> Value {
-    let [own, event, link, down, flap, storm, random] = faults::TABLES;
-    let flap = Object::of(&[flap]).schema();
-    let events = one_of([
-        Object::of(&[event, link, down]).with("flap", flap).schema(),
-        Object::of(&[event, link]).schema(),
-        Object::of(&[event, storm]).schema(),
-        Object::of(&[event, random]).schema(),
-    ]);
-    Object::of(&[own]).with("events", events).schema()
 }
 
 fn job() -> Value {

@@ -14,7 +14,6 @@ use input_queued::InputKeys;
 use tenter_config::variants;
 use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Problems, quote};
-use tenter_notation::tree::{Entry, Node, Value};
 
 /// More leaves would have more control links than a leaf has inputs.
 const LEAVES_MAX: usize = 4_096;
@@ -39,37 +38,14 @@ variants! {
 /// The path of the section.
 const PATH: &str = "fabric.switching";
 
-/// Reads `switching` out of `fabric`; what is left out is as `defaults` have it.
-pub(crate) fn read(fabric: &mut Section<'_>, defaults: &[Entry]) -> Option<Switching> {
-    let mut own = fabric.section("switching", Switching::VARIANTS.own)?;
-    let given = match own.peek("kind").map(|node| &node.value) {
-        Some(Value::Scalar { text, .. }) => text.clone(),
-        _ => String::new(),
-    };
-    let mut members = Switching::VARIANTS.members.iter();
-    if let Some((_, table)) = members.find(|(word, _)| *word == given) {
-        let known = |entry: &&Entry| table.get(&entry.key).is_some();
-        own.fill(&defaults.iter().filter(known).cloned().collect::<Vec<_>>());
-    }
-    let switching = Switching::read_keys(&mut own);
-    fabric.put("switching", own.finish());
+/// Reads `switching` out of `fabric`.
+pub(crate) fn read(fabric: &mut Section<'_>) -> Option<Switching> {
+    let switching = fabric.value("switching");
     if matches!(switching, Some(Switching::OutputQueued)) {
         // The usual: it need not be said.
         fabric.drop_key("switching");
     }
     switching
-}
-
-/// The word at a path of keys, if it was written.
-pub(crate) fn word_at<'n>(node: Option<&'n Node>, key: &str) -> Option<&'n str> {
-    let Value::Map(entries) = &node?.value else {
-        return None;
-    };
-    let found = entries.iter().find(|entry| entry.key == key)?;
-    match &found.node.value {
-        Value::Scalar { text, .. } => Some(text),
-        _ => None,
-    }
 }
 
 /// What the section is checked with.

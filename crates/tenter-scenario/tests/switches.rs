@@ -474,7 +474,7 @@ fn words_and_numbers_have_their_limits() {
     for alpha in ["0", "1/0", "-1", "0.5", "1/2/3", "half", "99999999999"] {
         refused(&[shared, &class(&format!("alpha: {alpha}"))], "fraction");
     }
-    refused(&[&class("lossless: yes")], "choose from false, true");
+    refused(&[&class("lossless: yes")], "choose from true, false");
     for (keys, expected) in [
         ("trigger: egres", "egress"),
         ("headroom: sonik", "headroom"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_plan::{Plan, PowerProfile, PoweredParts};
+use tenter_plan::{Plan, PowerConstants, PoweredParts};
 use tenter_record::PowerRow;
 
 use crate::description::Reading;
@@ -11,7 +11,7 @@ use crate::trial::Trial;
 /// What the power of a trial follows from, beside what was counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Basis {
-    profile: PowerProfile,
+    constants: PowerConstants,
     parts: PoweredParts,
 }
 
@@ -19,20 +19,20 @@ impl Basis {
     /// That of a plan with a power profile.
     pub(crate) fn of(plan: &Plan) -> Option<Basis> {
         Some(Basis {
-            profile: plan.power.clone()?,
+            constants: plan.power.as_ref()?.constants,
             parts: PoweredParts::of(&plan.topology),
         })
     }
 
     /// What was counted, with the power that follows from other constants.
     fn with(&self, constants: &BTreeMap<String, u64>, counted: &PowerRow) -> Option<PowerRow> {
-        let mut profile = self.profile.clone();
+        let mut own = self.constants;
         for (name, value) in constants {
-            *profile.constant(name)? = *value;
+            *own.constant(name)? = *value;
         }
         let mut row = PowerRow {
-            static_power: profile.static_power(&self.parts).watts(),
-            dynamic_energy: profile.dynamic_joules(counted.switched_bits, counted.cabled_bits),
+            static_power: own.static_power(&self.parts).watts(),
+            dynamic_energy: own.dynamic_joules(counted.switched_bits, counted.cabled_bits),
             ..counted.clone()
         };
         row.add_means();
@@ -42,7 +42,7 @@ impl Basis {
 
 /// Whether a power profile has all of these constants; else the first that it has not.
 pub(crate) fn check(constants: &BTreeMap<String, u64>) -> Result<(), String> {
-    let mut any = PowerProfile::default();
+    let mut any = PowerConstants::default();
     match constants.keys().find(|name| any.constant(name).is_none()) {
         Some(name) => Err(format!("a power profile has no constant `{name}`")),
         None => Ok(()),
@@ -84,13 +84,13 @@ mod tests {
             ..PowerRow::default()
         });
         trial.power = Some(Basis {
-            profile: PowerProfile {
+            constants: PowerConstants {
                 switch_base_mw: 64_000,
                 switch_port_mw: 2_000,
                 cable_end_mw: 3_500,
                 optical_element_mw: 20,
                 switch_bit_fj: 3_800,
-                ..PowerProfile::default()
+                ..PowerConstants::default()
             },
             parts: PoweredParts {
                 switches: 1,

@@ -12,7 +12,7 @@ mod reading;
 
 use std::collections::BTreeSet;
 
-use tenter_config::{Named, Written};
+use tenter_config::{Component as _, Named, Written};
 use tenter_scenario::{Diagnostics, Format, read_document};
 
 pub use answer::{Measured, Winner};
@@ -128,6 +128,11 @@ impl Sweep {
             ));
         }
         Ok(sweep)
+    }
+
+    /// The description with all of its keys, on one line; read again, it is the same sweep.
+    pub fn to_yaml(&self) -> String {
+        Written::mapping(self.keys.written()).to_string()
     }
 
     /// How many trials it has.

@@ -8,7 +8,11 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use tenter_record::{Column, Kind, Names, Row};
+use tenter_record::{
+    CircuitRow, CollectiveRow, Column, FlowRow, InterferenceRow, JobRow, Kind, Names, PortRow,
+    PowerRow, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, SteeringRow,
+    SwitchRow, TierRow,
+};
 
 use crate::identity::names;
 use crate::{Table, Trial};
@@ -38,7 +42,8 @@ fn field<R: Row>(column: &Column<R>) -> Field {
     Field::new(column.name, kind, column.optional).with_metadata(metadata)
 }
 
-/// Rows as one batch with the schema [`arrow_schema`]; `names` fill the columns that are looked up.
+/// Rows as one batch with the schema of [`arrow_schema()`]; `names` fill the columns that are
+/// looked up.
 ///
 /// # Errors
 /// When a column lacks a value that every row must have: a defect.
@@ -101,4 +106,45 @@ impl Trial {
         let schema = Schema::clone(&batch.schema()).with_metadata(HashMap::from(metadata));
         batch.with_schema(Arc::new(schema))
     }
+
+    /// A table of the trial by its name, as the data dictionary has it; `None` where there is no
+    /// such table. Needs the feature `arrow`.
+    ///
+    /// # Errors
+    /// When a column lacks a value that every row must have: a defect.
+    pub fn table(&self, name: &str) -> Option<Result<RecordBatch, ArrowError>> {
+        let (_, batch) = TABLES.iter().find(|(of, _)| *of == name)?;
+        Some(batch(self))
+    }
+
+    /// The names of all tables.
+    pub fn table_names() -> impl Iterator<Item = &'static str> {
+        TABLES.iter().map(|(name, _)| *name)
+    }
+}
+
+/// Makes the batch of a table.
+type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
+
+/// Every table by its name.
+const TABLES: [(&str, Batch); 15] = [
+    table::<JobRow>(),
+    table::<CollectiveRow>(),
+    table::<FlowRow>(),
+    table::<PortRow>(),
+    table::<QueueRow>(),
+    table::<SwitchRow>(),
+    table::<TierRow>(),
+    table::<SampleRow>(),
+    table::<SignalRow>(),
+    table::<ReactionRow>(),
+    table::<CircuitRow>(),
+    table::<SteeringRow>(),
+    table::<QueueChangeRow>(),
+    table::<InterferenceRow>(),
+    table::<PowerRow>(),
+];
+
+const fn table<R: Table>() -> (&'static str, Batch) {
+    (R::TABLE, |trial| trial.record_batch::<R>())
 }

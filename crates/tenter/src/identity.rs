@@ -1,6 +1,6 @@
 //! What a trial folder says of the program that wrote it.
 
-use std::time::UNIX_EPOCH;
+use std::sync::LazyLock;
 
 use tenter_plan::Plan;
 use tenter_record::Names;
@@ -14,7 +14,7 @@ pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
         seed: plan.seed,
         commit: option_env!("TENTER_COMMIT").map(str::to_owned),
         command: command(),
-        program: program(),
+        program: Some(sources().to_owned()),
         interference: match asked {
             Interference::None => "none",
             Interference::Alone => "alone",
@@ -32,12 +32,22 @@ fn command() -> Vec<String> {
         .collect()
 }
 
-/// The size of this program's own file and when it was written: two builds of one version may
-/// answer differently.
-fn program() -> Option<String> {
-    let file = std::env::current_exe().ok()?.metadata().ok()?;
-    let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(format!("{} bytes, {} ns", file.len(), written.as_nanos()))
+/// The version of Tenter, with the commit that it was built from where that is known: `0.1.0
+/// (1a2b3c4d5e6f)`. A plus behind the commit tells of changes that were not committed.
+pub fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let version = env!("CARGO_PKG_VERSION");
+        match option_env!("TENTER_COMMIT") {
+            Some(commit) => format!("{version} ({commit})"),
+            None => version.to_owned(),
+        }
+    });
+    &VERSION
+}
+
+/// The digest of the sources that this library was built from.
+pub(crate) fn sources() -> &'static str {
+    env!("TENTER_SOURCES")
 }
 
 /// The names that tables have beside numbers.

@@ -62,13 +62,17 @@ pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::{Experiment, Point, Results};
 pub use handle::{Canceller, RunHandle};
+pub use identity::version;
 pub use observer::{Observer, Running};
 pub use plan::Plan;
 pub use run::Run;
 pub use scenario::{Scenario, read_text};
 pub use simulation::Watch;
 pub use study::{StudyEstimate, StudyRun};
-pub use sweep::{RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun};
+pub use sweep::{
+    NextTrial, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepSession,
+    TrialAnswer, TrialOrder,
+};
 pub use table::Table;
 pub use trial::{Trial, Watched};
 
@@ -79,7 +83,7 @@ pub use tenter_record::{
     Kind, Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row,
     SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
 };
-pub use tenter_scenario::{Diagnostics, Format, Position, Problem};
+pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
     Extent, Measured, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use tenter_explain::{
     ExplainError, Explanation, IdleSetting, idle_settings, memory_bytes, packet_hops,
 };
+use tenter_record::Names;
 use tenter_scenario::{Diagnostics, Loaded};
 
 use crate::Error;
+use crate::identity::names;
 
 /// A scenario that holds, with every default filled in; a clone shares it.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,11 @@ impl Plan {
     /// Name of the scenario; may be empty.
     pub fn name(&self) -> &str {
         &self.loaded.plan.name
+    }
+
+    /// The names that rows refer to by index: of jobs and of nodes.
+    pub fn names(&self) -> Names {
+        names(self.resolved())
     }
 
     /// Seed of every random stream.

@@ -185,7 +185,6 @@ impl Run {
         }
         let loaded = self.plan.loaded();
         let identity = identity(&loaded.plan, self.asked_interference());
-        identity.program.as_ref()?;
         let summary = finished_trial(path, &loaded.effective, &loaded.beside, &identity)?;
         let trial = Trial {
             plan: self.plan.clone(),

@@ -144,6 +144,16 @@ impl Trial {
         }
     }
 
+    /// The same without its flows and samples, which take most of the memory.
+    #[must_use]
+    pub fn without_rows(self) -> Trial {
+        Trial {
+            flows: Vec::new(),
+            samples: Vec::new(),
+            ..self
+        }
+    }
+
     /// What was watched.
     pub fn watched(&self) -> &Watched {
         &self.watched

@@ -17,6 +17,7 @@ mod pauses;
 mod report;
 mod run;
 mod seeds;
+mod shell;
 mod signals;
 mod validate;
 mod watch;

@@ -32,7 +32,9 @@ pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
 pub use view::{InOrderNics, Order};
 pub use weighted_ecmp::WeightedEcmp;
 
-use tenter_config::{Component, KeyTable, Reader, joined};
+use tenter_config::Presence::Default;
+use tenter_config::{Component, Form, Key, KeyTable, Reader, Shape, Variants, Written};
+use tenter_config::{joined, key};
 use tenter_units::Time;
 
 use crate::packet::Packet;
@@ -58,13 +60,28 @@ macro_rules! members {
             /// The word of each member, as `kind` has it.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// The keys of each member beside `kind`, in the order of [`Self::NAMES`].
-            pub const TABLES: &'static [KeyTable] = &[$(KeyTable {
-                title: concat!("`fabric.load_balancing` with `kind: ", $word, "`"),
-                keys: &joined::<{
-                    <$spec as Component>::KEYS.len() + order_keys::<$spec>().len()
-                }>(&[<$spec as Component>::KEYS, order_keys::<$spec>()]),
-            },)+];
+            /// The key that chooses, and the keys of each member.
+            pub const VARIANTS: Variants = Variants {
+                own: &KeyTable {
+                    title: "`fabric.load_balancing`",
+                    keys: &[KIND],
+                },
+                members: &[$(($word, &KeyTable {
+                    title: concat!("`fabric.load_balancing` with `kind: ", $word, "`"),
+                    keys: &joined::<{
+                        <$spec as Component>::KEYS.len() + order_keys::<$spec>().len()
+                    }>(&[<$spec as Component>::KEYS, order_keys::<$spec>()]),
+                }),)+],
+                are_told_apart: false,
+            };
+
+            /// Its word, and its keys as they are written.
+            pub fn written(&self) -> Vec<(&'static str, Written)> {
+                let (word, keys) = match self {
+                    $($list::$name(spec) => ($word, Component::written(spec)),)+
+                };
+                [vec![("kind", Written::word(word))], keys].concat()
+            }
 
             /// Reads the keys of a member, by its place in [`Self::NAMES`].
             pub fn read(place: usize, reader: &mut dyn Reader) -> Option<$list> {
@@ -201,6 +218,17 @@ pub enum LoadBalancing {
     "destination" => Destination(ByDestination),
 }
 }
+
+/// The key that chooses.
+const KIND: Key = Key {
+    form: Form::Typed(|| Shape::Choice(LoadBalancing::NAMES)),
+    ..key(
+        "kind",
+        "",
+        Default("ecmp"),
+        "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
+    )
+};
 
 impl LoadBalancing {
     /// The hash a packet with this 5-tuple carries to every switch.

@@ -15,6 +15,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Rate { .. } => json!({"$ref": "#/$defs/rate"}),
         Shape::Bytes { .. } => json!({"$ref": "#/$defs/size"}),
         Shape::Share => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
+        Shape::Either(one, other) => {
+            json!({"anyOf": [of_shape(*one, inner), of_shape(*other, inner)]})
+        }
         Shape::OrWord(shape, word) => {
             json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
         }
@@ -45,6 +48,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
 fn of_variants(variants: &Variants) -> Value {
     let choice = &variants.own.keys[0];
     one_of(variants.members.iter().map(|(word, table)| {
+        if variants.are_told_apart {
+            return Object::of(&[*table]).schema();
+        }
         let keys = Object::of(&[variants.own, table]);
         match choice.presence {
             Presence::Default(default) if default == *word => {

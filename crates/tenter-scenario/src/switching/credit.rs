@@ -7,29 +7,7 @@ use tenter_net::{
 };
 
 use super::{Around, PATH};
-use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::Problems;
-use tenter_notation::tree::{Entry, Node};
-
-/// What `fabric.switch` has that does not say: frames never find an output queue full.
-pub(crate) fn switch_defaults(switch: &mut Section<'_>) {
-    if !switch.has("buffer") {
-        switch.fill(&[entry("queue_capacity", "none")]);
-    }
-}
-
-/// What `fabric.load_balancing` is that does not say.
-pub(crate) fn balancing_defaults(balancing: &mut Section<'_>) {
-    balancing.fill(&[entry("kind", "destination")]);
-}
-
-fn entry(key: &str, word: &str) -> Entry {
-    Entry {
-        key: key.to_owned(),
-        key_at: None,
-        node: Node::plain(word),
-    }
-}
 
 /// What waits for host memory waits in the input buffer of its lane, which is never too small.
 pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {

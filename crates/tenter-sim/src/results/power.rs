@@ -21,7 +21,7 @@ pub(crate) fn of_run<D: Driver>(
 ) -> PowerRow {
     let context = driver.context();
     let topology = context.topology();
-    let power = profile.static_power(&PoweredParts::of(topology));
+    let power = profile.constants.static_power(&PoweredParts::of(topology));
     let sent = |row: &PortRow| {
         8 * (row.tx_data_wire_bytes + row.tx_control_wire_bytes + row.tx_pause_wire_bytes)
     };
@@ -43,7 +43,7 @@ pub(crate) fn of_run<D: Driver>(
         duration: counters::active_span(context, ended),
         switched_bits: switched,
         cabled_bits: cabled,
-        dynamic_energy: profile.dynamic_joules(switched, cabled),
+        dynamic_energy: profile.constants.dynamic_joules(switched, cabled),
         rx_payload_bytes: rows.map(|row| row.rx_payload_bytes).sum(),
         ..PowerRow::default()
     };

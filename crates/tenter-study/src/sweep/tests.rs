@@ -170,3 +170,10 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_description_is_written_and_read_again() {
+    let first = sweep(SWEEP);
+    let again = sweep(&first.to_yaml());
+    assert_eq!(first, again);
+}

@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "tenter-units",
     "tenter-config",
     "tenter-notation",
@@ -24,6 +24,7 @@ const ORDER: [&str; 20] = [
     "tenter-report",
     "tenter",
     "tenter-cli",
+    "tenter-python",
     "tenter-testkit",
 ];
 
@@ -191,10 +192,11 @@ fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
     lines.filter_map(|line| line.trim().strip_prefix('"')?.split('"').next())
 }
 
-/// The packages of Python for the site and the tools.
+/// The packages of Python for the site, the tools and the tests of the Python package.
 fn python_packages(repository: &Repository) -> impl Iterator<Item = &str> {
-    let file = repository.file("tools/requirements.txt");
-    let lines = file.map_or("", |file| file.text.as_str()).lines();
+    let lists = ["tools/requirements.txt", "python/tests/requirements.txt"];
+    let files = lists.into_iter().filter_map(|path| repository.file(path));
+    let lines = files.flat_map(|file| file.text.lines());
     lines.filter_map(|line| Some(line.split_once("==")?.0))
 }
 

@@ -42,6 +42,7 @@ CREATE TABLE trials (
 ";
 
 /// A ledger that is open, and the lock by which other processes see that this one is alive.
+#[derive(Debug)]
 pub(crate) struct Ledger {
     connection: Connection,
     folder: PathBuf,

@@ -4,6 +4,7 @@
 mod ledger;
 mod pool;
 mod results;
+mod session;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,11 @@ use sha2::{Digest as _, Sha256};
 use tenter_scenario::Format;
 use tenter_study::{Measured, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner};
 
-use crate::identity::identity;
+use crate::identity::sources;
 use crate::{Control, Error, Plan, Scenario, Trial, read_text};
 
 pub use results::RESULTS_FILE;
+pub use session::{NextTrial, SweepSession, TrialAnswer, TrialOrder};
 
 /// A sweep and how it is run.
 #[derive(Clone, Debug)]
@@ -90,15 +92,22 @@ impl SweepRun {
     pub fn read(file: impl AsRef<Path>) -> Result<SweepRun, Error> {
         let file = file.as_ref();
         let name = file.display().to_string();
-        let text = read_text(file)?;
-        let mut sweep = Sweep::read(&text, &name, Format::of_name(&name))?;
+        let mut sweep = Sweep::read(&read_text(file)?, &name, Format::of_name(&name))?;
         if sweep.keys.name.is_empty() {
             let stem = file.file_stem().unwrap_or_default();
             sweep.keys.name = stem.to_string_lossy().into_owned();
         }
+        SweepRun::beside(sweep, file.with_file_name(""))
+    }
+
+    /// A sweep whose scenario is the one that its description names; paths count from a folder.
+    ///
+    /// # Errors
+    /// When the scenario cannot be read.
+    pub fn beside(sweep: Sweep, folder: impl AsRef<Path>) -> Result<SweepRun, Error> {
         let base = match sweep.keys.scenario.strip_prefix("preset:") {
             Some(preset) => Scenario::preset(preset)?,
-            None => Scenario::read(file.with_file_name("").join(&sweep.keys.scenario))?,
+            None => Scenario::read(folder.as_ref().join(&sweep.keys.scenario))?,
         };
         Ok(SweepRun::new(sweep, base))
     }
@@ -183,9 +192,15 @@ impl SweepRun {
     /// # Errors
     /// As [`SweepRun::run`].
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
-        let results = pool::run(self, observer)?;
-        results::write(&results)?;
-        Ok(results.told())
+        pool::run(self, observer)
+    }
+
+    /// Begins the sweep and leaves the running of its trials to the caller.
+    ///
+    /// # Errors
+    /// When a point does not hold, or the ledger cannot be opened.
+    pub fn begin(&self) -> Result<SweepSession, Error> {
+        SweepSession::open(self)
     }
 
     /// The trials that are meant.
@@ -227,15 +242,13 @@ impl SweepRun {
 /// What a trial is known by: its whole configuration and the program that runs it.
 fn key(plan: &Plan) -> String {
     let loaded = plan.loaded();
-    let run = identity(&loaded.plan, crate::Interference::None);
-    let program = run.commit.or(run.program).unwrap_or_default();
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
         digest.update((text.len() as u64).to_le_bytes());
         digest.update(text);
     };
     add(env!("CARGO_PKG_VERSION"));
-    add(&program);
+    add(sources());
     add(&loaded.effective);
     for (name, text) in &loaded.beside {
         add(name);

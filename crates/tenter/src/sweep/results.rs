@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
-use tenter_report::{FreeColumn, FreeTable, SWEEP_FILE, write_whole};
+use tenter_report::{FreeColumn, FreeTable, SWEEP_FILE, write_shared};
 use tenter_study::{Answers, Measured, Sweep, SweepTrial};
 
 use super::{SweepProgress, SweepResults};
@@ -61,7 +61,7 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     };
     let mut document = json!(answers);
     document["winners"] = json!(finished.sweep.winners(&measured));
-    write_whole(
+    write_shared(
         &finished.folder.join(SWEEP_FILE),
         &format!("{document:#}\n"),
     )?;

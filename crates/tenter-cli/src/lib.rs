@@ -1,0 +1,117 @@
+//! `tenter`: run a fabric, check and explain a scenario, reproduce a published study.
+//!
+//! ```text
+//!   arguments ─▶ a command's module ─▶ library crates
+//!                     │ text for people on stdout, progress and errors on stderr
+//!                     └ exit code: 0 done, 1 an answer of "no", 2 bad input,
+//!                       3 a failure on this side, 130 interrupted
+//! ```
+//!
+//! This crate parses arguments, reads and writes files, measures wall time and talks to the
+//! terminal. It contains no model.
+
+mod arguments;
+mod bench;
+mod compare;
+mod exit;
+mod explain;
+mod fabric;
+mod failure;
+mod import;
+mod new;
+mod paint;
+mod presets;
+mod progress;
+mod report;
+mod run;
+mod seeds;
+mod shell;
+mod source;
+mod study;
+mod study_table;
+mod sweep;
+mod text;
+mod validate;
+mod watch;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use exit::ExitCode;
+use failure::Failure;
+
+/// Runs the command and gives its exit code; `arguments` begin with the name of the program.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            // Help and version are no errors.
+            let _ = answer.print();
+            return answer.exit_code() as u8;
+        }
+    };
+    std::panic::set_hook(Box::new(|panic| {
+        if tenter_report::is_decoding() {
+            return;
+        }
+        failure::say(&format!(
+            "error: internal error: {panic}\nThis is a defect of Tenter; please report it with the scenario and the command.\n"
+        ));
+    }));
+    let answer = std::panic::catch_unwind(|| answer(arguments));
+    answer.map_or(failure::DEFECT, ExitCode::code)
+}
+
+fn answer(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.wants_json();
+    let answer = match arguments.command {
+        None => {
+            failure::print(WELCOME);
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Explain(explain)) => explain::explain(&explain),
+        Some(Command::Bench(bench)) => bench::bench(&bench),
+        Some(Command::Presets(presets)) => presets::presets(presets),
+        Some(Command::New(new)) => new::new(&new),
+        Some(Command::Validate(validate)) => validate::validate(&validate),
+        Some(Command::Import(arguments)) => import::import(&arguments),
+        Some(Command::Schema) => {
+            failure::print(&tenter_scenario::schema());
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Study(study)) => study::study(&study),
+        Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
+        Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Report(report)) => report::report(&report),
+        Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
+        Some(Command::Man { folder }) => shell::manual(&folder),
+        Some(Command::Licenses) => {
+            failure::print(LICENSES);
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    let code = answer.unwrap_or_else(|failure: Failure| failure.report(as_json));
+    failure::lost_output().map_or(code, |lost| lost.report(false))
+}
+
+const LICENSES: &str = include_str!("../THIRD-PARTY.txt");
+
+const WELCOME: &str = "\
+Tenter runs AI and HPC network fabrics packet by packet.
+
+Start with these:
+  tenter new                               write a first scenario, scenario.yaml
+  tenter run scenario.yaml                 run it: its tables, and a trial folder
+  tenter validate scenario.yaml            show all of its errors at once
+  tenter explain scenario.yaml             show what it means and what it costs
+  tenter report trials/first               draw a trial as one HTML file
+  tenter compare trials/a trials/b         put trials side by side
+  tenter sweep sweep.yaml                  compare variants over values and seeds
+  tenter bench all_reduce -b 8 -e 1G -f 2  print the table of nccl-tests
+  tenter study list                        list published results to reproduce
+
+`tenter help` lists every command, `tenter help COMMAND` its options.
+";

@@ -1,0 +1,122 @@
+//! Scenarios and plans.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use tenter::{Diagnostics, Format};
+
+use crate::error::{raised, wrong};
+
+/// A scenario as it is written; nothing is checked before `resolve`.
+#[pyclass(frozen, module = "tenter._core")]
+pub(crate) struct Scenario(pub(crate) tenter::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file: TOML or JSON by its name, YAML otherwise.
+    #[staticmethod]
+    fn read(py: Python<'_>, file: PathBuf) -> PyResult<Scenario> {
+        let scenario = tenter::Scenario::read(file);
+        Ok(Scenario(scenario.map_err(|error| raised(py, &error))?))
+    }
+
+    /// A text; `format` is `yaml`, `json` or `toml`, and `name` is what problems call it.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: String, format: &str, name: &str) -> PyResult<Scenario> {
+        let scenario = tenter::Scenario::parse(name, text, format_of(py, format)?);
+        Ok(Scenario(scenario.beside("")))
+    }
+
+    /// The fabric and the hosts of a preset.
+    #[staticmethod]
+    fn preset(py: Python<'_>, name: &str) -> PyResult<Scenario> {
+        let scenario = tenter::Scenario::preset(name);
+        Ok(Scenario(scenario.map_err(|error| raised(py, &error))?))
+    }
+
+    /// The same with a setting, `PATH=VALUE`.
+    fn with_setting(&self, setting: String) -> Scenario {
+        Scenario(self.0.clone().with_setting(setting))
+    }
+
+    /// The same with keys in YAML in place of its own.
+    fn with_keys(&self, name: &str, yaml: String) -> Scenario {
+        Scenario(self.0.clone().with_keys(name, yaml))
+    }
+
+    /// The same with another seed.
+    fn with_seed(&self, seed: u64) -> Scenario {
+        Scenario(self.0.clone().seed(seed))
+    }
+
+    /// Fills in every default and checks everything.
+    fn resolve(&self, py: Python<'_>) -> PyResult<Plan> {
+        let plan = py.detach(|| self.0.resolve());
+        Ok(Plan(plan.map_err(|error| raised(py, &error))?))
+    }
+}
+
+/// The format that a word names.
+pub(crate) fn format_of(py: Python<'_>, word: &str) -> PyResult<Format> {
+    match word {
+        "yaml" => Ok(Format::Yaml),
+        "json" => Ok(Format::Json),
+        "toml" => Ok(Format::Toml),
+        other => Err(wrong(
+            py,
+            &format!("there is no format `{other}`: choose yaml, json or toml"),
+        )),
+    }
+}
+
+/// A scenario in which every number stands.
+#[pyclass(frozen, module = "tenter._core")]
+pub(crate) struct Plan(pub(crate) tenter::Plan);
+
+#[pymethods]
+impl Plan {
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// The scenario as YAML, every default filled in.
+    #[getter]
+    fn yaml(&self) -> &str {
+        self.0.to_yaml()
+    }
+
+    /// What is odd about the scenario, a text each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        let warnings: &Diagnostics = self.0.warnings();
+        let each = warnings.problems().iter();
+        each.map(|problem| problem.message.clone()).collect()
+    }
+
+    /// What it means and what it costs, as JSON.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        let explanation = py.detach(|| self.0.explain());
+        let explanation = explanation.map_err(|error| raised(py, &error))?;
+        serde_json::to_string(&explanation).map_err(|error| wrong(py, &error.to_string()))
+    }
+
+    /// Bytes of memory that a run is expected to take.
+    #[getter]
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        let bytes = py.detach(|| self.0.memory_bytes());
+        bytes.map_err(|error| raised(py, &error))
+    }
+
+    /// Packet-hops that a run is expected to have.
+    #[getter]
+    fn packet_hops(&self, py: Python<'_>) -> PyResult<f64> {
+        let hops = py.detach(|| self.0.packet_hops());
+        hops.map_err(|error| raised(py, &error))
+    }
+}

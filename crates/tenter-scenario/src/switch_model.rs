@@ -1,0 +1,221 @@
+//! One model of switches on its way from what was read to what is simulated: its classes are known
+//! once it is known which classes packets have, its pools once the fabric is.
+
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::{BufferSharing, SwitchSpec, UNLIMITED_POOL};
+use tenter_plan::Device;
+use tenter_topology::Topology;
+use tenter_units::Time;
+
+use crate::classes::{Class, ClassDraft};
+use crate::device_defaults::fill_class;
+use crate::profiles::{self, Profile};
+use crate::switch::{Buffer, Capacity, FlowControl, Switch, SwitchKeys};
+use tenter_config::{Component, Value as _};
+use tenter_notation::decode::Field;
+use tenter_notation::diagnostics::{Location, Problems};
+use tenter_notation::tree::{Node, Value};
+
+/// The switches of a tier, or all that have no model of their own.
+pub(crate) struct SwitchDraft {
+    /// Whose switches are meant; `None` for all others.
+    pub(crate) tier: Option<u8>,
+    /// The path of its section.
+    pub(crate) path: String,
+    keys: SwitchKeys,
+    flow_control: FlowControl,
+}
+
+/// All models, the usual one first.
+pub(crate) fn models(switch: &Switch, flow_control: FlowControl) -> Vec<SwitchDraft> {
+    let model = |tier, path, keys| SwitchDraft {
+        tier,
+        path,
+        keys,
+        flow_control,
+    };
+    let usual = model(None, "fabric.switch".to_owned(), switch.usual.clone());
+    let tiers = switch.tiers.iter().enumerate();
+    let tiers = tiers.map(|(index, of)| {
+        let path = format!("fabric.switch.tiers[{index}]");
+        model(Some(of.number), path, of.beside(&switch.usual))
+    });
+    std::iter::once(usual).chain(tiers).collect()
+}
+
+impl SwitchDraft {
+    /// The buffer that all ports share, if they do.
+    pub(crate) fn buffer(&self) -> Option<&Buffer> {
+        self.keys.buffer.as_ref()
+    }
+
+    /// What a queue holds where there is no shared buffer, in bytes.
+    pub(crate) fn queue_capacity(&self) -> u64 {
+        self.keys.queue_capacity.map_or(0, Capacity::bytes)
+    }
+
+    /// Whether `flow_control` says what its classes are.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.keys.classes.is_none() && self.flow_control != FlowControl::None
+    }
+
+    /// The device of its profile.
+    pub(crate) fn device(&self) -> Option<Device> {
+        self.keys.profile.profile().device
+    }
+
+    /// Where it is described, for what is wrong with the whole of it.
+    pub(crate) fn at(&self, problems: &Problems) -> Option<Location> {
+        let device = problems.written(&format!("{}.profile", self.path));
+        let asked = || {
+            let asked = problems.written("fabric.flow_control");
+            asked.filter(|_| self.is_controlled())
+        };
+        let own = || problems.place(&self.path);
+        device.or_else(asked).or_else(own)
+    }
+
+    /// Where its buffer is described.
+    pub(crate) fn buffer_at(&self, problems: &Problems) -> Option<Location> {
+        let own = problems.written(&format!("{}.buffer", self.path));
+        own.or_else(|| self.at(problems))
+    }
+
+    /// The classes, ascending, once it is known which classes packets have.
+    ///
+    /// Writes classes that were not listed into its section of the effective configuration.
+    pub(crate) fn classes(
+        &self,
+        (data, control): (&[u8], &[u8]),
+        problems: &Problems,
+        effective: &mut Node,
+    ) -> Option<Vec<ClassDraft>> {
+        let listed = match &self.keys.classes {
+            Some(listed) => listed.clone(),
+            None => self.unlisted((data, control), problems, effective)?,
+        };
+        let list = format!("{}.classes", self.path);
+        let drafts = listed.into_iter().enumerate();
+        let drafts = drafts.map(|of| ClassDraft::new(of, &list, self.queue_capacity()));
+        let mut drafts: Vec<ClassDraft> = drafts.collect();
+        drafts.sort_unstable_by_key(|draft| draft.keys.number);
+        Some(drafts)
+    }
+
+    fn unlisted(
+        &self,
+        (data, control): (&[u8], &[u8]),
+        problems: &Problems,
+        effective: &mut Node,
+    ) -> Option<Vec<Class>> {
+        let profile = self.keys.profile.profile();
+        let mut nodes = match self.flow_control {
+            FlowControl::None => vec![class(0)],
+            asked => controlled(asked, &profile, (data, control)),
+        };
+        let pools = self.buffer().map(Buffer::names);
+        let pool = pools.as_ref().map(|names| names[0].as_str());
+        for node in &mut nodes {
+            fill_class(node, &profile, pool);
+        }
+        let list = Node::unplaced(Value::List(nodes));
+        let keys = Node::mapping([("classes", list)]);
+        let field = Field::derived(&self.path, self.at(problems), keys, problems);
+        let mut section = field.section(&SwitchKeys::TABLE);
+        let read = Vec::<Class>::read(&mut section, "classes", ());
+        if self.is_controlled() || self.buffer().is_some() {
+            let written = section.finish();
+            let list = written.entry("classes").map(|entry| entry.node.clone());
+            effective.put(&["classes"], list.unwrap_or_else(Node::empty));
+        }
+        read
+    }
+
+    /// The model, with the largest frame known, and its pools before it is known how much is left.
+    pub(crate) fn spec(
+        &self,
+        classes: &[ClassDraft],
+        frame: u64,
+        load_balancing: LoadBalancing,
+    ) -> SwitchSpec {
+        let ingress_latency = Time::from_ps(self.keys.pipeline_latency.ps() / 2);
+        let names = self.buffer().map_or_else(Vec::new, Buffer::names);
+        let classes = classes.iter();
+        SwitchSpec {
+            forwarding: self.keys.forwarding,
+            ingress_latency,
+            egress_latency: self.keys.pipeline_latency - ingress_latency,
+            pool_bytes: self.pools_before(),
+            sharing: self
+                .buffer()
+                .map_or_else(BufferSharing::default, Buffer::sharing),
+            classes: classes.map(|draft| draft.spec(frame, &names)).collect(),
+            load_balancing,
+        }
+    }
+
+    /// The pools there are before it is known how much is left; one without end where nothing is
+    /// shared.
+    pub(crate) fn pools_before(&self) -> Vec<u64> {
+        match self.buffer() {
+            None => vec![UNLIMITED_POOL],
+            Some(buffer) => buffer.pools().unwrap_or_else(|| vec![buffer.size.count()]),
+        }
+    }
+}
+
+/// What `flow_control` stands for: the classes of the data, and that of control packets where it is
+/// another.
+fn controlled(asked: FlowControl, profile: &Profile, (data, control): (&[u8], &[u8])) -> Vec<Node> {
+    let generic = || profiles::profile(profiles::GENERIC).ecn;
+    let marking = profile.ecn.clone().or_else(generic);
+    let of_data = data.iter().map(|&number| {
+        let mut node = class(number);
+        if asked.pfc() {
+            node.put(&["lossless"], Node::plain("true"));
+        }
+        if let Some(marking) = marking.clone().filter(|_| asked.ecn()) {
+            node.put(&["ecn"], marking);
+        }
+        node
+    });
+    let others = control.iter().filter(|number| !data.contains(number));
+    of_data.chain(others.map(|&number| class(number))).collect()
+}
+
+fn class(number: u8) -> Node {
+    Node::mapping([("class", Node::plain(number.to_string()))])
+}
+
+/// A tier that no switch is of is a slip.
+pub(crate) fn check_tiers(
+    models: Option<&[SwitchDraft]>,
+    topology: &Topology,
+    problems: &Problems,
+) {
+    let has = |tier: u8| {
+        let mut switches = topology.switch_nodes();
+        switches.any(|node| topology.tier(node) == Some(tier))
+    };
+    for model in models.unwrap_or_default() {
+        let Some(tier) = model.tier.filter(|tier| !has(*tier)) else {
+            continue;
+        };
+        let message = format!("no switch of this fabric is of tier {tier}");
+        let top = topology.top_tier();
+        let help = top.map(|top| format!("the highest tier is {top}, and leaves are of tier 0"));
+        problems.push(problems.place(&model.path), message, help);
+    }
+}
+
+/// The section of a model in the effective configuration; `path` is its own.
+pub(crate) fn section_of<'n>(effective: &'n mut Node, path: &str) -> Option<&'n mut Node> {
+    let switch = effective.entry_mut("fabric")?.entry_mut("switch")?;
+    match path.split_once('[') {
+        None => Some(switch),
+        Some((_, index)) => {
+            let index = index.strip_suffix(']')?.parse().ok()?;
+            switch.item_mut("tiers", index)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+"""Sweeps on a Dask cluster: a client of LocalCluster, SSH, Slurm or Kubernetes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from distributed import KilledWorker, as_completed
+
+from tenter import _core
+from tenter._sweep import RETRIES, next_batch, run_orders
+
+
+def drive(
+    session: _core.SweepSession,
+    client: Any,
+    progress: Callable[[dict[str, Any]], object] | None,
+) -> None:
+    """Runs the trials of a sweep as tasks of a cluster.
+
+    A task is named by its first trial, so that the scheduler knows one that is asked for twice. A
+    worker that dies loses the tasks that it was running; the scheduler gives them to others.
+    """
+    under_way: dict[str, list[str]] = {}
+    completed = as_completed(with_results=True, raise_errors=False)
+    is_over = False
+    while True:
+        limit = 4 * max(1, sum(client.nthreads().values()))
+        while not is_over and len(under_way) < limit:
+            batch, is_over = next_batch(session)
+            if not batch:
+                break
+            name = f"tenter-{batch[0][0]}-{len(batch)}"
+            future = client.submit(run_orders, batch, key=name, pure=True, retries=RETRIES)
+            under_way[future.key] = [key for key, _ in batch]
+            completed.add(future)
+        if not under_way:
+            if is_over:
+                return
+            # Other processes run what is left.
+            time.sleep(0.2)
+            continue
+        future, answers = next(completed)
+        keys = under_way.pop(future.key)
+        if future.status == "finished":
+            for key, answer in answers:
+                session.answer(key, answer)
+        else:
+            _lost(session, keys, answers)
+        future.release()
+        if progress is not None:
+            progress(session.progress())
+
+
+def _lost(session: _core.SweepSession, keys: list[str], answers: Any) -> None:
+    """A task without an answer: its worker died too often, or it raised."""
+    error = answers[1] if isinstance(answers, tuple) and len(answers) > 1 else answers
+    for key in keys:
+        if isinstance(error, KilledWorker):
+            # The trial is innocent on machines that are taken away; a later run has it again.
+            session.stopped(key)
+        else:
+            session.failed(key, f"{type(error).__name__}: {error}")

@@ -1,0 +1,225 @@
+"""Sweeps: here, on executors, on a Dask cluster."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from tenter import _core
+from tenter._command import tool
+from tenter._errors import InputError
+from tenter._scenario import Scenario
+from tenter._values import document, whole
+
+# A task of a cluster should last a second at least: its scheduler takes a millisecond for each.
+BATCH_PACKET_HOPS = 2e7
+BATCH_TRIALS = 256
+# A worker that dies takes its tasks with it; on machines that may be taken away that is usual.
+RETRIES = 10
+
+Order = tuple[str, str, float, int, bytes]
+
+
+class Sweep:
+    """What a sweep has left."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each reading, point and variant, with the spread over the seeds."""
+        rows: list[dict[str, Any]] = self._document["answer"]["cases"]
+        return rows
+
+    @property
+    def winners(self) -> list[dict[str, Any]]:
+        """Which variant is best by each reading at each point, and how sure that is."""
+        winners: list[dict[str, Any]] = self._document["winners"]
+        return winners
+
+    @property
+    def failures(self) -> list[dict[str, str]]:
+        """Trials that failed, and why."""
+        failures: list[dict[str, str]] = self._document["failures"]
+        return failures
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial has run or failed."""
+        return bool(self._document["complete"])
+
+    @property
+    def digest(self) -> str:
+        """Digest of all trials: equal sweeps have equal digests."""
+        return str(self._document["answer"]["digest"])
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the ledger and the tables."""
+        return Path(self._document["folder"])
+
+    @property
+    def results(self) -> Path:
+        """`results.parquet`: a row for each collective of each trial."""
+        return self.folder / "results.parquet"
+
+    def report(self, file: str | os.PathLike[str] = "sweep.html") -> Path:
+        """Draws the sweep as one HTML file."""
+        tool(["report", str(self.folder), "-o", os.fspath(file)])
+        return Path(file)
+
+    def __repr__(self) -> str:
+        done = self._document["done"]
+        return f"<Sweep {self.folder.name}: {done} trials, digest {self.digest}>"
+
+
+class _Future(Protocol):
+    def result(self) -> list[tuple[str, bytes]]: ...
+
+
+class _Submit(Protocol):
+    """What is asked of an executor."""
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any: ...
+
+
+def run_orders(orders: list[tuple[str, bytes]], threads: int = 1) -> list[tuple[str, bytes]]:
+    """Runs trials one after the other, and gives an answer to each: the task of a worker."""
+    return [(key, _core.carry_out(order, threads)) for key, order in orders]
+
+
+def sweep(
+    description: str | os.PathLike[str] | Mapping[str, object],
+    *,
+    scenario: Scenario | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    executor: object | None = None,
+    only: Iterable[str] = (),
+    retry_failed: bool = False,
+    force: bool = False,
+    progress: Callable[[dict[str, Any]], object] | None = None,
+) -> Sweep:
+    """Runs one scenario over variants, values and seeds, and compares what comes of it.
+
+    `description` is a file as `tenter sweep` takes it, or a mapping with the same keys; with
+    `scenario` it needs none of its own. Trials that have run before are taken from the ledger in
+    `folder`. They run on threads of this process; on an `executor` of `concurrent.futures` or a
+    `distributed.Client` of Dask they run there, and only this process writes the ledger. `only`
+    names variants. Ctrl-C ends the sweep; the same call goes on where it was.
+    """
+    run = _read(description, scenario).with_options(
+        folder=None if folder is None else os.fspath(folder),
+        workers=whole("workers", workers, 1, 65535),
+        only=list(only),
+        retry_failed=retry_failed,
+        force=force,
+    )
+    if executor is None:
+        return Sweep(json.loads(run.run(progress)))
+    session = run.begin()
+    try:
+        _drive(session, executor, progress)
+    finally:
+        # What has run is kept, whatever ends the sweep.
+        document = json.loads(session.end())
+    return Sweep(document)
+
+
+def _read(
+    description: str | os.PathLike[str] | Mapping[str, object], scenario: Scenario | None
+) -> _core.SweepRun:
+    if isinstance(description, Mapping):
+        keys = dict(description)
+        base = None if scenario is None else scenario._core
+        if base is not None:
+            keys.setdefault("scenario", "given")
+        elif "scenario" not in keys:
+            raise InputError("the sweep has no scenario: give `scenario=` or the key `scenario`")
+        return _core.SweepRun.parse(document(keys, "sweep"), "json", base)
+    if scenario is not None:
+        raise InputError("the file of a sweep names its scenario: leave `scenario` out")
+    return _core.SweepRun.read(os.fspath(description))
+
+
+def _drive(
+    session: _core.SweepSession,
+    executor: object,
+    progress: Callable[[dict[str, Any]], object] | None,
+) -> None:
+    if _is_dask(executor):
+        from tenter._dask import drive
+
+        drive(session, executor, progress)
+        return
+    if not hasattr(executor, "submit"):
+        raise InputError(
+            f"a {type(executor).__name__} runs no tasks: give an executor of concurrent.futures "
+            "or a client of Dask"
+        )
+    pool = cast(_Submit, executor)
+    under_way: dict[Any, list[str]] = {}
+    limit = 4 * (getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+    is_over = False
+    while under_way or not is_over:
+        while not is_over and len(under_way) < limit:
+            batch, is_over = next_batch(session)
+            if batch:
+                keys = [key for key, _ in batch]
+                under_way[pool.submit(run_orders, batch)] = keys
+            elif not is_over:
+                break
+        if not under_way:
+            # Other processes run what is left.
+            time.sleep(0.2)
+            continue
+        done, _ = concurrent.futures.wait(
+            under_way, timeout=0.2, return_when=concurrent.futures.FIRST_COMPLETED
+        )
+        for future in done:
+            take(session, future, under_way.pop(future))
+        if progress is not None:
+            progress(session.progress())
+
+
+def next_batch(session: _core.SweepSession) -> tuple[list[tuple[str, bytes]], bool]:
+    """Trials for one task, and whether no more are left."""
+    batch: list[tuple[str, bytes]] = []
+    hops = 0.0
+    while len(batch) < BATCH_TRIALS and hops < BATCH_PACKET_HOPS:
+        order = session.next()
+        if order is None:
+            return batch, True
+        if isinstance(order, bool):
+            break
+        key, _name, packet_hops, _memory, text = order
+        batch.append((key, text))
+        hops += packet_hops
+    return batch, False
+
+
+def take(session: _core.SweepSession, future: _Future, keys: list[str]) -> None:
+    """Hands the answers of a task to the sweep; a task that broke leaves its trials to be run."""
+    try:
+        answers = future.result()
+    except concurrent.futures.process.BrokenProcessPool:
+        for key in keys:
+            session.stopped(key)
+        raise
+    except Exception as error:
+        for key in keys:
+            session.failed(key, f"{type(error).__name__}: {error}")
+        return
+    for key, answer in answers:
+        session.answer(key, answer)
+
+
+def _is_dask(executor: object) -> bool:
+    module = type(executor).__module__
+    return module == "distributed.client" or module.startswith("distributed.")

@@ -1,0 +1,97 @@
+"""Tables of trials."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+from tenter import _core
+
+ROWS_SHOWN = 10
+
+
+class Table:
+    """Rows in named columns, which any consumer of Arrow takes without a copy.
+
+    `polars.DataFrame(table)`, `pyarrow.table(table)` and `pandas.DataFrame.from_arrow(table)` do;
+    so does DuckDB with the help of pyarrow. None of them is needed to read it.
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns; they end in the unit."""
+        return self._core.columns
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the columns that have one."""
+        return self._core.units
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What the columns mean."""
+        return self._core.meanings
+
+    def __getitem__(self, column: str) -> list[Any]:
+        return self._core.column(column)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows as mappings."""
+        names = self.columns
+        step = 4096
+        for start in range(0, len(self), step):
+            columns = [self._core.column(name, start, step) for name in names]
+            for values in zip(*columns, strict=True):
+                yield dict(zip(names, values, strict=True))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists."""
+        return {name: self[name] for name in self.columns}
+
+    def _head(self) -> list[dict[str, list[Any]]]:
+        return [
+            {name: self._core.column(name, 0, ROWS_SHOWN)}
+            for name in self.columns
+            if any(value is not None for value in self._core.column(name, 0, ROWS_SHOWN))
+        ]
+
+    def __repr__(self) -> str:
+        rows, columns = len(self), len(self.columns)
+        lines = [f"Table of {rows} rows and {columns} columns"]
+        width = max((len(name) for name in self.columns), default=0)
+        for column in self._head():
+            for name, values in column.items():
+                shown = ", ".join(_text(value) for value in values[:4])
+                more = ", …" if rows > 4 else ""
+                lines.append(f"  {name:<{width}}  {shown}{more}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = self._head()
+        names = [name for column in head for name in column]
+        cells = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = []
+        for row in range(min(len(self), ROWS_SHOWN)):
+            values = [column[name][row] for column in head for name in column]
+            body.append("".join(f"<td>{html.escape(_text(value))}</td>" for value in values))
+        rows = "".join(f"<tr>{row}</tr>" for row in body)
+        return (
+            f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
+            f"<p>{len(self)} rows, {len(self.columns)} columns</p>"
+        )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)

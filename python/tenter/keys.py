@@ -1,0 +1,2597 @@
+"""Sections of scenarios as typed mappings, for editors and type checkers.
+
+Written by `generate_keys.py` from the JSON Schema of scenarios. Quantities are text with a unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+Quantity: TypeAlias = str
+
+
+class EndpointAddressesOverride(TypedDict, total=False):
+    address: str
+    """Its address. Default: from the pool."""
+    dscp: int
+    """DSCP of its data packets. Default: from above."""
+    gateway: str
+    """Its gateway; what it sends outside its own prefix goes there, so it must be within.
+    Default: from the pool.
+    """
+    host: float | str
+    """The NIC, by its name or counted from 0."""
+    prefix: int
+    """Prefix length of its subnet. Default: from the pool."""
+
+
+class EndpointAddresses(TypedDict, total=False):
+    dscp: int
+    """DSCP of the data packets of every NIC; shifted right by 3 it is their class. Origin: port
+    settings in AI Fabric Test Methodology (Keysight). Default: 26.
+    """
+    overrides: list[EndpointAddressesOverride]
+    """Single NICs that differ. Default: []."""
+    pool: str
+    """The addresses to share out: each switch with hosts gets the next subnet, its gateway the
+    first address in it, its hosts the following ones. Origin: RFC 1918. Default: 10.0.0.0/8.
+    """
+    prefix: int | Literal["auto"]
+    """Prefix length of those subnets; `auto` is 16, or longer where the pool has not enough of
+    them (10.leaf.0.host/16 with the default pool). Default: auto.
+    """
+
+
+class EndpointHostScaleUp(TypedDict, total=False):
+    latency: Quantity
+    """From the last byte sent within a host to its use at the receiver. Origin: assumed.
+    Default: 1us.
+    """
+    npus_per_host: int
+    """NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,
+    and so on. Origin: usual servers. Default: 8.
+    """
+    rate: Quantity
+    """What an NPU sends into its host, one transfer after the other. Origin: NVIDIA H100 data
+    sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """
+
+
+class EndpointHost(TypedDict, total=False):
+    npus_per_nic: int
+    """NPUs that share a NIC: as many ranks of a job run behind each port of the fabric and
+    exchange data in their `scale_up` domain, whose `npus_per_host` it divides. Default: 1.
+    """
+    scale_up: EndpointHostScaleUp | Literal["none"]
+    """NPUs of a host that exchange data among themselves, past their NICs; `none`: all data pass
+    the NICs. Default: none.
+    """
+    start_up: Quantity
+    """From the start of a collective to its first sends. Default: 0ns."""
+    step_delay: Quantity
+    """From the arrival that releases a send (or the start of the collective) to the send.
+    Default: 0ns.
+    """
+
+
+class EndpointNicAcknowledge(TypedDict, total=False):
+    every: int
+    """Packets that one acknowledgement covers."""
+
+
+class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
+    additive_increase: Quantity
+    """What the target rises by then. Default: by `preset`."""
+    alpha_initial: int
+    """Alpha when the first notification arrives. Default: by `preset`."""
+    alpha_interval: Quantity
+    """Alpha falls once in this time. Default: by `preset`."""
+    base_round_trip: Quantity
+    """The round-trip time of an idle network: the longest there is. Default: with `window`."""
+    clamp_target: Literal[True, False]
+    """Whether the target always falls to what the rate was; else only where the rate has risen
+    since it fell last. Default: by `preset`.
+    """
+    cnp: Literal["packet", "in-acknowledgement"]
+    """What carries notifications: a packet of their own (CNP), or the next acknowledgement or
+    NAK of the QP. Origin: RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's
+    simulator has `in-acknowledgement`. Default: packet.
+    """
+    cnp_dscp: int
+    """DSCP of notifications, and with it their class, which is the DSCP shifted right by 3.
+    Default: by `preset`: `48`.
+    """
+    cnp_interval: Quantity
+    """A receiver sends at most one notification (CNP) for each QP in this time. Default: by
+    `preset`.
+    """
+    decrease_interval: Quantity | Literal["none"]
+    """The rate falls at most once in this time, and alpha rises once in its own; `none`: both
+    with each notification, at once. Default: by `preset`.
+    """
+    decrease_max_percent: int
+    """The most that the rate falls at once. Default: by `preset`."""
+    first_rate: Quantity | Literal["none"]
+    """The rate at the first notification; `none`: it falls as with any other. Default: by
+    `preset`.
+    """
+    gain: int
+    """Gain g of alpha, the estimate of congestion. Default: by `preset`."""
+    hyper_increase: Quantity
+    """What the target rises by when timer and byte counter are both beyond `recovery_steps`.
+    Default: by `preset`.
+    """
+    increase_bytes: Quantity | Literal["none"]
+    """The rate also rises after this many frame bytes sent. Default: by `preset`."""
+    increase_interval: Quantity
+    """The rate rises once in this time. Default: by `preset`."""
+    kind: Literal["dcqcn"]
+    """Which congestion control; the other keys belong to it."""
+    min_rate: Quantity
+    """The rate never falls below. Default: by `preset`."""
+    preset: Literal["nvidia", "kai", "hpcc", "paper-2015", "tester"]
+    """Where all other keys come from; `tester` sends notifications and does not react to them.
+    Origin: what is in use; the page of the model has the origin of every constant. Default:
+    nvidia.
+    """
+    reaction: Literal[True, False]
+    """Whether senders slow down when they are notified. Default: by `preset`: `false` for
+    `tester`.
+    """
+    recovery_steps: int
+    """How often the rate rises half of the way to its target before the target rises too.
+    Default: by `preset`.
+    """
+    scale_from: Quantity | Literal["none"]
+    """The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for: on
+    other lines they are in proportion. Default: `none`.
+    """
+    window: Literal["none", "fixed", "scaled"]
+    """What a QP may have under way beside its rate: no limit, what its line carries in
+    `base_round_trip`, or what its rate does. Origin: HPCC's simulator has `scaled` (HAS_WIN
+    and VAR_WIN) for all its congestion controls. Default: none.
+    """
+
+
+class EndpointNicCongestionControlTimely(TypedDict, total=False):
+    additive_increase: Quantity
+    """Additive increase. Origin: TIMELY (2015), section 5, at 10 Gb/s. Default: 10Mbps."""
+    base_round_trip: Quantity
+    """What gradients are measured in: the round-trip time of an idle network. Origin: TIMELY
+    (2015), section 5. Default: 20us.
+    """
+    beta: float | str
+    """Multiplicative decrease. Origin: TIMELY (2015), section 5. Default: 0.8."""
+    high: Quantity
+    """Above this round-trip time the rate falls whatever the gradient. Origin: TIMELY (2015),
+    section 5. Default: 500us.
+    """
+    hyper_after: int
+    """After this many times in a row without a rising round-trip time, the rate rises
+    `hyper_factor` times as much. Origin: TIMELY (2015), section 4.4. Default: 5.
+    """
+    hyper_factor: int
+    """How much more. Origin: TIMELY (2015), section 4.4. Default: 5."""
+    kind: Literal["timely"]
+    """Which congestion control; the other keys belong to it."""
+    low: Quantity
+    """Below this round-trip time the rate rises whatever the gradient. Origin: TIMELY (2015),
+    section 5. Default: 50us.
+    """
+    min_rate: Quantity
+    """The rate never falls below. Origin: assumed: the paper has none. Default: 10Mbps."""
+    scale_from: Quantity | Literal["none"]
+    """The line rate that `additive_increase` and `min_rate` are meant for: on other lines they
+    are in proportion. Default: 10Gbps.
+    """
+    weight: float | str
+    """Weight of a new difference of round-trip times in their average. Origin: TIMELY (2015),
+    section 5. Default: 0.875.
+    """
+
+
+class EndpointNicCongestionControlSwift(TypedDict, total=False):
+    additive_increase: int
+    """What a window grows in a round trip, in packets. Origin: Swift (2020), algorithm 1.
+    Default: 1.
+    """
+    base_target: Quantity
+    """The round-trip time that large windows aim at. Origin: Swift (2020), what it shows for its
+    own fabric; it depends on the network. Default: 25us.
+    """
+    beta: float | str
+    """Multiplicative decrease. Origin: Swift (2020), algorithm 1. Default: 0.8."""
+    initial_window: int
+    """The window of a new QP, in packets. Origin: assumed. Default: 100."""
+    kind: Literal["swift"]
+    """Which congestion control; the other keys belong to it."""
+    max_decrease: float | str
+    """The most that a window falls at once. Origin: Swift (2020), algorithm 1. Default: 0.5."""
+    max_window: int
+    """The largest window, in packets. Origin: assumed. Default: 1024."""
+    scaling_range: Quantity
+    """What small windows add to the target at most, so that many flows share a link fairly.
+    Origin: assumed: four times the base target. Default: 100us.
+    """
+
+
+class EndpointNicCongestionControlHpcc(TypedDict, total=False):
+    additive_increase: Quantity
+    """`W_AI`: what a window grows in a round trip, in wire bytes. Origin: HPCC (2019), section
+    5.1, at 100 Gb/s. Default: 80B.
+    """
+    base_round_trip: Quantity
+    """T, the round-trip time of an idle network: the longest there is, or a little more. Origin:
+    HPCC (2019), section 5.1, for its simulated fabric; it depends on the network. Default:
+    13us.
+    """
+    hops: int
+    """Switches for which packets have room; each takes 8 bytes of every data packet and its
+    answer, and 2 more are taken for all. Switches beyond write nothing. Origin: HPCC (2019),
+    section 4.1. Default: 5.
+    """
+    kind: Literal["hpcc"]
+    """Which congestion control; the other keys belong to it."""
+    max_stage: int
+    """After this many additive increases in a row a window follows the utilisation again.
+    Origin: HPCC (2019), section 5.1. Default: 5.
+    """
+    scale_from: Quantity | Literal["none"]
+    """The line rate that `additive_increase` is meant for: on other lines it is in proportion.
+    Origin: HPCC (2019), section 3.3: W_AI is a share of what the line carries in a round
+    trip. Default: 100Gbps.
+    """
+    target: float | str
+    """Eta, the utilisation of the busiest link that windows aim at; at least 0.01. Origin: HPCC
+    (2019), section 5.1. Default: 0.95.
+    """
+
+
+class EndpointNicEntropy(TypedDict, total=False):
+    in_order_nics: Literal["refuse", "allow"]
+    """What to do with NICs that need packets in order. Default: refuse."""
+    packets: int
+    """Packets in a row that keep the port; 32 are a message of 128 KiB. Default: 1."""
+    values: int
+    """How many source ports a QP has; each run of `packets` gets any of them. Default: 64."""
+
+
+class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
+    kind: Literal["selective-repeat"]
+    """The loss recovery that has further keys."""
+    reorder: int
+    """A packet counts as lost once one that was sent this many packets later has arrived; more
+    than 1 where packets overtake each other. Default: 1.
+    """
+    window: int
+    """How many packets a receiver keeps track of beyond the first missing one, and so how many a
+    QP may have unacknowledged. Origin: 16 MiB of full packets: more than a link of 400 Gb/s
+    carries in 300 us. Default: 4096.
+    """
+
+
+class EndpointNicPcie(TypedDict, total=False):
+    generation: int
+    """Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2), 128b/130b
+    (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6). Default: this,
+    or `peak`.
+    """
+    lanes: int
+    """Lanes of the link: 1, 2, 4, 8 or 16. Origin: the slot of a NIC for 400 Gb/s. Default: `16`
+    with `generation`.
+    """
+    max_payload: Quantity
+    """Payload of a transaction layer packet at most: 128, 256, 512, 1024, 2048 or 4096 bytes.
+    Origin: usual in servers; what RDMA NICs are delivered with. Default: 256B.
+    """
+    peak: Quantity
+    """What the link carries each way, headers of its packets included. Default: this, or
+    `generation`.
+    """
+    tlp_overhead: Quantity
+    """What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
+    number and CRC. Origin: PCI Express Base Specification: 20 to 28 bytes. Default: 24B.
+    """
+
+
+class EndpointNicReceiveBuffer(TypedDict, total=False):
+    capacity: Quantity
+    """Frame bytes it holds; what does not fit is dropped. Origin: assumed: no vendor publishes
+    the buffers of its NICs. Default: 2MiB.
+    """
+    drain_rate: Quantity
+    """Frame bytes leave the buffer at this rate, into host memory; with `pcie` payload leaves it
+    by DMA, and NICs whose PCIe keeps up with the wire have no buffer. Default: by `pcie`.
+    """
+    quanta: int
+    """Pause time that an XOFF asks for, in units of 512 bit times. Origin: the largest that IEEE
+    802.1Qbb has. Default: 65535.
+    """
+    xoff: Quantity | Literal["none"]
+    """The NIC pauses the leaf above this many bytes; `none` never pauses it. Default: half the
+    capacity.
+    """
+    xon: Quantity
+    """The NIC lets the leaf resume at this many bytes or fewer. Default: half of `xoff`."""
+
+
+class EndpointNic(TypedDict, total=False):
+    acknowledge: EndpointNicAcknowledge | Literal["per-message", "per-packet"]
+    """When the receiver acknowledges; `every` counts packets, and the last packet of a message
+    is always acknowledged. Default: per-message.
+    """
+    clock_offset_max_ppm: int
+    """Each NIC's clock is off by a random amount of at most this; IEEE 802.3 allows 100.
+    Default: 0.
+    """
+    congestion_control: EndpointNicCongestionControlDcqcn | EndpointNicCongestionControlTimely | EndpointNicCongestionControlSwift | EndpointNicCongestionControlHpcc | Literal["none", "dcqcn", "timely", "swift", "hpcc"]
+    """How senders slow down when the network is congested. Default: none."""
+    connection_set_up: Literal[True, False]
+    """Whether one request and its reply cross the fabric before the first packet of each QP.
+    Default: false.
+    """
+    control_dscp: int | Literal["none"]
+    """DSCP of acknowledgements and of connection set-up, and with it their class, which is the
+    DSCP shifted right by 3; `none` is that of the data. Default: none.
+    """
+    entropy: EndpointNicEntropy | Literal["none"]
+    """Whether data packets of a QP differ in their UDP source port, so that switches that hash
+    it spread them. Default: none.
+    """
+    interleave: Literal["packet", "message"]
+    """When the next QP has its turn, where several have something to send: after each packet, or
+    after each message. Origin: the fairest there is; schedulers of NICs are not published.
+    Default: packet.
+    """
+    loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
+    """What is done about lost packets; `none` sends nothing again and counts what is missing, as
+    a traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
+    back-n.
+    """
+    message_gap: Quantity
+    """Idle wire after the last packet of each message. Default: 0ns."""
+    message_size: Quantity
+    """Payload of one RDMA write message. Origin: AI Fabric Test Methodology (Keysight), every
+    case with RoCEv2. Default: 128KiB.
+    """
+    mtu: Literal[256, 512, 1024, 2048, 4096]
+    """Payload bytes of a full packet (the RoCE path MTU). Origin: the largest the InfiniBand
+    architecture has; usual on jumbo-frame Ethernet. Default: `4096`, or by `port_mtu`.
+    """
+    outstanding_messages: int | Literal["none"]
+    """Messages a QP may have begun that are not acknowledged whole: the depth of its send queue.
+    Default: none.
+    """
+    pcie: EndpointNicPcie | Literal["none"]
+    """PCIe between the NIC and host memory: the limit of DMA, both ways. Default: none."""
+    port_mtu: int
+    """Ethernet MTU of the port instead of `mtu`: the largest path MTU that fits with 60 bytes of
+    headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
+    """
+    receive_buffer: EndpointNicReceiveBuffer | Literal["none"]
+    """A receive side slower than the wire, and the buffer before it; `none` takes whatever
+    arrives. Default: `none`, or `{}` with `pcie`.
+    """
+    receive_latency: Quantity
+    """From the wire to the QP. Default: 0ns."""
+    retransmission_timeout: Quantity
+    """How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+    Origin: timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14.
+    Default: 67.108864ms.
+    """
+    retry_count: int
+    """Timeouts in a row without progress after which the QP gives up. Origin: the largest the
+    InfiniBand Architecture Specification allows, and what collective libraries set. Default:
+    7.
+    """
+    retry_on_nak: Literal[True, False]
+    """Whether NAKs of go-back-N use up retries as well: those since the last acknowledgement
+    proper, together with timeouts, as the InfiniBand Architecture Specification has it.
+    Default: false.
+    """
+    start_skew_max: Quantity
+    """Each rank starts each collective of its job later by a random time up to this. Default:
+    0ns.
+    """
+    transmit_latency: Quantity
+    """From the QP to the wire. Default: 0ns."""
+    window: int | Literal["none"]
+    """Packets a QP may have unacknowledged. Default: none."""
+
+
+class EndpointNicImpairment(TypedDict, total=False):
+    dma_read: float | str
+    """What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+    NIC sends. Default: 100%.
+    """
+    dma_write: float | str
+    """What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC
+    receives. Default: 100%.
+    """
+    host: float | str
+    """It is for the NIC of this host (name or number), or those of a stretch (`16-23`). Default:
+    all NICs.
+    """
+    job: str | float | bool
+    """It is for the NICs that ranks of this job are on. Default: all NICs."""
+
+
+class Endpoint(TypedDict, total=False):
+    addresses: EndpointAddresses
+    """Addresses and DSCP of the NICs: the addresses feed the ECMP hash, the DSCP gives the
+    class, prefix and gateway decide who is reachable. Default: {}.
+    """
+    host: EndpointHost
+    """What the host adds to each send. Default: {}."""
+    nic: EndpointNic
+    """The NIC model; all NICs of a trial share it. Default: {}."""
+    nic_impairments: list[EndpointNicImpairment]
+    """NICs that cannot use their PCIe to the full; of several entries for one NIC the last
+    holds. Default: [].
+    """
+
+
+class Engine(TypedDict, total=False):
+    window: Quantity | Literal["none"]
+    """The longest window; `none` is as long as the delays of the fabric allow, which is fastest.
+    Default: none.
+    """
+
+
+class CircuitsChangeCircuit(TypedDict, total=False):
+    dark: list[int]
+    """Ports that lose their circuit and get no other. Default: []."""
+    pairs: list[list[int]]
+    """Ports that are joined, counted from 0: `[[0, 1], [4, 5]]`; a port that was joined with one
+    of them is dark unless it is in a pair too. Default: [].
+    """
+    switch: int
+    """The optical switch, counted from 0."""
+
+
+class CircuitsChange(TypedDict, total=False):
+    at: Quantity
+    """When it is announced; a change that concerns a switch that still moves waits for it."""
+    circuits: list[CircuitsChangeCircuit]
+    """New circuits, optical switch by optical switch."""
+
+
+class CircuitsSteering(TypedDict, total=False):
+    controller: Literal["estimate", "greedy"]
+    """Whether circuits are set only where the loads of the routes that they lead to are better,
+    or every optical switch gets the heaviest matching, and all of it. Origin: `greedy` is the
+    rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default:
+    estimate.
+    """
+    demand: Literal["jobs", "counters"]
+    """Where the traffic matrix comes from: what jobs will send, when they start and end, or what
+    NICs have counted, at fixed intervals. Origin: traffic estimation or observation
+    (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default: jobs.
+    """
+    interval: Quantity
+    """How often counters are read; of no consequence for `demand: jobs`. Default: 1ms."""
+    threshold: int
+    """Circuits change where that shortens the time of the busiest link by this share, or
+    shortens paths by this share while no link's time grows. Origin: assumed: no change for
+    what noise may be. Default: 5.
+    """
+
+
+class Circuits(TypedDict, total=False):
+    cabling: Literal["rotated", "straight"]
+    """Which leaves of several pods share an optical switch of a `fat-tree`: those of one number,
+    or of a number that moves on from pod to pod, by one more for each cable of a leaf, so
+    that a leaf can be joined with others over each. Origin: not published; with `straight` it
+    is always the same leaves that can be joined. Default: rotated.
+    """
+    changes: list[CircuitsChange]
+    """Which circuits change when; after each change all hosts reach each other. Default: []."""
+    convergence: Quantity
+    """How long after circuits have come up routing knows; with `on_change: lose` also after they
+    have gone. No longer than `reconfiguration`. Default: 0us.
+    """
+    delay: Quantity
+    """How long light takes through an optical switch, beside the fibres. Origin: 2 m of fibre at
+    1.98·10⁸ m/s. Default: 10ns.
+    """
+    initial: list[CircuitsChangeCircuit]
+    """Circuits from the beginning that differ from the cables of the tree, or from those that
+    spread over all pairs of leaves. Default: [].
+    """
+    on_change: Literal["drain", "lose"]
+    """Whether ports are told beforehand, and what is under way arrives first, or the light goes
+    at once, and what is on the fibre and waits for it is lost. Default: drain.
+    """
+    radix: int
+    """The most ports of an optical switch, an even number. Origin: 16 × 16 silicon photonic
+    switches (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default: 16.
+    """
+    reconfiguration: Quantity
+    """How long the ports whose circuits change are dark. Origin: about 20 µs with silicon
+    photonics, a few ms with commercial switches (Bandwidth Steering in HPC Using Silicon
+    Nanophotonics). Default: 20us.
+    """
+    spill: Quantity | Literal["none"]
+    """A packet that would wait for longer at every circuit to its leaf takes the tree of a `fat-
+    tree`, where load balancing chooses for each packet and looks at no table. Origin:
+    assumed: the direct way first, and the queue of 17 full frames at 100G. Default: 2us.
+    """
+    steering: CircuitsSteering | Literal["none"]
+    """Circuits follow what jobs send. Default: none."""
+
+
+class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
+    fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
+    """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
+    (IANA), its source port differs from QP to QP. Default: [source_address,
+    destination_address, protocol, source_port, destination_port].
+    """
+    hash: Literal["crc16", "crc32", "xor", "toeplitz"]
+    """The hash function of the switches. Default: crc32."""
+    kind: Literal["ecmp"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    seeding: Literal["mixed", "raw"]
+    """`mixed` goes through a non-linear mix with a seed of each switch; `raw` is the bare hash,
+    with which leaf and spine choose alike (polarisation). Default: mixed.
+    """
+
+
+class FabricSingleSwitchLoadBalancingWeightedEcmp(TypedDict, total=False):
+    fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
+    """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
+    (IANA), its source port differs from QP to QP. Default: [source_address,
+    destination_address, protocol, source_port, destination_port].
+    """
+    hash: Literal["crc16", "crc32", "xor", "toeplitz"]
+    """The hash function of the switches. Default: crc32."""
+    kind: Literal["weighted-ecmp"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    seeding: Literal["mixed", "raw"]
+    """`mixed` goes through a non-linear mix with a seed of each switch; `raw` is the bare hash,
+    with which leaf and spine choose alike (polarisation). Default: mixed.
+    """
+
+
+class FabricSingleSwitchLoadBalancingRandomSpray(TypedDict, total=False):
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["random-spray"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
+class FabricSingleSwitchLoadBalancingRoundRobinSpray(TypedDict, total=False):
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["round-robin-spray"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
+class FabricSingleSwitchLoadBalancingQueueAwareSpray(TypedDict, total=False):
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["queue-aware-spray"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    remember: Literal[True, False]
+    """Whether the link that the packet before found best is compared with them. Origin: DRILL:
+    one unit of memory, the second of its two parameters. Default: true.
+    """
+    samples: int
+    """Links drawn by chance for each packet; it takes the one with the shortest queue. Origin:
+    DRILL: two random choices, the first of its two parameters. Default: 2.
+    """
+
+
+class FabricSingleSwitchLoadBalancingAdaptive(TypedDict, total=False):
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["adaptive"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    refresh: Quantity
+    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
+    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
+    quarter of a microsecond on. Default: 500ns.
+    """
+    step: Quantity
+    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
+    frames of 4 KiB at 400G. Default: 250ns.
+    """
+
+
+class FabricSingleSwitchLoadBalancingFlowlet(TypedDict, total=False):
+    buckets: int
+    """Entries of a switch's table of flows; flows of one entry count as one. Origin: a common
+    default of the flow set size in dynamic load balancing. Default: 256.
+    """
+    delta: int
+    """The number of levels, of eight, by which another link must be better for that. Origin: the
+    quality delta of reactive path rebalancing; its value is assumed. Default: 2.
+    """
+    gap: Quantity
+    """A flow takes the least busy link after it has sent nothing for this time. Origin: a common
+    default of the inactivity interval in dynamic load balancing. Default: 256us.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["flowlet"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    probability: int
+    """With what probability a packet of a flow without a gap moves it, when another link is
+    better by `delta`; packets may then overtake each other. Origin: the probability threshold
+    of reactive path rebalancing; with 0 there is none. Default: 0.
+    """
+    refresh: Quantity
+    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
+    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
+    quarter of a microsecond on. Default: 500ns.
+    """
+    step: Quantity
+    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
+    frames of 4 KiB at 400G. Default: 250ns.
+    """
+
+
+class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
+    buckets: int
+    """Entries of a switch's table of flows; flows of one entry count as one. Origin: assumed: so
+    many that flows of a leaf seldom share one. Default: 4096.
+    """
+    delta: int
+    """The number of levels, of eight, by which another link must be better. Origin: the quality
+    delta of dynamic load balancing; its value is assumed. Default: 1.
+    """
+    gap: Quantity
+    """With `move: at-gap`: a flow moves after it has sent nothing for this time. Origin: a
+    common default of the inactivity interval in dynamic load balancing. Default: 256us.
+    """
+    growth: Quantity
+    """A long queue grows when this much more waits in it than at the last look, or when the
+    sender has been paused since; one that only stands would not be helped by a move. Origin:
+    assumed: 3 % of what a link of 400G carries in `notice_interval`. Default: 16KiB.
+    """
+    hold_down: Quantity
+    """A flow that has moved stays where it is for this time. Origin: assumed: long enough for
+    the queue that it left to drain. Default: 100us.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["telemetry"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+    memory: Quantity
+    """A notice about the way behind a link counts for this time. Origin: assumed: as
+    `hold_down`. Default: 100us.
+    """
+    move: Literal["at-once", "at-gap"]
+    """When a flow moves: with its next packet, which may overtake those before it, or when it
+    has sent nothing for `gap`. Default: at-once.
+    """
+    notice_interval: Quantity
+    """How often a switch looks at a port, at most one notice each time. Origin: assumed: as long
+    as notice and response take, so that one move is seen before the next is asked for.
+    Default: 10us.
+    """
+    notify: Literal["leaf", "host"]
+    """What moves a flow: the switch before the long queue, to the least busy of its links; or
+    the NIC that sends it, by another UDP source port, which ECMP then has any link for.
+    Notices to hosts are packets of class 7. Default: leaf.
+    """
+    refresh: Quantity
+    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
+    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
+    quarter of a microsecond on. Default: 500ns.
+    """
+    response: Quantity
+    """From the arrival of a notice to the first packet that may take another link, or at the
+    host to its new source port. Origin: assumed: hardware that changes an entry of a table.
+    Default: 5us.
+    """
+    step: Quantity
+    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
+    frames of 4 KiB at 400G. Default: 250ns.
+    """
+    threshold: Quantity
+    """A queue towards another switch is long when more waits in it; the switch before is then
+    told, if it grows, or where a host sent the packet this one. Origin: assumed: under three
+    microseconds at 400G, and below the queues at which ECN marks. Default: 128KiB.
+    """
+
+
+class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
+    kind: Literal["destination"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
+class Power(TypedDict, total=False):
+    cable_bit_fj: int
+    """A bit that passes a cable, both ends together, in femtojoules. Default: that of the
+    profile.
+    """
+    cable_end_mw: int
+    """Each end of a cable, its transceiver or what an active cable has there, in milliwatts.
+    Default: that of the profile.
+    """
+    optical_element_mw: int
+    """A 2×2 element of an optical switch that is held, in milliwatts. Default: that of the
+    profile.
+    """
+    profile: Literal["edr-100g"]
+    """The profile that has the constants that are left out here."""
+    switch_base_mw: int
+    """An electrical switch without its ports, in milliwatts; one without any cable is not there.
+    Default: that of the profile.
+    """
+    switch_bit_fj: int
+    """A bit that passes a switch, in femtojoules. Default: that of the profile."""
+    switch_port_mw: int
+    """Each of its ports that has a cable, in milliwatts. Default: that of the profile."""
+
+
+SourceFlowControl = TypedDict("SourceFlowControl", {
+    "at": "Literal[\"last-hop\", \"any\"]",
+    "cache_entries": "int",
+    "class": "int",
+    "mode": "Literal[\"remote-pfc\", \"nic\", \"none\"]",
+    "repeat": "Literal[\"when-longer\", \"after-pause\"]",
+    "target": "Quantity",
+    "threshold": "Quantity",
+}, total=False)
+
+
+class SwitchBufferPool(TypedDict, total=False):
+    name: str | float | bool
+    """A name no other pool has."""
+    size: Quantity
+    """How much of the buffer it is."""
+
+
+class SwitchBuffer(TypedDict, total=False):
+    headroom_pool: Quantity | Literal["none"]
+    """Headroom that all ports share: a port has no more than its own, and all together no more
+    than this; with `none` each port has all of its own. Default: none.
+    """
+    partitions: int
+    """Into how many equal parts pools and shared headroom are divided; neighbouring ports take
+    space from the same part. Default: 1.
+    """
+    pools: list[SwitchBufferPool]
+    """The parts that are shared; without any, one called `shared` of all that is neither
+    reserved nor headroom in the switch that needs most of both. Default: [].
+    """
+    size: Quantity
+    """The whole buffer of a switch: what is reserved, all headroom and all pools."""
+
+
+class SwitchClassEcn1(TypedDict, total=False):
+    kmax: Quantity
+    """Beyond this queue length everything is marked."""
+    kmin: Quantity
+    """Up to this queue length nothing is marked."""
+    mark: Literal["enqueue", "dequeue"]
+    """Whether a frame is marked when it is put into its queue, by what this holds with it, or
+    when it leaves, by what it leaves behind. Default: enqueue.
+    """
+    pmax: float | str
+    """Probability of a mark at `kmax`; from `kmin` on it rises to it linearly."""
+    scale_from: Quantity | Literal["none"]
+    """The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in
+    proportion. Default: none.
+    """
+
+
+class SwitchClassLevel(TypedDict, total=False):
+    above: Quantity
+    """From a fill of the pool of more than this on; more than in the level before."""
+    limit: Quantity
+    """An account may hold this much; no more than in the level before. `0B` stops every account."""
+
+
+class SwitchClassLossless1(TypedDict, total=False):
+    headroom: Quantity | Literal["model", "sonic"]
+    """Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
+    which never drops, by SONiC's formula, or as given. Default: model.
+    """
+    quanta: int
+    """Pause time that an XOFF asks for, in units of 512 bit times. Origin: the largest that IEEE
+    802.1Qbb has, and what switches send. Default: 65535.
+    """
+    refresh: int
+    """The share of its pause time after which an XOFF is repeated while it lasts. Origin: half
+    is early enough for the repetition to arrive; devices differ. Default: 50.
+    """
+    scope: Literal["all", "hosts"]
+    """Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are
+    then paused when their frames need headroom. Default: all.
+    """
+    trigger: Literal["ingress", "egress", "pool"]
+    """What is compared with the threshold: the bytes that came in through one port, whose sender
+    is then paused; those in an output queue, whose senders are then paused; or those in the
+    whole pool, and then every sender is paused. Default: ingress.
+    """
+    xon_offset: Quantity
+    """Senders may go on when the account is this far below its threshold, or empty. Default: 0B."""
+
+
+SwitchClass = TypedDict("SwitchClass", {
+    "alpha": "float | str",
+    "class": "int",
+    "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
+    "levels": "list[SwitchClassLevel]",
+    "limit": "Quantity",
+    "lossless": "SwitchClassLossless1 | Literal[True, False]",
+    "pool": "str | float | bool",
+    "reserved": "Quantity",
+    "scheduling": "Literal[\"strict\"]",
+    "weight": "int",
+}, total=False)
+
+
+class SwitchPfcWatchdog(TypedDict, total=False):
+    action: Literal["drop", "forward"]
+    """What is done until then with the frames of a queue that is stuck: lose them, or send them
+    in spite of the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for
+    switches of up to 32 ports. Default: drop.
+    """
+    detection_time: Quantity
+    """A queue with waiting frames is stuck when it has been paused for this time without
+    interruption. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for switches of up
+    to 32 ports. Default: 200ms.
+    """
+    poll_interval: Quantity
+    """How often it looks at the queues. Origin: `pfcwd start_default` of SONiC (sonic-
+    utilities), for switches of up to 32 ports. Default: 200ms.
+    """
+    restoration_time: Quantity
+    """The storm is over when no pause has been in force for this time. Origin: `pfcwd
+    start_default` of SONiC (sonic-utilities), for switches of up to 32 ports. Default: 200ms.
+    """
+
+
+class SwitchTier(TypedDict, total=False):
+    buffer: SwitchBuffer | Literal["none"]
+    """The buffer that all ports share; one that is given takes nothing from `fabric.switch`.
+    Default: as in `fabric.switch`.
+    """
+    classes: list[SwitchClass]
+    """What becomes of each traffic class; the same classes as in `fabric.switch`. Default: as in
+    `fabric.switch`.
+    """
+    forwarding: Literal["cut-through", "store-and-forward"]
+    """Whether a frame may leave before all of it has come in. Default: as in `fabric.switch`."""
+    pipeline_latency: Quantity
+    """From the input to the output of an idle switch. Default: as in `fabric.switch`."""
+    profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
+    """Their device; its constants come before those of `fabric.switch`. Default: as in
+    `fabric.switch`.
+    """
+    queue_capacity: Quantity | Literal["none"]
+    """Frame bytes one output queue holds before it drops the tail. Default: as in
+    `fabric.switch`.
+    """
+    tier: int
+    """Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on."""
+
+
+class Switch(TypedDict, total=False):
+    buffer: SwitchBuffer | Literal["none"]
+    """The buffer that all ports share; without one each queue has `queue_capacity` of its own.
+    Default: none.
+    """
+    classes: list[SwitchClass]
+    """What becomes of each traffic class. Default: one for everything; with `flow_control` that
+    of the data.
+    """
+    forwarding: Literal["cut-through", "store-and-forward"]
+    """Whether a frame may leave before all of it has come in; a frame from a slower input is
+    always stored first. Origin: usual in low-latency Ethernet switches. Default: cut-through.
+    """
+    pause_response: Quantity | Literal["standard"]
+    """How long after a pause frame has arrived a port, of a switch or a NIC, may still start
+    frames of the class; `standard` is what its rate allows, `0s` stops it at once. Origin:
+    IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it. Default: standard.
+    """
+    pfc_watchdog: SwitchPfcWatchdog | Literal["none"]
+    """What frees queues of lossless classes that stay paused. Default: none."""
+    pipeline_latency: Quantity
+    """From the input to the output of an idle switch, without the frame time of store-and-
+    forward; half of it before the output queue, half after. Origin: published figures of
+    comparable switch chips are 300 to 800 ns a hop; AI Fabric Test Methodology (Keysight)
+    measures 795 ns through one ToR and about 2.1 us through three switches with frames of
+    4,158 bytes. Default: 600ns.
+    """
+    profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
+    """The device whose constants hold for what is left out here and in `classes`; the folder
+    `profiles/` says where each comes from. Default: `none`; with `flow_control`
+    `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled.
+    """
+    queue_capacity: Quantity | Literal["none"]
+    """Frame bytes one output queue holds before it drops the tail; `none` never drops. Origin:
+    what one queue of a 51.2 Tb/s switch chip can take of its 165-MB shared buffer with alpha
+    = 1, rounded down. Default: `64MiB` without `buffer`.
+    """
+    tiers: list[SwitchTier]
+    """Tiers whose switches are not like the others, for example with deeper buffers. Default:
+    [].
+    """
+
+
+class FabricSingleSwitchSwitchingOutputQueued(TypedDict, total=False):
+    kind: Literal["output-queued"]
+    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
+    at the leaf they came to until the port they go to grants them credit; or at every switch
+    until the next one has room for them; the further keys depend on it. Default: output-
+    queued.
+    """
+
+
+class FabricSingleSwitchSwitchingInputQueued(TypedDict, total=False):
+    channels: int
+    """With `queues: fifo`: virtual channels of an input, each in the order of arrival; a frame
+    takes the shortest. Origin: 1 is the textbook's FIFO switch; BookSim has 16 unless told
+    otherwise. Default: 1.
+    """
+    iterations: int
+    """The most rounds of requests, grants and acceptances when inputs and outputs are matched
+    (iSLIP). Origin: log₂ of 16 ports (McKeown: The iSLIP Scheduling Algorithm for Input-
+    Queued Switches). Default: 4.
+    """
+    kind: Literal["input-queued"]
+    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
+    at the leaf they came to until the port they go to grants them credit; or at every switch
+    until the next one has room for them; the further keys depend on it. Default: output-
+    queued.
+    """
+    queues: Literal["fifo", "per-output"]
+    """How frames of a class wait at an input: in the order of arrival, or in a queue for each
+    output (virtual output queues). Default: per-output.
+    """
+
+
+class FabricSingleSwitchSwitchingScheduledCell(TypedDict, total=False):
+    bundle: int
+    """Cells of a packet that travel together: the same bytes, fewer events, a coarser spray. All
+    bundles of a packet have as many cells, or one more. Default: 1.
+    """
+    overhead: Quantity
+    """What a cell takes on the wire beside them, in place of preamble and gap. Origin: the
+    largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16
+    of header. Default: 16B.
+    """
+    payload: Quantity
+    """The most bytes of a packet in one cell; the last cell is as long as it must be. Origin:
+    the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and
+    16 of header. Default: 256B.
+    """
+
+
+class FabricSingleSwitchSwitchingScheduledIndication(TypedDict, total=False):
+    hold: Quantity
+    """A port takes at most one step in this time, of eight of its credit rate, and gives one
+    back after this time without a mark. Origin: assumed: several times the way through the
+    fabric; eight levels are those of Broadcom's SDK. Default: 10us.
+    """
+    threshold: Quantity
+    """A cell is marked that makes a queue of the fabric longer than this. Origin: assumed;
+    Broadcom's SDK has three thresholds, without values. Default: 32KiB.
+    """
+
+
+class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
+    cell: FabricSingleSwitchSwitchingScheduledCell | Literal["none"]
+    """What a packet is cut into between leaves; with `none` it travels whole. Default: none."""
+    control: Quantity
+    """What a request and a credit take together of the links between switches, in wire bytes for
+    each credit; packets carry it in proportion, and it is a quarter of `credit` at most.
+    Messages on control links take none. Origin: not published: 0 leaves it out. Default: 0B.
+    """
+    credit: Quantity
+    """What one credit is worth, in bytes on the wire of the destination port. Origin: the size
+    of a DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit
+    balance (OpenBCM SDK); the SDK takes 256 to 8,192 bytes. Default: 4096B.
+    """
+    egress_buffer: Quantity
+    """A port grants no credit while this many frame bytes wait at it. Origin: assumed: what a
+    port of 400G sends in two round trips of 5 us, rounded up. Default: 512KiB.
+    """
+    indication: FabricSingleSwitchSwitchingScheduledIndication | Literal["none"]
+    """Whether cells that meet a long queue in the fabric slow the credits of their port down.
+    Default: none.
+    """
+    kind: Literal["scheduled"]
+    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
+    at the leaf they came to until the port they go to grants them credit; or at every switch
+    until the next one has room for them; the further keys depend on it. Default: output-
+    queued.
+    """
+    over_speed: int
+    """By how much credits are granted faster than the port sends. Origin: assumed: enough to
+    cover what is lost to rounding. Default: 2.
+    """
+    reassembly_timeout: Quantity
+    """A packet is given up when it is not whole after this time; only where links fail or lose
+    frames. Origin: assumed: longer than anything waits in the fabric. Default: 100us.
+    """
+    spray: Literal["round-robin", "random"]
+    """How cells, or packets, are spread over the links that lead to their leaf. Default: round-
+    robin.
+    """
+
+
+class FabricSingleSwitchSwitchingCreditBased(TypedDict, total=False):
+    kind: Literal["credit-based"]
+    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
+    at the leaf they came to until the port they go to grants them credit; or at every switch
+    until the next one has room for them; the further keys depend on it. Default: output-
+    queued.
+    """
+    lane_buffer: Quantity
+    """The input buffer that each port, of a switch or of a NIC, has for each class (virtual
+    lane); in blocks of 64 bytes, rounded down. Origin: 2,048 blocks are the most that the
+    credit counters of InfiniBand, of 12 bits, can grant; what devices have is not published.
+    Default: 128KiB.
+    """
+    update: Quantity
+    """A flow-control packet is sent when this much of an input buffer has become free since the
+    last one. Origin: assumed: about one for each full packet; the standard asks for one every
+    65,536 symbol times at least. Default: 4096B.
+    """
+    update_delay: Quantity
+    """From the end of a flow-control packet, beside the cable, to the instant at which the other
+    end goes by it. Origin: assumed: the part of a switch's pipeline that it passes. Default:
+    100ns.
+    """
+
+
+class FabricSingleSwitch(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    hosts: int
+    """How many hosts; a host is one NIC with one port."""
+    kind: Literal["single-switch"]
+    """The topology; the further keys depend on it."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: {}.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    rate: Quantity
+    """Line rate of every link. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: {}."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricLeafSpineOverride(TypedDict, total=False):
+    leaf: int
+    """The leaf, counted from 0."""
+    links: int
+    """Parallel cables between the two; 0 for none. Default: `links_per_pair`."""
+    rate: Quantity
+    """Their line rate. Default: `uplink_rate`."""
+    spine: int
+    """The spine, counted from 0."""
+
+
+class FabricLeafSpine(TypedDict, total=False):
+    cabling: list[int] | Literal["regular"]
+    """The leaf of every host, in the order of the hosts, counted from 0; at most
+    `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves host
+    ports empty. Default: regular.
+    """
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    fabric_delay: Quantity
+    """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
+    200ns.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_leaf: int
+    """Host ports of each leaf."""
+    kind: Literal["leaf-spine"]
+    """The topology; the further keys depend on it."""
+    leaves: int
+    """How many leaves."""
+    links_per_pair: int
+    """Parallel cables between each leaf and each spine. Default: 1."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: {}.
+    """
+    overrides: list[FabricLeafSpineOverride]
+    """Pairs of leaf and spine that differ from the rest. Default: []."""
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    spines: int
+    """How many spines."""
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: {}."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
+    """
+    uplink_rate: Quantity
+    """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
+    and switch ports. Default: 400Gbps.
+    """
+
+
+class FabricFatTreeCore(TypedDict, total=False):
+    cores_per_agg: int
+    """Core switches above each aggregation switch."""
+    delay: Quantity
+    """Propagation delay of the links to the cores. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    links_per_agg_core: int
+    """Parallel cables between an aggregation switch and each of its cores. Default: 1."""
+    links_per_pod: int
+    """The same as a count: the cables from each pod to the cores. Default: as `taper` has it."""
+    pods: int
+    """How many pods."""
+    rate: Quantity
+    """Line rate of the links to the cores. Origin: AI Fabric Test Methodology (Keysight): 400GE
+    NICs and switch ports. Default: 400Gbps.
+    """
+    taper: float | str
+    """How many times fewer cables each pod has to the cores than these counts make; cores
+    without any are left out. Default: 1.
+    """
+
+
+class FabricFatTree(TypedDict, total=False):
+    aggs_per_pod: int
+    """Aggregation switches of each pod; the spines where there is no core tier."""
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    core: FabricFatTreeCore | Literal["none"]
+    """The third tier; without it the tree has two tiers and one pod. Default: none."""
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_leaf: int
+    """Hosts on each leaf."""
+    kind: Literal["fat-tree"]
+    """The topology; the further keys depend on it."""
+    leaf_delay: Quantity
+    """Propagation delay of the links above the leaves. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    leaf_rate: Quantity
+    """Line rate of the links above the leaves. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    leaves_per_pod: int
+    """Leaves of each pod."""
+    links_per_leaf_agg: int
+    """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: {}.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: {}."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricRail(TypedDict, total=False):
+    cabling: list[int] | Literal["regular"]
+    """The leaf of every NIC, server by server, counted from 0; at most `servers_per_group` on
+    each. `regular` puts NIC i on the leaf of rail i. Default: regular.
+    """
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    fabric_delay: Quantity
+    """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
+    200ns.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    kind: Literal["rail"]
+    """The topology; the further keys depend on it."""
+    links_per_pair: int
+    """Parallel cables between each leaf and each spine. Default: 1."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: {}.
+    """
+    nics_per_server: int
+    """NICs of each server, which is the number of rails; each NIC is a host."""
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    servers: int
+    """How many servers."""
+    servers_per_group: int
+    """Servers that share their leaves: one leaf per group and rail; the last group may have
+    fewer. Default: `servers`.
+    """
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    spines: int
+    """How many spines."""
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: {}."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
+    """
+    uplink_rate: Quantity
+    """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
+    and switch ports. Default: 400Gbps.
+    """
+
+
+class FabricExplicitLink(TypedDict, total=False):
+    a: str | float | bool
+    """The node at one end."""
+    b: str | float | bool
+    """The node at the other end."""
+    count: int
+    """How many parallel cables. Default: 1."""
+    delay: Quantity
+    """Propagation delay of each cable. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    rate: Quantity
+    """Line rate of each cable. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+
+
+class FabricExplicitNode(TypedDict, total=False):
+    kind: Literal["host", "switch"]
+    """What it is. Default: host."""
+    name: str | float | bool
+    """A name no other node has."""
+    tier: int
+    """Of a switch: how far it is from the hosts, 0 for a leaf. Default: 0."""
+
+
+class FabricExplicitRoute(TypedDict, total=False):
+    at: str | float | bool
+    """The switch that takes this way."""
+    to: str | float | bool
+    """The switch to whose hosts it leads."""
+    via: str | float | bool
+    """The neighbour that it goes to next; of several cables all are equal."""
+
+
+class FabricExplicit(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    kind: Literal["explicit"]
+    """The topology; the further keys depend on it."""
+    links: list[FabricExplicitLink]
+    """The cables between them."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: {}.
+    """
+    nodes: list[FabricExplicitNode]
+    """Hosts and switches; hosts are numbered in this order."""
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    routes: list[FabricExplicitRoute]
+    """Ways that switches take instead of the shortest. Default: []."""
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: {}."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FaultsEvent(TypedDict, total=False):
+    at: Quantity
+    """When it is degraded."""
+    cable: int | Literal["all"]
+    """Which of several parallel cables. Default: all."""
+    link: str | float | bool
+    """The link between two nodes that is degraded: `leaf0-spine1`."""
+    rate: Quantity
+    """The rate it is degraded to."""
+    until: Quantity | Literal["none"]
+    """When the rate is again what it was. Default: none."""
+
+
+class FaultsEvent1Flap(TypedDict, total=False):
+    count: int
+    """How often it goes down."""
+    down_time: Quantity
+    """How long it is down each time; shorter than `period`."""
+    period: Quantity
+    """From one time it goes down to the next."""
+
+
+class FaultsEvent1(TypedDict, total=False):
+    cable: int | Literal["all"]
+    """Which of several parallel cables. Default: all."""
+    down: Quantity
+    """When it goes down for the first time."""
+    flap: FaultsEvent1Flap
+    """That it goes down again and again; in place of `up`. Default: it goes down once."""
+    link: str | float | bool
+    """The link between two nodes that goes down: `leaf0-spine1`."""
+    up: Quantity | Literal["none"]
+    """When it comes up again. Default: none."""
+
+
+class FaultsEvent2(TypedDict, total=False):
+    down: Quantity
+    """When it goes down for the first time."""
+    flap: FaultsEvent1Flap
+    """That it goes down again and again; in place of `up`. Default: it goes down once."""
+    switch: str | float | bool
+    """A switch: all its links go down, and what it holds is lost."""
+    up: Quantity | Literal["none"]
+    """When it comes up again. Default: none."""
+
+
+class FaultsEvent3(TypedDict, total=False):
+    nic: str | float | bool
+    """A host whose NIC pauses its leaf whatever it receives."""
+    pause_storm: Quantity
+    """When it begins to pause all lossless classes, again and again."""
+    until: Quantity
+    """When it stops doing so."""
+
+
+FaultsEvent4 = TypedDict("FaultsEvent4", {
+    "count": "int",
+    "down_time": "Quantity | Literal[\"none\"]",
+    "from": "Quantity",
+    "random": "Literal[\"links\", \"fabric-links\", \"host-links\"]",
+    "to": "Quantity",
+}, total=False)
+
+
+class Faults(TypedDict, total=False):
+    convergence: Quantity
+    """How long after a link has gone down or come up routing knows; until then frames for a link
+    that is down are lost. Origin: what fast reroute is designed for (Fast Convergence, VPP
+    documentation); BGP without it takes up to seconds. Default: 50ms.
+    """
+    events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4]
+    """What breaks; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
+
+
+ImpairmentRule = TypedDict("ImpairmentRule", {
+    "action": "Literal[\"drop\", \"reorder\"]",
+    "behind": "int",
+    "count": "int | Literal[\"none\"]",
+    "every": "int",
+    "from": "str | float | bool",
+    "opcodes": "list[Literal[\"first\", \"middle\", \"last\", \"only\", \"ack\", \"nak\", \"cnp\", \"signal\", \"connect\", \"end-of-data\"]]",
+    "probability": "float | str",
+    "psn": "float | str",
+    "skip": "int",
+    "to": "str | float | bool",
+}, total=False)
+
+
+class Impairment(TypedDict, total=False):
+    bit_error_rate: float | str
+    """The probability of receiving a bit wrong; a frame with such a bit is lost. Default: 0."""
+    cable: int | Literal["all"]
+    """Which of several parallel cables. Default: all."""
+    frame_loss: float | str
+    """The probability of losing a frame, of any kind and size: `1e-6`. Default: 0."""
+    link: str | float | bool
+    """The link between two nodes (`leaf0-spine1`), or `all`, `fabric-links` or `host-links`; of
+    several entries for one link the last holds.
+    """
+    rules: list[ImpairmentRule]
+    """What a tester does to some frames; each suffers from the first rule that strikes it.
+    Default: [].
+    """
+    sender: str | float | bool
+    """The node whose frames suffer, or `both` ends of the link. Default: both."""
+
+
+class JobCollectiveParallelGroups(TypedDict, total=False):
+    size: int
+    """Ranks of each group."""
+    stride: int
+    """From a rank of a group to the next: with 1 a group are ranks that follow each other; with
+    8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next. Default: 1.
+    """
+
+
+class JobCollectiveParallelSizes1(TypedDict, total=False):
+    end: Quantity
+    """No size is larger than this; the last one when the multiplication hits it."""
+    multiplier: int
+    """From one size to the next. Default: 2."""
+    start: Quantity
+    """The first size."""
+
+
+class JobCollectiveParallelSizes11(TypedDict, total=False):
+    count: int
+    """How many are drawn. Default: 1."""
+    least: Quantity
+    """No size is smaller than this."""
+    most: Quantity
+    """No size is larger than this."""
+
+
+class JobCollectiveParallel(TypedDict, total=False):
+    algorithm: Literal["parallel"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-to-all"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectivePairwise(TypedDict, total=False):
+    algorithm: Literal["pairwise"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-to-all"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectivePxn(TypedDict, total=False):
+    algorithm: Literal["pxn"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-to-all"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Origin: usual servers.
+    Default: 8.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRing(TypedDict, total=False):
+    algorithm: Literal["ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveBidirectionalRing(TypedDict, total=False):
+    algorithm: Literal["bidirectional-ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveHalvingDoubling(TypedDict, total=False):
+    algorithm: Literal["halving-doubling"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    distances: Literal["halving", "doubling"]
+    """How far apart the ranks of an exchange are while the vector is halved, and the other way
+    round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
+    quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and
+    so on. Origin: AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and
+    Open MPI. Default: halving.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
+    algorithm: Literal["double-binary-tree"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    chunk_size: Quantity
+    """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
+    8 slots. Default: 512KiB.
+    """
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveHierarchical(TypedDict, total=False):
+    algorithm: Literal["hierarchical"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Origin: usual servers.
+    Default: 8.
+    """
+    scale_up_latency: Quantity
+    """From the last byte sent within a host to its use at the receiver. Origin: assumed.
+    Default: 1us.
+    """
+    scale_up_rate: Quantity
+    """What an NPU sends and receives within its host, each way. Origin: NVIDIA H100 data sheet:
+    NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRing2(TypedDict, total=False):
+    algorithm: Literal["ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-gather"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRecursiveDoubling(TypedDict, total=False):
+    algorithm: Literal["recursive-doubling"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["all-gather"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRing3(TypedDict, total=False):
+    algorithm: Literal["ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["reduce-scatter"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRecursiveHalving(TypedDict, total=False):
+    algorithm: Literal["recursive-halving"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["reduce-scatter"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveParallel2(TypedDict, total=False):
+    algorithm: Literal["parallel"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["broadcast"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRing4(TypedDict, total=False):
+    algorithm: Literal["ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    chunk_size: Quantity
+    """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
+    8 slots. Default: 512KiB.
+    """
+    collective: Literal["broadcast"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveTree(TypedDict, total=False):
+    algorithm: Literal["tree"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    chunk_size: Quantity
+    """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
+    8 slots. Default: 512KiB.
+    """
+    collective: Literal["broadcast"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveTree2(TypedDict, total=False):
+    algorithm: Literal["tree"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    chunk_size: Quantity
+    """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
+    8 slots. Default: 512KiB.
+    """
+    collective: Literal["reduce"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveParallel3(TypedDict, total=False):
+    algorithm: Literal["parallel"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["gather"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveParallel4(TypedDict, total=False):
+    algorithm: Literal["parallel"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["scatter"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRing5(TypedDict, total=False):
+    algorithm: Literal["ring"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["send-recv"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
+    algorithm: Literal["recursive-doubling"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["hypercube"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveRandom(TypedDict, total=False):
+    algorithm: Literal["random"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["permutation"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    seed: int
+    """Which permutation without fixed points. Default: the `seed` of the scenario."""
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveParallel5(TypedDict, total=False):
+    algorithm: Literal["parallel"]
+    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
+    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
+    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
+    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
+    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
+    is the first. Default: the usual one.
+    """
+    collective: Literal["incast"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    root: int
+    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
+    incast). Default: 0.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+JobFlow = TypedDict("JobFlow", {
+    "from": "int | str | list[str | int]",
+    "rate": "Quantity | Literal[\"none\"]",
+    "to": "int | str | list[str | int]",
+}, total=False)
+
+
+class JobPatternMiniDft(TypedDict, total=False):
+    block: Quantity
+    """From a rank to each other of its row, and of its column. Origin: a grid of 128³ complex
+    numbers on 64 ranks. Default: 64KiB.
+    """
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    kind: Literal["mini-dft"]
+    """Which application; the keys that it has beside these are below."""
+    reduce: Quantity
+    """The buffer of the all-reduce. Origin: assumed. Default: 8KiB."""
+    rows: int | Literal["auto"]
+    """Rows of ranks, a divisor of their number; `auto` is the most even one, with rows longer
+    than columns. Default: auto.
+    """
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternMilc(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 150us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    face: Quantity
+    """To each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in each
+    rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
+    """
+    grid: str | Literal["auto"]
+    """Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
+    Default: auto.
+    """
+    kind: Literal["milc"]
+    """Which application; the keys that it has beside these are below."""
+    reduce: Quantity
+    """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternNekbone(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 100us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    corner: Quantity
+    """To a neighbour behind a corner. Origin: one point. Default: 8B."""
+    edge: Quantity
+    """To a neighbour behind an edge. Origin: 73 points. Default: 584B."""
+    face: Quantity
+    """To a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73² points
+    of 8 bytes. Default: 42632B.
+    """
+    grid: str | Literal["auto"]
+    """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
+    Default: auto.
+    """
+    kind: Literal["nekbone"]
+    """Which application; the keys that it has beside these are below."""
+    reduce: Quantity
+    """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternAmg(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 300us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    grid: str | Literal["auto"]
+    """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
+    Default: auto.
+    """
+    kind: Literal["amg"]
+    """Which application; the keys that it has beside these are below."""
+    least_points: int
+    """A rank that would have fewer on a coarser level hands them to another. Origin: assumed.
+    Default: 16.
+    """
+    points: int
+    """Points of 8 bytes along an edge of a rank's block on the finest level. Origin: assumed.
+    Default: 64.
+    """
+    reduce: Quantity
+    """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternAmr(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    kind: Literal["amr"]
+    """Which application; the keys that it has beside these are below."""
+    least: Quantity
+    """What a pair exchanges at least, each way. Origin: assumed. Default: 16KiB."""
+    most: Quantity
+    """And at most. Origin: assumed. Default: 4MiB."""
+    partners: int
+    """Partners of a rank, on average; an even number. Origin: assumed. Default: 12."""
+    reduce: Quantity
+    """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
+    regrid: float | str
+    """The share of pairs that is drawn anew before each step but the first. Origin: assumed.
+    Default: 0.25.
+    """
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternGtc(TypedDict, total=False):
+    charge: Quantity
+    """What the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 500us."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    domains: int | Literal["auto"]
+    """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Default:
+    auto.
+    """
+    field: Quantity
+    """From a rank to the same one of each domain beside: the field at the border. Origin:
+    assumed. Default: 64KiB.
+    """
+    kind: Literal["gtc"]
+    """Which application; the keys that it has beside these are below."""
+    particles: Quantity
+    """From a rank to the same one of each domain beside: what has crossed the border. Origin:
+    assumed. Default: 1MiB.
+    """
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobPatternDatabasePod(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    kind: Literal["database-pod"]
+    """Which application; the keys that it has beside these are below."""
+    rack: int
+    """Ranks of a rack, which follow each other. Origin: assumed. Default: 16."""
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+    transfer: Quantity
+    """The size of each. Origin: assumed. Default: 64KiB."""
+    transfers: int
+    """Transfers that a rank sends in a step, on average over all racks. Origin: assumed.
+    Default: 32.
+    """
+
+
+class JobPatternMatrix(TypedDict, total=False):
+    compute: Quantity
+    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    file: str | float | bool
+    """A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
+    scenario. Default: this or `sends`.
+    """
+    kind: Literal["matrix"]
+    """Which application; the keys that it has beside these are below."""
+    sends: str | float | bool
+    """Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
+    Default: this or `file`.
+    """
+    steps: int
+    """How often the ranks compute and then communicate; takes the place of `iterations`.
+    Default: `4`; none in the background.
+    """
+
+
+class JobStart1(TypedDict, total=False):
+    after: str
+    """The job whose end is waited for: any but background load, before or after this one in the
+    list.
+    """
+    delay: Quantity
+    """From the end of that job to the start of this one; the end of a job is news from
+    everywhere, as the barrier of a `gap` is. Default: 10us.
+    """
+
+
+JobWorkloadPair = TypedDict("JobWorkloadPair", {
+    "from": "int | str | list[str | int]",
+    "parallel": "int",
+    "to": "int | str | list[str | int]",
+}, total=False)
+
+
+class JobWorkloadPoint(TypedDict, total=False):
+    cumulative: float | str
+    """How many flows are no larger, of all."""
+    size: Quantity
+    """A size of flows."""
+
+
+class JobWorkload(TypedDict, total=False):
+    arrivals: Literal["closed-loop", "poisson", "log-normal"]
+    """When flows start: each when the one before it is acknowledged, or in an open loop after
+    times of this distribution, each sender by itself to any of its receivers, or as often to
+    each as the pattern has it. Default: closed-loop.
+    """
+    between: Literal["steps", "lines"]
+    """Whether flows have only the sizes of the points, or all sizes between them, along a line.
+    Default: `steps` with `points`.
+    """
+    duration: Quantity | Literal["none"]
+    """From the start of the job to when no flow starts any more; those under way are completed.
+    Default: none.
+    """
+    fan_in: int | Literal["none"]
+    """In an open loop, flows that start at the same time, each from another sender, to one of
+    the receivers. Default: none.
+    """
+    flows: int | Literal["none"]
+    """How many flows there are in all; each of the parallel ones of each pair starts its share
+    of them. Default: none.
+    """
+    load: float | str
+    """Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
+    headers, preamble and gap, but without what a congestion control adds to them; with a
+    pattern that of the NIC of the rank that sends or receives most, and others have as much
+    less as the pattern has it; with `senders: alike` that of each sender, and receivers may
+    have more than their NICs take. Default: required in an open loop.
+    """
+    pairs: list[JobWorkloadPair]
+    """The pairs of sender and receiver. Default: this or `pattern`."""
+    parallel: int
+    """QPs from each rank to each that the pattern has it send to; flows take them in turn.
+    Default: `8` with `pattern`.
+    """
+    pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
+    """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
+    proportion to the bytes of its first step, without what it says of steps (`steps`,
+    `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
+    `pairs`.
+    """
+    points: list[JobWorkloadPoint] | str | float | bool
+    """A distribution of your own by points of its cumulative distribution, both numbers
+    ascending; or a file of them, a size in bytes and a probability on each line. Default:
+    this or `sizes`.
+    """
+    senders: Literal["by-bytes", "alike"]
+    """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
+    the same. Default: `by-bytes` with `pattern`.
+    """
+    sigma: float | str
+    """Standard deviation of the logarithm of the times, from 0.01 to 4. Default: `1` with `log-
+    normal`.
+    """
+    sizes: Quantity | Literal["facebook-hadoop-homa", "facebook-hadoop-hpcc", "websearch-hpcc", "alistorage-2019", "facebook-cachefollower-homa", "facebook-webserver-homa", "google-all-rpc-homa", "google-search-rpc-homa", "googlerpc-2008"]
+    """The distribution that flow sizes are drawn from, by its name, or the size of every flow.
+    Default: this or `points`.
+    """
+
+
+Job = TypedDict("Job", {
+    "background": "Literal[True, False]",
+    "class": "int | Literal[\"nic\"]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5]",
+    "copies": "int",
+    "flows": "list[JobFlow]",
+    "free_hosts": "Literal[True, False]",
+    "gap": "Quantity",
+    "group_size": "int",
+    "iterations": "int",
+    "name": "str | float | bool",
+    "pattern": "JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix",
+    "placement": "Literal[\"packed\", \"random\", \"random-groups\", \"random-leaves\", \"round-robin\"]",
+    "queue_pair_scope": "Literal[\"rank-pair\", \"chunk\"]",
+    "queue_pairs": "int",
+    "ranks": "int | list[str | int] | Literal[\"all\"]",
+    "start": "Quantity | JobStart1",
+    "warm_up": "int",
+    "workload": "JobWorkload",
+}, total=False)
+
+
+class Limits(TypedDict, total=False):
+    background: Quantity
+    """How long background jobs run on when the last of the others has ended; that is news from
+    everywhere, as the barrier of a `gap` is. Default: 10us.
+    """
+    time: Quantity | Literal["none"]
+    """Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
+    days) every trial does. Default: none.
+    """
+
+
+class Observe(TypedDict, total=False):
+    baseline: Literal[True, False]
+    """Whether each job under test is also run alone on the same fabric, for its slowdown beside
+    the others. Default: false.
+    """
+    queue_changes: list[str | float | bool]
+    """Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in
+    `queue_changes.parquet`; the run is slower for it. Default: [].
+    """
+    queue_changes_from: Quantity
+    """Changes are recorded from then on. Default: 0ns."""
+    queue_changes_limit: int
+    """Changes of each port that are recorded; a warning says what was left out. Default:
+    1000000.
+    """
+    queue_changes_to: Quantity | Literal["none"]
+    """And until then. Default: none."""
+    sample_interval: Quantity | Literal["auto"]
+    """How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
+    limit where that is shorter, rounded up to two digits; 100us where neither is known.
+    Default: auto.
+    """
+    samples: Literal[True, False]
+    """Whether queues and rates are sampled over time. Default: true."""
+
+
+class ScenarioKeys(TypedDict, total=False):
+    description: str | float | bool
+    """What it is about. Default: ""."""
+    endpoint: Endpoint
+    """NIC, host and addresses. Default: {}."""
+    engine: Engine
+    """How the simulation is run; changes no result. Default: {}."""
+    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricExplicit
+    """Topology, switches and load balancing."""
+    faults: Faults
+    """What breaks and is mended during the trial. Default: {}."""
+    impairments: list[Impairment]
+    """What is done to frames on their way. Default: []."""
+    jobs: list[Job]
+    """The jobs: which hosts take part, and what they run."""
+    limits: Limits
+    """When to stop. Default: {}."""
+    name: str | float | bool
+    """What the trial is called. Default: ""."""
+    observe: Observe
+    """What is recorded beside the results. Default: {}."""
+    schema_version: Literal[1]
+    """The version of this format. Default: 1."""
+    seed: int
+    """Seed of every random stream. Default: 1."""

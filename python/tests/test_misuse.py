@@ -1,0 +1,109 @@
+"""What goes wrong raises an exception with place and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import tenter
+
+FABRIC: dict[str, object] = {"kind": "single-switch", "hosts": 4}
+JOBS: list[dict[str, object]] = [{"collectives": [{"collective": "all-reduce", "size": "1MiB"}]}]
+
+
+def good(**changes: object) -> tenter.Scenario:
+    """A scenario with some sections replaced."""
+    return tenter.Scenario({"fabric": FABRIC, "jobs": JOBS, **changes})
+
+
+def swept(**keys: object) -> tenter.Sweep:
+    """A sweep that never runs."""
+    return tenter.sweep(keys, scenario=good(), folder="never")
+
+
+def job(**keys: object) -> tenter.Scenario:
+    """A scenario with other keys of its job."""
+    return good(jobs=[{**JOBS[0], **keys}])
+
+
+anything = cast(Any, object())
+
+MISUSES: list[tuple[str, Callable[[], object], str]] = [
+    ("a file that is missing", lambda: tenter.run("missing.yaml"), "check the path"),
+    ("the text of a scenario", lambda: tenter.run("fabric:\n  kind: x\n"), "from_yaml"),
+    ("a number", lambda: tenter.run(cast(Any, 7)), "a file, a mapping or keywords"),
+    ("nothing at all", lambda: tenter.run({}), "fabric"),
+    ("no jobs", lambda: tenter.run({"fabric": FABRIC}), "jobs"),
+    ("a wrong section", lambda: good(fabrics=1).plan(), "did you mean `fabric`"),
+    ("a wrong kind", lambda: good(fabric={"kind": "leaf-spin"}).plan(), "leaf-spine"),
+    ("a wrong key", lambda: good().set({"fabric.host": 4}).plan(), "did you mean `hosts`"),
+    ("a wrong unit", lambda: good().set({"fabric.rate": "400GBps"}).plan(), "Tbps"),
+    ("no unit", lambda: good().set({"fabric.rate": 400}).plan(), "Gbps"),
+    ("a unit of something else", lambda: good().set({"fabric.rate": "4us"}).plan(), "rate"),
+    ("a negative count", lambda: good().set({"fabric.hosts": -1}).plan(), "hosts"),
+    ("too many", lambda: good().set({"fabric.hosts": 10**12}).plan(), "hosts"),
+    ("a fraction", lambda: good().set({"fabric.hosts": 1.5}).plan(), "whole"),
+    ("not a number", lambda: good(seed=float("nan")), "give a number"),
+    ("an object", lambda: good(seed=anything), "text, numbers, lists or mappings"),
+    ("a path of nothing", lambda: good().set({"jobs[7].iterations": 2}).plan(), "jobs"),
+    ("an empty path", lambda: good().set({"": 2}).plan(), "not part of a path"),
+    ("a wrong collective", lambda: job(collectives=[{"collective": "allreduce"}]).plan(), "all-"),
+    ("a size of zero", lambda: good().set({"jobs[0].collectives[0].size": "0B"}).plan(), "size"),
+    ("too many ranks", lambda: job(ranks=9).plan(), "ranks"),
+    ("two jobs of one name", lambda: good(jobs=[{**JOBS[0], "name": "a"}] * 2).plan(), "`a`"),
+    ("a preset that is none", lambda: tenter.Scenario.preset("rail-65"), "rail-64"),
+    ("TOML that is none", lambda: tenter.Scenario.from_toml("a = ").plan(), "TOML"),
+    ("YAML that is none", lambda: tenter.Scenario.from_yaml("a: [").plan(), "scenario:1"),
+    ("no threads", lambda: tenter.run(good(), threads=-1), "threads"),
+    ("a wrong seed", lambda: tenter.run(good(), seed=-1), "seed"),
+    ("an interference", lambda: tenter.run(good(), interference=cast(Any, "x")), "pairs"),
+    ("a table that is none", lambda: tenter.run(good()).table("job"), "jobs"),
+    ("a column that is none", lambda: tenter.run(good()).jobs["jct"], "jct_ns"),
+    ("a folder that is a file", lambda: tenter.run(good(), folder=__file__), "test_misuse"),
+    ("a folder of something else", lambda: tenter.run(good(), folder="/"), "/"),
+    ("a folder that is no trial", lambda: tenter.open("/nowhere"), "/nowhere"),
+    ("a report without a folder", lambda: tenter.run(good()).report(), "folder="),
+    ("a sweep of nothing", lambda: tenter.sweep({"seeds": 2}), "scenario="),
+    ("a sweep with a wrong key", lambda: swept(axis={}), "axes"),
+    ("no seeds", lambda: swept(seeds=0), "seeds"),
+    ("an axis of nothing", lambda: swept(axes={"fabric.host": [1]}), "hosts"),
+    ("a wrong column", lambda: swept(readings=[{"name": "a", "column": "jct"}]), "jct_ns"),
+    ("a variant that is none", lambda: tenter.sweep({}, scenario=good(), only=["x"]), "`x`"),
+    (
+        "an executor that is none",
+        lambda: tenter.sweep({}, scenario=good(), folder="sweep", executor=7),
+        "concurrent.futures",
+    ),
+    ("a file and a scenario", lambda: tenter.sweep("a.yaml", scenario=good()), "leave"),
+    ("a wrong benchmark", lambda: tenter.bench("all_reduces", fabric="rail-64"), "all_reduce"),
+    ("a study that is none", lambda: tenter.study("methodology/none"), "study"),
+    ("trials that are none", lambda: tenter.compare("/nowhere", "/neither"), "/nowhere"),
+]
+
+
+@pytest.mark.parametrize("name, call, remedy", MISUSES, ids=[name for name, _, _ in MISUSES])
+def test_a_misuse_is_told(
+    name: str,
+    call: Callable[[], object],
+    remedy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tenter.Error) as caught:
+        call()
+    assert remedy in str(caught.value), name
+    assert not isinstance(caught.value, tenter.InternalError)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(tenter.ScenarioError) as caught:
+        good().set({"fabric.host": 1, "jobs[0].iteration": 2}).plan()
+    error = caught.value
+    assert len(error.problems) == 2
+    assert error.path == "--set"
+    assert error.line == 1
+    assert error.help is not None

@@ -1,0 +1,159 @@
+"""Scenarios, runs, trials and their tables."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+
+import polars
+import pyarrow
+import pytest
+
+import tenter
+
+
+def test_a_scenario_is_written_in_several_ways(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(scenario.plan().yaml)
+    digests = {
+        tenter.run(scenario).digest,
+        tenter.run(file).digest,
+        tenter.run(tenter.Scenario(str(file))).digest,
+        tenter.run(tenter.Scenario.from_yaml(file.read_text())).digest,
+    }
+    assert len(digests) == 1
+
+
+def test_results_do_not_depend_on_threads_or_on_what_is_kept(scenario: tenter.Scenario) -> None:
+    one = tenter.run(scenario, threads=1)
+    two = tenter.run(scenario, threads=2, flows=False, samples=False)
+    assert one.digest == two.digest
+    with pytest.raises(tenter.InputError, match="flows=True"):
+        _ = two.flows
+
+
+def test_tables_are_streams_of_arrow(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    jobs = pyarrow.table(trial.jobs)
+    assert jobs.column_names == trial.jobs.columns
+    assert jobs.schema.metadata[b"tenter.digest"].decode() == trial.digest
+    assert jobs["jct_ns"].to_pylist() == trial.jobs["jct_ns"]
+    assert trial.jobs.units["jct_ns"] == "ns"
+    flows = trial.flows
+    # A stream is made anew for each consumer.
+    assert polars.DataFrame(flows).height == polars.DataFrame(flows).height == len(flows)
+    assert [row["job_name"] for row in trial.jobs] == ["train"]
+    for name in tenter._core.table_names:
+        assert len(trial.table(name).columns) > 0
+
+
+def test_consumers_share_the_memory(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    first = pyarrow.table(trial.flows)["tx_frames"].chunk(0).buffers()[1].address
+    second = pyarrow.table(trial.flows)["tx_frames"].chunk(0).buffers()[1].address
+    assert first == second
+    frames = polars.DataFrame(trial.flows)
+    del trial
+    gc.collect()
+    assert frames["tx_frames"].sum() > 0
+
+
+def test_a_trial_is_opened_again(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    trial = tenter.run(scenario, folder=tmp_path / "trial")
+    again = tenter.open(tmp_path / "trial")
+    assert again.digest == trial.digest
+    assert again.summary == trial.summary
+    for name in ("jobs", "flows", "ports", "samples"):
+        assert pyarrow.table(again.table(name)).equals(pyarrow.table(trial.table(name))), name
+    report = trial.report(tmp_path / "report.html")
+    assert report.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_plan_tells_what_a_run_costs(scenario: tenter.Scenario) -> None:
+    plan = scenario.plan()
+    assert plan.name == "small"
+    assert plan.seed == 1
+    assert plan.memory_bytes > 0
+    trial = tenter.run(scenario)
+    hops = trial.summary["engine"]["packet_hops"]
+    assert plan.packet_hops == pytest.approx(hops, rel=0.5)
+    assert "fabric" in tenter.explain(scenario)
+
+
+def test_settings_replace_and_remove(scenario: tenter.Scenario) -> None:
+    faster = scenario.set({"fabric.host_rate": "800Gbps", "fabric.uplink_rate": "800Gbps"})
+    assert tenter.run(faster).jobs["jct_ns"] < tenter.run(scenario).jobs["jct_ns"]
+    assert tenter.run(faster.set({"fabric.host_rate": None, "fabric.uplink_rate": None}))
+    assert scenario.seed(7).plan().seed == 7
+
+
+def test_progress_is_told(long_scenario: tenter.Scenario) -> None:
+    told: list[float] = []
+
+    def hear(at: dict[str, float]) -> None:
+        told.append(at["packet_hops"])
+        if at["packet_hops"] > 0:
+            raise StopIteration
+
+    with pytest.raises(StopIteration):
+        tenter.run(long_scenario, progress=hear)
+    assert told == sorted(told)
+
+
+def test_control_c_ends_a_run_within_a_second(long_scenario: tenter.Scenario) -> None:
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        time.sleep(0.5)
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        tenter.run(long_scenario)
+    assert time.monotonic() - sent < 1
+
+
+def test_runs_of_several_threads_are_apart(scenario: tenter.Scenario) -> None:
+    digests: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: digests.append(tenter.run(scenario).digest))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(digests) == 4
+    assert len(set(digests)) == 1
+
+
+def test_a_forked_process_runs_too(scenario: tenter.Scenario) -> None:
+    expected = tenter.run(scenario).digest
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, tenter.run(scenario).digest.encode())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.read(reader, 100).decode() == expected
+
+
+def test_errors_survive_pickling() -> None:
+    with pytest.raises(tenter.ScenarioError) as caught:
+        tenter.Scenario({"fabric": {"kind": "leaf-spin"}}).plan()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+    assert copy.problems == caught.value.problems
+
+
+def test_tables_show_themselves(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    assert "jct_ns" in repr(trial.jobs)
+    assert "<td>train</td>" in trial._repr_html_()
