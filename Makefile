@@ -59,7 +59,7 @@ package-python: wheel ## Install the wheel into an empty environment and test th
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/tenter-*.whl
 	cd $(PACKAGED) && bin/tenter bench all_reduce -b 8 -e 64M -f 8 --fabric rail-64 >/dev/null
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
-	$(PACKAGED)/bin/python python/generate_keys.py --check
+	$(PACKAGED)/bin/python -P python/generate_keys.py --check
 	cd python/tests && $(abspath $(PACKAGED))/bin/python -m pytest -p no:cacheprovider --rootdir ..
 
 docs: $(PYTHON)/installed ## Build the documentation as a site with search, target/site; python3 -m http.server -d target/site shows it

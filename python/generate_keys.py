@@ -158,7 +158,9 @@ def main() -> None:
     new = text()
     if "--check" in sys.argv:
         if FILE.read_text() != new:
-            sys.exit(f"{FILE} is not what the schema says: run python {Path(__file__).name}")
+            sys.exit(
+                f"{FILE} is not what the schema says: run python -P python/{Path(__file__).name} where the wheel is installed"
+            )
         return
     FILE.write_text(new)
 

@@ -6,8 +6,6 @@ import concurrent.futures
 import multiprocessing
 import os
 import signal
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -86,19 +84,24 @@ def test_a_worker_of_dask_may_die(scenario: tenter.Scenario, tmp_path: Path) -> 
 
     here = tenter.sweep({**DESCRIPTION, "seeds": 20}, scenario=scenario, folder=tmp_path / "here")
     tenter._sweep.BATCH_TRIALS = 2
+    killed: list[int] = []
     with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
         pids = client.run(os.getpid)
 
-        def kill() -> None:
-            time.sleep(0.3)
-            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        left = iter(pids.values())
 
-        threading.Thread(target=kill).start()
+        def kill(at: dict[str, float]) -> None:
+            if at["done"] >= 10 and (pid := next(left, None)) and len(killed) == 0:
+                killed.append(pid)
+                os.kill(pid, signal.SIGKILL)
+
         there = tenter.sweep(
             {**DESCRIPTION, "seeds": 20},
             scenario=scenario,
             folder=tmp_path / "there",
             executor=client,
+            progress=kill,
         )
+    assert len(killed) == 1
     assert there.complete
     assert polars.read_parquet(here.results).equals(polars.read_parquet(there.results))
