@@ -42,8 +42,13 @@ def drive(
             time.sleep(0.2)
             continue
         future, answers = next(completed)
+        if not isinstance(answers, list) and future.status in ("pending", "lost"):
+            # The answer went with its worker, and another one makes it again.
+            completed.add(future)
+            continue
         keys = under_way.pop(future.key)
-        if future.status == "finished":
+        # The status may be another one by now: the worker that had the answer may be gone.
+        if isinstance(answers, list):
             for key, answer in answers:
                 session.answer(key, answer)
         else:

@@ -103,5 +103,6 @@ def test_a_worker_of_dask_may_die(scenario: tenter.Scenario, tmp_path: Path) -> 
             progress=kill,
         )
     assert len(killed) == 1
+    assert not there.failures
     assert there.complete
     assert polars.read_parquet(here.results).equals(polars.read_parquet(there.results))
