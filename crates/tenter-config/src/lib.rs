@@ -29,6 +29,7 @@
 //!
 //! **Architecture invariant.** Nothing here knows a component, a notation or a file.
 
+mod chance;
 mod component;
 mod key;
 mod reader;
@@ -40,6 +41,7 @@ mod variants;
 mod word_or;
 mod written;
 
+pub use chance::Chance;
 pub use component::{Component, default_of};
 pub use key::{Form, Key, KeyTable, Presence, joined, key};
 pub use reader::{Defaults, Reader};

@@ -67,20 +67,6 @@ pub fn to_word(sends: impl Iterator<Item = (u32, u32, u64)>) -> String {
     word
 }
 
-/// Reads that word.
-///
-/// # Errors
-/// The first send that is none; its number stands for the line.
-pub fn of_word(word: &str) -> Read<Sends> {
-    let mut found = Sends::default();
-    for (number, send) in (1..).zip(word.split(';')) {
-        let [src, dst, bytes] = fields::<3>(number, send, "source, destination and bytes")?;
-        let ends = [rank(number, src, 0)?, rank(number, dst, 0)?];
-        found.add(number, ends, whole(number, bytes)?)?;
-    }
-    Ok(found)
-}
-
 impl Sends {
     fn add(&mut self, line: usize, [src, dst]: [u32; 2], bytes: u64) -> Read<()> {
         self.ranks = self.ranks.max(src + 1).max(dst + 1);
@@ -393,8 +379,6 @@ mod tests {
         let found = read("a.csv", "0,10\n3,0\n").unwrap();
         let word = to_word(found.sends.iter().copied());
         assert_eq!(word, "0 1 10; 1 0 3");
-        assert_eq!(of_word(&word), Ok(found));
-        assert_eq!(of_word("0 1").unwrap_err().line, 1);
     }
 
     fn refused(cases: &[(&str, &str, usize, &str)]) {

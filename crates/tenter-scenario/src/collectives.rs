@@ -318,9 +318,14 @@ fn read_collective(item: Field<'_>, seed: u64, background: bool) -> (Option<Read
     (read(), node)
 }
 
-/// What is computed before a collective or a step.
-pub(crate) fn read_compute(section: &mut Section<'_>) -> Option<Compute> {
+/// What is computed before a collective.
+fn read_compute(section: &mut Section<'_>) -> Option<Compute> {
     let mean = section.time("compute", Time::ZERO..=COMPUTE_MAX);
+    read_spread(section, mean)
+}
+
+/// What is computed, and how much that differs; `mean` where the first of them could be read.
+pub(crate) fn read_spread(section: &mut Section<'_>, mean: Option<Time>) -> Option<Compute> {
     let field = section.take("compute_spread")?;
     let spread = field.quantity("a time", &(Time::ZERO..=COMPUTE_MAX))?;
     let mean = mean?;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{Reader, choice, component, parsed};
+use tenter_config::{Chance, Reader, choice, component, parsed};
 use tenter_net::PacketKind;
-use tenter_net::impairment::{HOLD_MAX, Probability, Strikes, TesterAction};
-use tenter_notation::decode::{Field, Read, Section};
+use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
+use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::{LinkImpairment, RulePlan};
 use tenter_topology::{CableEnd, Topology};
@@ -145,78 +145,6 @@ parsed!(Sequences {
     "cannot be",
     "write a packet sequence number, or the first and the last: `10-20`"
 });
-
-/// A probability: so many parts of a power of ten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chance {
-    parts: u64,
-    power: u32,
-}
-
-impl Chance {
-    /// Exactly to 2⁻⁶⁴.
-    pub(crate) fn probability(self) -> Probability {
-        // Smaller than anything that 2⁻⁶⁴ can tell from 0.
-        let Some(divisor) = 10_u128.checked_pow(self.power) else {
-            return 0;
-        };
-        u64::try_from((u128::from(self.parts) << 64) / divisor).unwrap_or(u64::MAX)
-    }
-}
-
-/// In decimals or with an exponent.
-impl FromStr for Chance {
-    type Err = ();
-
-    fn from_str(word: &str) -> Result<Chance, ()> {
-        let (decimal, exponent) = word.split_once(['e', 'E']).unwrap_or((word, "0"));
-        let (whole, decimals) = decimal.split_once('.').unwrap_or((decimal, ""));
-        let digits = format!("{whole}{decimals}");
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if !plain || whole.is_empty() || digits.len() > 17 || exponent.len() > 3 {
-            return Err(());
-        }
-        let parts: u64 = digits.parse().map_err(|_| ())?;
-        let exponent: i32 = exponent.parse().map_err(|_| ())?;
-        if parts == 0 {
-            return Ok(Chance { parts, power: 0 });
-        }
-        let power = i32::try_from(decimals.len()).map_err(|_| ())? - exponent;
-        let power = u32::try_from(power).map_err(|_| ())?;
-        let is_share = 10_u128
-            .checked_pow(power)
-            .is_none_or(|all| u128::from(parts) <= all);
-        is_share.then_some(Chance { parts, power }).ok_or(())
-    }
-}
-
-impl fmt::Display for Chance {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.power {
-            0 => write!(out, "{}", self.parts),
-            power => write!(out, "{}e-{power}", self.parts),
-        }
-    }
-}
-
-parsed!(Chance {
-    "0 to 1",
-    "cannot be",
-    "write a probability from 0 to 1, for example `0.001` or `1e-6`"
-});
-
-/// A probability of a key that has no type yet.
-pub(crate) fn read_chance(field: &Field<'_>) -> Option<Probability> {
-    let value: Result<Chance, ()> = field.word().unwrap_or_default().parse();
-    if value.is_err() {
-        let help = "write a probability from 0 to 1, for example `0.001` or `1e-6`";
-        field.problem(
-            &format!("cannot be {}", field.node.describe()),
-            help.to_owned(),
-        );
-    }
-    value.ok().map(Chance::probability)
-}
 
 fn strikes_in_one_way(rule: &Rule, reader: &mut dyn Reader) -> bool {
     let ways = [

@@ -138,8 +138,6 @@ pub(crate) const TABLES: [&KeyTable; 7] = [
     &pattern::PATTERN,
 ];
 
-pub(crate) use pattern::KINDS as PATTERNS;
-
 /// More jobs than a scheduler has on one fabric.
 pub(crate) const JOBS_MAX: usize = 10_000;
 /// No window of the engine is longer than the shortest gap; a shorter one than this would cost

@@ -5,6 +5,7 @@ use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
 use tenter_workload::collective::Groups;
+use tenter_workload::pattern::PatternKind;
 
 use crate::addresses::Addresses;
 use crate::congestion;
@@ -146,7 +147,12 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(congestion::tables())
         .chain(Addresses::TABLE.with_inner())
         .chain(jobs::TABLES)
-        .chain(jobs::PATTERNS.map(|(_, table)| table))
+        .chain(
+            PatternKind::VARIANTS
+                .members
+                .iter()
+                .map(|(_, table)| *table),
+        )
         .chain(collectives::TABLES)
         .chain([&Groups::TABLE])
         .chain(Faults::TABLE.with_inner())

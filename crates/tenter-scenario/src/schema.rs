@@ -19,6 +19,7 @@ use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
+use tenter_workload::pattern::PatternKind;
 
 use crate::load_balancing::Balancing;
 use crate::power::OwnPower;
@@ -114,8 +115,10 @@ fn congestion_control() -> Value {
 
 fn job() -> Value {
     let [own, start, flow, workload, pair, point, pattern] = jobs::TABLES;
-    let of_kind = |(name, table)| Object::of(&[pattern, table]).fixed("kind", name).schema();
-    let patterns = one_of(jobs::PATTERNS.map(of_kind));
+    let of_kind = |(name, table): &(&'static str, &'static KeyTable)| {
+        Object::of(&[pattern, table]).fixed("kind", name).schema()
+    };
+    let patterns = one_of(PatternKind::VARIANTS.members.iter().map(of_kind));
     let workload = Object::of(&[workload])
         .with("pattern", patterns.clone())
         .with("pairs", Object::of(&[pair]).schema())

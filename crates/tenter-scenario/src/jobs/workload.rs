@@ -17,9 +17,8 @@ use tenter_workload::{CollectiveRun, Compute, Job};
 use super::flows::{FROM, Hosts, TO, expand, hosts};
 use super::workload_pattern::{self, Demand, PARALLEL, Senders};
 use crate::hosts::HostNames;
-use crate::impairments::read_chance;
 use tenter_config::Presence::{Default, Depends, Required};
-use tenter_config::{KeyTable, key};
+use tenter_config::{Chance, KeyTable, key};
 use tenter_notation::decode::{Field, Read, Section, split_remedy};
 use tenter_notation::diagnostics::Location;
 use tenter_notation::tree::Node;
@@ -631,4 +630,15 @@ impl WorkloadDraft {
         let mean = gap(f64::from(degree), rate.values().sum());
         Some(Arrivals::Incasts { gaps, mean, degree })
     }
+}
+
+/// A probability, in parts of 2⁶⁴.
+fn read_chance(field: &Field<'_>) -> Option<u64> {
+    let value: Result<Chance, ()> = field.word().unwrap_or_default().parse();
+    if value.is_err() {
+        let help = "write a probability from 0 to 1, for example `0.001` or `1e-6`";
+        let what = format!("cannot be {}", field.node.describe());
+        field.problem(&what, help.to_owned());
+    }
+    value.ok().map(Chance::probability)
 }

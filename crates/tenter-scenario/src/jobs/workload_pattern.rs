@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tenter_engine::Draws;
 use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
@@ -37,6 +38,7 @@ pub(super) enum Senders {
 /// A pattern whose ranks are not known yet.
 pub(super) struct Demand {
     kind: PatternKind,
+    draws: Draws,
     pub(super) senders: Senders,
     parallel: u32,
     at: Option<Location>,
@@ -54,7 +56,7 @@ pub(super) fn read(
         let help = "add `arrivals: poisson` and `load: 0.6`, for example; an application in a closed loop is a `pattern` of the job itself";
         field.problem("is for an open loop", help.to_owned());
     }
-    let (kind, node) = pattern::read_without_steps(field, of_job);
+    let (kind, node) = pattern::read_without_steps(field);
     section.put("pattern", node);
     let parallel = if section.has("parallel") {
         section.integer("parallel", 1..=SLOTS_MAX)
@@ -74,6 +76,7 @@ pub(super) fn read(
     }
     Some(Demand {
         kind: kind?,
+        draws: pattern::draws_of(of_job),
         senders: senders?,
         parallel: parallel?,
         at,
@@ -83,7 +86,7 @@ pub(super) fn read(
 impl Demand {
     /// The ways between the ranks of a job, and how often flows go each of them.
     pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
-        let matrix = match PatternSchedule::new(self.kind.clone(), job.ranks(), 0) {
+        let matrix = match PatternSchedule::new(self.kind.clone(), self.draws, job.ranks(), 0) {
             Ok(schedule) => schedule.matrix(),
             Err(error) => {
                 let text = error.to_string();

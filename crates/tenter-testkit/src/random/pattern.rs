@@ -1,7 +1,5 @@
 //! Steps of parallel applications in place of collectives.
 
-use std::sync::Arc;
-
 use tenter_engine::Draws;
 use tenter_workload::Schedule;
 use tenter_workload::pattern::{
@@ -34,20 +32,18 @@ pub(super) fn write(
         }),
         PatternKind::Amr(Amr {
             partners: partners as u32,
-            ..Amr::new(draws)
+            ..Amr::default()
         }),
         PatternKind::Gtc(Gtc::default()),
         PatternKind::DatabasePod(DatabasePod {
             rack,
             transfers: transfers as u32,
-            ..DatabasePod::new(draws)
+            ..DatabasePod::default()
         }),
-        PatternKind::Matrix(Matrix {
-            matrix: Arc::new(chosen_pairs(draws, ranks as u32)),
-        }),
+        PatternKind::Matrix(Matrix::of(chosen_pairs(draws, ranks as u32))),
     ];
     let kind = &kinds[draw.below(kinds.len() as u64) as usize];
-    let schedule = PatternSchedule::new(kind.clone(), ranks as u32, 0).ok()?;
+    let schedule = PatternSchedule::new(kind.clone(), draws, ranks as u32, 0).ok()?;
     let steps = draw.within(1..=3);
     // Draws of the scenario may make a few pairs more.
     let count = 2 * u64::from(schedule.transfer_count()) * queue_pairs * steps;
@@ -77,7 +73,7 @@ pub(super) fn write(
             let size = size();
             format!("rack: {rack}, transfers: {transfers}, transfer: {size}B")
         }
-        PatternKind::Matrix(own) => sends(&own.matrix, &mut size),
+        PatternKind::Matrix(_) => sends(&schedule.matrix(), &mut size),
     };
     let (name, compute) = (kind.member().algorithm, draw.below(20_000));
     Some(format!(

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use tenter_engine::Draws;
 use tenter_units::Time;
 
 use super::CollectiveMember;
@@ -56,12 +57,17 @@ impl Phase {
 }
 
 impl PatternSchedule {
-    /// The step of that number, from 0, over so many ranks.
+    /// The step of that number, from 0, over so many ranks; what is random comes from `draws`.
     ///
     /// # Errors
     /// Those of [`PatternKind::phases`], and more transfers than a table may hold.
-    pub fn new(kind: PatternKind, ranks: u32, step: u32) -> Result<Self, PatternError> {
-        let matrices = kind.phases(ranks, step)?;
+    pub fn new(
+        kind: PatternKind,
+        draws: Draws,
+        ranks: u32,
+        step: u32,
+    ) -> Result<Self, PatternError> {
+        let matrices = kind.phases(draws, ranks, step)?;
         let count: usize = matrices.iter().map(CommunicationMatrix::pairs).sum();
         if count > CommunicationMatrix::ENTRIES_MAX {
             let pattern = kind.member().algorithm;

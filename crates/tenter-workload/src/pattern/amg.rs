@@ -6,7 +6,13 @@
 //! away from then on. That ranks fall out at a threshold and that the stencil keeps 26 neighbours
 //! is assumed, as are the numbers of points and the time to compute.
 
-use super::grid::Grid;
+use std::ops::RangeInclusive;
+
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::grid::{Grid, Sides};
+use super::limits::{COMPUTE, SIZES};
 use super::reduce::{all_reduce, everybody};
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
@@ -24,29 +30,24 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 /// Bytes of a point.
 const POINT_BYTES: u64 = 8;
 
-/// A V-cycle on a box, and two dot products.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Amg {
-    /// Ranks along each of three dimensions; empty for as even as may be.
-    pub grid: Vec<u32>,
-    /// Points along an edge of a rank's block on the finest level.
-    pub points: u32,
-    /// The least that a rank keeps.
-    pub least_points: u32,
-    /// Bytes of an all-reduce.
-    pub reduce_bytes: u64,
-}
-
-impl Default for Amg {
-    fn default() -> Amg {
-        Amg {
-            grid: Vec::new(),
-            points: 64,
-            least_points: 16,
-            reduce_bytes: 8,
-        }
+component! {
+    /// A multigrid cycle over a three-dimensional stencil.
+    pub struct Amg as "`jobs[].pattern` with `kind: amg`" {
+    /// What all ranks compute before each step.
+    compute: Time = "300us", in COMPUTE, from "assumed";
+        /// Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
+        grid: Sides<3> = "auto";
+        /// Points of 8 bytes along an edge of a rank's block on the finest level.
+        points: u32 = "64", in POINTS, from "assumed";
+        /// A rank that would have fewer on a coarser level hands them to another.
+        least_points: u32 = "16", in POINTS, from "assumed";
+    /// The buffer of each all-reduce.
+    reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
     }
 }
+
+/// Their cube is a number of bytes.
+const POINTS: RangeInclusive<u32> = 1..=10_000;
 
 /// A level: how far neighbours are apart, and points along an edge of a rank's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl Amg {
     }
 
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
-        let grid = Grid::new("amg", (ranks, 3), &self.grid, false)?;
+        let grid = Grid::new("amg", ranks, self.grid, false)?;
         let levels = self.levels(grid.longest());
         let mut down = Vec::new();
         let mut last = levels[0];

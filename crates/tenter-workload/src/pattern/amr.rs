@@ -7,9 +7,12 @@
 //! the heaviest tail whose logarithm is still evenly spread, cut off at a most; and before each
 //! step a share of the pairs is drawn anew. All of these are assumed.
 
+use tenter_config::{Chance, Reader, component};
 use tenter_engine::Draws;
+use tenter_units::{Bytes, Time};
 
 use super::CommunicationMatrix;
+use super::limits::{COMPUTE, COUNT_MAX, SIZES};
 use super::reduce::{all_reduce, everybody};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
 
@@ -23,43 +26,51 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllToAllParallel,
 };
 
-/// An irregular mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Amr {
-    /// Pairs that each rank is part of, on average: even, at least 2.
-    pub partners: u32,
-    /// The least that a pair exchanges each way.
-    pub least_bytes: u64,
-    /// The most.
-    pub most_bytes: u64,
-    /// The share of pairs that is drawn anew before each step but the first, out of 2⁶⁴.
-    pub regrid: u64,
-    /// Bytes of the all-reduce that agrees on the time step.
-    pub reduce_bytes: u64,
-    /// Where partners and volumes come from.
-    pub draws: Draws,
+component! {
+    /// An irregular mesh.
+    pub struct Amr as "`jobs[].pattern` with `kind: amr`" {
+    /// What all ranks compute before each step.
+    compute: Time = "200us", in COMPUTE, from "assumed";
+        /// Partners of a rank, on average; an even number.
+        partners: u32 = "12", in 2..=COUNT_MAX, unless odd, from "assumed";
+        /// What a pair exchanges at least, each way.
+        least_bytes as "least": u64 as Bytes = "16KiB", in SIZES, from "assumed";
+        /// And at most.
+        most_bytes as "most": u64 as Bytes = "4MiB", in SIZES, from "assumed";
+        /// The share of pairs that is drawn anew before each step but the first.
+        regrid: Chance = "0.25", from "assumed";
+        /// The buffer of each all-reduce, which agrees on the time step.
+        reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
+        check least_is_not_more_than_most;
+    }
+}
+
+fn odd(partners: u32) -> Option<(String, String)> {
+    let help = "give an even number: each rank chooses half of its partners";
+    (partners % 2 == 1).then(|| (format!("cannot be `{partners}`"), help.to_owned()))
+}
+
+fn least_is_not_more_than_most(own: &Amr, reader: &mut dyn Reader) -> bool {
+    let holds = own.least_bytes <= own.most_bytes;
+    if !holds {
+        reader.refuse(
+            "most",
+            "is less than `least`",
+            "swap the two, or raise `most`",
+        );
+    }
+    holds
 }
 
 impl Amr {
-    /// With parameters at their defaults.
-    pub fn new(draws: Draws) -> Amr {
-        Amr {
-            partners: 12,
-            least_bytes: 16 << 10,
-            most_bytes: 4 << 20,
-            regrid: u64::MAX / 4 + 1,
-            reduce_bytes: 8,
-            draws,
-        }
-    }
-
-    pub(super) fn phases(&self, ranks: u32, step: u32) -> Vec<CommunicationMatrix> {
+    pub(super) fn phases(&self, draws: Draws, ranks: u32, step: u32) -> Vec<CommunicationMatrix> {
+        let regrid = self.regrid.probability();
         let slots = (self.partners / 2).max(1);
         let mut sends = Vec::new();
         for rank in 0..ranks {
             for slot in 0..slots {
-                let own = self.draws.of(u64::from(rank) << 32 | u64::from(slot));
-                let anew = |at: &u32| own.at(u64::from(*at)) < self.regrid;
+                let own = draws.of(u64::from(rank) << 32 | u64::from(slot));
+                let anew = |at: &u32| own.at(u64::from(*at)) < regrid;
                 let epoch = (1..=step).filter(anew).count() as u64;
                 let pair = own.of(u64::MAX - epoch);
                 let other = (rank + distance(pair, ranks)) % ranks;
@@ -96,14 +107,14 @@ fn distance(pair: Draws, ranks: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn amr() -> Amr {
-        Amr::new(Draws::new(1, "amr", "test"))
+    fn draws() -> Draws {
+        Draws::new(1, "amr", "test")
     }
 
     #[test]
     fn pairs_are_symmetric_and_as_many_as_asked_for() {
         for step in [0, 3] {
-            let phases = amr().phases(256, step);
+            let phases = Amr::default().phases(draws(), 256, step);
             assert_eq!(phases.len(), 1 + 8);
             assert!(phases[0].is_symmetric());
             // 256 · 6 draws both ways; those that hit a pair again are added up.
@@ -116,7 +127,7 @@ mod tests {
 
     #[test]
     fn volumes_have_the_tail_of_the_law() {
-        let amr = amr();
+        let amr = Amr::default();
         assert_eq!(amr.volume(u64::MAX), 16 << 10);
         // One in 256 is cut off at 256 times the least, and half are less than twice the least.
         assert_eq!(amr.volume(u64::MAX / 2), 32 << 10);
@@ -142,14 +153,14 @@ mod tests {
 
     #[test]
     fn a_quarter_of_the_pairs_changes_between_steps() {
-        let amr = amr();
-        let [before, after] = [4, 5].map(|step| amr.phases(512, step).swap_remove(0));
+        let amr = Amr::default();
+        let [before, after] = [4, 5].map(|step| amr.phases(draws(), 512, step).swap_remove(0));
         let kept = before
             .iter()
             .filter(|&(a, b, bytes)| after.bytes(a, b) == bytes)
             .count();
         let share = kept as f64 / before.pairs() as f64;
         assert!((0.68..0.80).contains(&share), "{share}");
-        assert_eq!(before, amr.phases(512, 4)[0], "the same again");
+        assert_eq!(before, amr.phases(draws(), 512, 4)[0], "the same again");
     }
 }

@@ -6,8 +6,11 @@
 //! what a rack sends and receives is in proportion to its load, and within racks nothing is sent;
 //! numbers and sizes are assumed.
 
+use tenter_config::component;
 use tenter_engine::Draws;
+use tenter_units::{Bytes, Time};
 
+use super::limits::{COMPUTE, COUNT_MAX, SIZES};
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
 
@@ -24,43 +27,38 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 /// The weight of the rack with the greatest load; the n-th has an n-th of it.
 const WEIGHT: u64 = 1 << 32;
 
-/// Racks of databases.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatabasePod {
-    /// Ranks of a rack; those of one follow each other. The last may be smaller.
-    pub rack: u32,
-    /// Transfers that a rank sends in a step, on average over all racks.
-    pub transfers: u32,
-    /// Bytes of each.
-    pub transfer_bytes: u64,
-    /// Where loads and destinations come from.
-    pub draws: Draws,
+component! {
+    /// Racks of databases.
+    pub struct DatabasePod as "`jobs[].pattern` with `kind: database-pod`" {
+    /// What all ranks compute before each step.
+    compute: Time = "0ns", in COMPUTE, from "assumed";
+        /// Ranks of a rack, which follow each other; the last one may be smaller.
+        rack: u32 = "16", in 1..=COUNT_MAX, from "assumed";
+        /// Transfers that a rank sends in a step, on average over all racks.
+        transfers: u32 = "32", in 1..=COUNT_MAX, from "assumed";
+        /// The size of each.
+        transfer_bytes as "transfer": u64 as Bytes = "64KiB", in SIZES, from "assumed";
+    }
+}
+
+/// The weight of each rack: a random order of W, W/2, W/3 and so on.
+fn weights(draws: Draws, racks: u32) -> Vec<u64> {
+    let mut order: Vec<u64> = (0..u64::from(racks)).collect();
+    let draws = draws.of(u64::MAX);
+    order.sort_by_key(|&rack| (draws.at(rack), rack));
+    let mut weights = vec![0; racks as usize];
+    for (place, rack) in (1..).zip(order) {
+        weights[rack as usize] = WEIGHT / place;
+    }
+    weights
 }
 
 impl DatabasePod {
-    /// With parameters at their defaults.
-    pub fn new(draws: Draws) -> DatabasePod {
-        DatabasePod {
-            rack: 16,
-            transfers: 32,
-            transfer_bytes: 64 << 10,
-            draws,
-        }
-    }
-
-    /// The weight of each rack: a random order of W, W/2, W/3 and so on.
-    fn weights(&self, racks: u32) -> Vec<u64> {
-        let mut order: Vec<u64> = (0..u64::from(racks)).collect();
-        let draws = self.draws.of(u64::MAX);
-        order.sort_by_key(|&rack| (draws.at(rack), rack));
-        let mut weights = vec![0; racks as usize];
-        for (place, rack) in (1..).zip(order) {
-            weights[rack as usize] = WEIGHT / place;
-        }
-        weights
-    }
-
-    pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+    pub(super) fn phases(
+        &self,
+        draws: Draws,
+        ranks: u32,
+    ) -> Result<Vec<CommunicationMatrix>, PatternError> {
         let racks = ranks.div_ceil(self.rack.max(1));
         if racks < 2 {
             return Err(PatternError::OneRack {
@@ -68,7 +66,7 @@ impl DatabasePod {
                 rack: self.rack,
             });
         }
-        let weights = self.weights(racks);
+        let weights = weights(draws, racks);
         let sum: u64 = weights.iter().sum();
         // Where the share of each rack ends, one after the other.
         let ends: Vec<u64> = weights
@@ -81,7 +79,7 @@ impl DatabasePod {
         let mut sends = Vec::new();
         for src in 0..ranks {
             let home = src / self.rack;
-            let own = self.draws.of(u64::from(src));
+            let own = draws.of(u64::from(src));
             let count = self.sent_by(weights[home as usize], sum, racks);
             for number in 0..count {
                 let draw = own.of(number);
@@ -114,9 +112,10 @@ mod tests {
 
     #[test]
     fn racks_send_and_receive_by_their_loads() {
-        let pod = DatabasePod::new(Draws::new(1, "pod", "test"));
-        let matrix = pod.phases(256).unwrap().swap_remove(0);
-        let weights = pod.weights(16);
+        let pod = DatabasePod::default();
+        let draws = Draws::new(1, "pod", "test");
+        let matrix = pod.phases(draws, 256).unwrap().swap_remove(0);
+        let weights = weights(draws, 16);
         let sum: u64 = weights.iter().sum();
         let between = matrix.between(16, |rank| rank / 16);
         let mut total = 0;
@@ -138,12 +137,13 @@ mod tests {
 
     #[test]
     fn a_single_rack_is_refused() {
-        let pod = DatabasePod::new(Draws::new(1, "pod", "test"));
+        let pod = DatabasePod::default();
+        let draws = Draws::new(1, "pod", "test");
         assert_eq!(
-            pod.phases(16).unwrap_err().to_string(),
+            pod.phases(draws, 16).unwrap_err().to_string(),
             "database-pod: 16 ranks fill a single `rack` of 16, and racks send to each other; give \
              more ranks or smaller racks"
         );
-        assert!(pod.phases(17).is_ok());
+        assert!(pod.phases(draws, 17).is_ok());
     }
 }

@@ -1,6 +1,48 @@
 //! Cartesian grids of ranks, as `MPI_Dims_create` and `MPI_Cart_create` lay them out.
 
+use tenter_config::{Reader, Shape, Value, Written};
+
 use super::{CommunicationMatrix, PatternError};
+
+/// The sides of a grid of so many dimensions, or as even as may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sides<const N: usize>(Option<[u32; N]>);
+
+impl<const N: usize> Sides<N> {
+    /// Sides that are given, the slowest coordinate first.
+    pub fn of(sides: [u32; N]) -> Self {
+        Sides(Some(sides))
+    }
+}
+
+impl<const N: usize> Value for Sides<N> {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::OrWord(Box::new(Shape::Parsed("sides with `x` between")), "auto")
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Self> {
+        if reader.is_word(key, "auto") {
+            return Some(Sides(None));
+        }
+        let example = ["4"; N].join("x");
+        let help = format!("write {N} sides, for example `{example}`, or `auto`");
+        let mut read = None;
+        reader.word(key, ["cannot be", &help], &mut |word| {
+            let sides: Option<Vec<u32>> = word.split('x').map(|side| side.parse().ok()).collect();
+            let sides: Option<[u32; N]> = sides.and_then(|sides| sides.try_into().ok());
+            read = sides.filter(|sides| !sides.contains(&0));
+            read.is_some()
+        });
+        read.map(Sides::of)
+    }
+
+    fn written(&self) -> Written {
+        let sides = self.0.as_ref().map(|sides| word(sides));
+        Written::word(sides.unwrap_or_else(|| "auto".to_owned()))
+    }
+}
 
 /// Ranks on a grid, row by row: the last coordinate changes fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,26 +55,24 @@ pub(super) struct Grid {
 impl Grid {
     /// Of the sizes asked for, or else as even as the number of ranks allows, the longest side
     /// first.
-    pub(super) fn new(
+    pub(super) fn new<const N: usize>(
         pattern: &'static str,
-        (ranks, dimensions): (u32, usize),
-        asked: &[u32],
+        ranks: u32,
+        asked: Sides<N>,
         periodic: bool,
     ) -> Result<Grid, PatternError> {
-        let sizes = if asked.is_empty() {
-            even(ranks, dimensions)
-        } else {
-            asked.to_vec()
-        };
+        let sizes = asked
+            .0
+            .map_or_else(|| even(ranks, N), |sides| sides.to_vec());
         let product = sizes
             .iter()
             .try_fold(1_u32, |all, &size| all.checked_mul(size));
-        if sizes.len() != dimensions || product != Some(ranks) {
+        if product != Some(ranks) {
             return Err(PatternError::GridNotFull {
                 pattern,
                 ranks,
                 grid: word(&sizes),
-                even: word(&even(ranks, dimensions)),
+                even: word(&even(ranks, N)),
             });
         }
         Ok(Grid { sizes, periodic })

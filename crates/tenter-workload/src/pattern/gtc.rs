@@ -6,6 +6,11 @@
 //! it. At most 64 domains is the code's own usual number; sizes and the time to compute are
 //! assumed.
 
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::auto::Auto;
+use super::limits::{COMPUTE, SIZES};
 use super::reduce::all_reduce;
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
@@ -23,28 +28,20 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 /// More domains damp what is simulated.
 const USUAL_DOMAINS: u32 = 64;
 
-/// A ring of toroidal domains.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gtc {
-    /// How many domains there are; 0 for the greatest divisor of the ranks up to 64. Ranks of a
-    /// domain follow each other.
-    pub domains: u32,
-    /// Bytes of the charge that a domain adds up.
-    pub charge_bytes: u64,
-    /// Bytes of the field to the same rank of each domain beside.
-    pub field_bytes: u64,
-    /// Bytes of particles to the same rank of each domain beside.
-    pub particle_bytes: u64,
-}
-
-impl Default for Gtc {
-    fn default() -> Gtc {
-        Gtc {
-            domains: 0,
-            charge_bytes: 256 << 10,
-            field_bytes: 64 << 10,
-            particle_bytes: 1 << 20,
-        }
+component! {
+    /// Particles in a ring of domains.
+    pub struct Gtc as "`jobs[].pattern` with `kind: gtc`" {
+    /// What all ranks compute before each step.
+    compute: Time = "500us", in COMPUTE, from "assumed";
+        /// Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
+        /// domain follow each other.
+        domains: Auto = "auto", in 1..=u32::MAX;
+        /// What the ranks of a domain add up.
+        charge_bytes as "charge": u64 as Bytes = "256KiB", in SIZES, from "assumed";
+        /// From a rank to the same one of each domain beside: the field at the border.
+        field_bytes as "field": u64 as Bytes = "64KiB", in SIZES, from "assumed";
+        /// From a rank to the same one of each domain beside: what has crossed the border.
+        particle_bytes as "particles": u64 as Bytes = "1MiB", in SIZES, from "assumed";
     }
 }
 
@@ -56,8 +53,8 @@ impl Gtc {
                 .find(|d| ranks.is_multiple_of(*d))
         };
         let domains = match self.domains {
-            0 => usual().unwrap_or(1),
-            domains => domains,
+            Auto::Auto => usual().unwrap_or(1),
+            Auto::Given(domains) => domains,
         };
         if !ranks.is_multiple_of(domains) {
             return Err(PatternError::NotDivided {
@@ -91,7 +88,7 @@ mod tests {
     #[test]
     fn a_ring_of_domains_and_the_closed_form() {
         let gtc = Gtc {
-            domains: 8,
+            domains: Auto::Given(8),
             ..Gtc::default()
         };
         let phases = gtc.phases(32).unwrap();
@@ -121,7 +118,7 @@ mod tests {
         assert_eq!((members(64), members(120)), (1, 2));
         assert_eq!(Gtc::default().phases(67).unwrap().len(), 2 * 6 + 2);
         let two = Gtc {
-            domains: 2,
+            domains: Auto::Given(2),
             ..Gtc::default()
         };
         // The domains on both sides are the same.

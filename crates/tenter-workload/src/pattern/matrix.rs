@@ -5,6 +5,11 @@
 
 use std::sync::Arc;
 
+use tenter_config::{Reader, component};
+use tenter_units::Time;
+
+use super::limits::COMPUTE;
+use super::sends::Sends;
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
 
@@ -18,26 +23,61 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllToAllParallel,
 };
 
-/// A given matrix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matrix {
-    /// Bytes per pair.
-    pub matrix: Arc<CommunicationMatrix>,
+component! {
+    /// A given matrix.
+    pub struct Matrix as "`jobs[].pattern` with `kind: matrix`", derive(Clone, Debug, PartialEq, Eq) {
+    /// What all ranks compute before each step.
+    compute: Time = "0ns", in COMPUTE;
+        /// A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
+        /// scenario.
+        file: Option<String> = absent "this or `sends`", in PATH_MAX;
+        /// Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
+        sends: Option<Sends> = absent "this or `file`";
+        check has_sends;
+    }
+}
+
+/// A path is no longer.
+const PATH_MAX: usize = 4_096;
+
+/// What a file holds stands in `sends` by now.
+fn has_sends(own: &Matrix, reader: &mut dyn Reader) -> bool {
+    let has = own.sends.is_some();
+    if !has {
+        let help = "add `file: demand.csv`, or `sends: 0 1 65536; 1 0 65536`";
+        reader.refuse_all("lacks `file` or `sends`", help);
+    }
+    has
 }
 
 impl Matrix {
+    /// The pattern of these sends.
+    pub fn of(matrix: CommunicationMatrix) -> Matrix {
+        Matrix {
+            compute: Time::ZERO,
+            file: None,
+            sends: Some(Sends(Arc::new(matrix))),
+        }
+    }
+
+    /// Pairs that it has.
+    pub(super) fn pairs(&self) -> usize {
+        self.sends.as_ref().map_or(0, |sends| sends.0.pairs())
+    }
+
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
-        let rows = self.matrix.ranks();
+        let Some(Sends(matrix)) = &self.sends else {
+            return Err(PatternError::EmptyMatrix);
+        };
+        let rows = matrix.ranks();
         if ranks < rows {
             return Err(PatternError::LargerMatrix { ranks, rows });
         }
-        if self.matrix.pairs() == 0 {
+        if matrix.pairs() == 0 {
             return Err(PatternError::EmptyMatrix);
         }
-        Ok(vec![CommunicationMatrix::of(
-            ranks,
-            self.matrix.iter().collect(),
-        )])
+        let sends = matrix.iter().collect();
+        Ok(vec![CommunicationMatrix::of(ranks, sends)])
     }
 }
 
@@ -47,9 +87,7 @@ mod tests {
 
     #[test]
     fn a_matrix_is_one_phase_over_at_least_its_ranks() {
-        let of = |sends| Matrix {
-            matrix: Arc::new(CommunicationMatrix::of(3, sends)),
-        };
+        let of = |sends| Matrix::of(CommunicationMatrix::of(3, sends));
         let matrix = of(vec![(0, 2, 5), (2, 1, 7)]);
         let phases = matrix.phases(4).unwrap();
         assert_eq!(phases.len(), 1);

@@ -8,7 +8,11 @@
 //! neighbours, as improved actions have them): 16³/2 · 48 · 4 = 393,216 bytes. The time to compute
 //! is assumed.
 
-use super::grid::Grid;
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::grid::{Grid, Sides};
+use super::limits::{COMPUTE, SIZES};
 use super::reduce::{all_reduce, everybody};
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
@@ -23,30 +27,23 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllToAllParallel,
 };
 
-/// A four-dimensional stencil on a torus.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Milc {
-    /// Ranks along each of four dimensions; empty for as even as may be.
-    pub grid: Vec<u32>,
-    /// Bytes to each of eight neighbours, for the sites of one colour.
-    pub face_bytes: u64,
-    /// Bytes of an all-reduce.
-    pub reduce_bytes: u64,
-}
-
-impl Default for Milc {
-    fn default() -> Milc {
-        Milc {
-            grid: Vec::new(),
-            face_bytes: 384 << 10,
-            reduce_bytes: 8,
-        }
+component! {
+    /// A four-dimensional stencil on a torus.
+    pub struct Milc as "`jobs[].pattern` with `kind: milc`" {
+    /// What all ranks compute before each step.
+    compute: Time = "150us", in COMPUTE, from "assumed";
+        /// Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
+        grid: Sides<4> = "auto";
+        /// To each of the eight neighbours, for the sites of one colour.
+        face_bytes as "face": u64 as Bytes = "384KiB", in SIZES, from "16⁴ sites in each rank: 16³/2 vectors of 48 bytes in four layers";
+    /// The buffer of each all-reduce.
+    reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
     }
 }
 
 impl Milc {
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
-        let grid = Grid::new("milc", (ranks, 4), &self.grid, true)?;
+        let grid = Grid::new("milc", ranks, self.grid, true)?;
         let gather = grid.halo(1, &[self.face_bytes]);
         let mut phases = vec![gather.clone(), gather];
         for _ in 0..2 {
@@ -64,7 +61,7 @@ mod tests {
     fn eight_neighbours_and_the_closed_form() {
         // Sides of four and more have eight neighbours, of which none coincide.
         let milc = Milc {
-            grid: vec![4, 4, 4, 5],
+            grid: Sides::of([4, 4, 4, 5]),
             ..Milc::default()
         };
         let phases = milc.phases(320).unwrap();

@@ -7,7 +7,12 @@
 //! numbers on 64 ranks: 128³ · 16 / 64 / 8 = 65,536 bytes. The all-reduce and the time to compute
 //! are assumed.
 
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::auto::Auto;
 use super::grid::even;
+use super::limits::{COMPUTE, SIZES};
 use super::reduce::{all_reduce, everybody};
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
@@ -22,24 +27,18 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllToAllParallel,
 };
 
-/// A three-dimensional Fourier transform over pencils, and back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MiniDft {
-    /// How many rows there are; 0 for the most even number. Ranks of a row follow each other.
-    pub rows: u32,
-    /// Bytes from a rank to each other of its row, and of its column.
-    pub block_bytes: u64,
-    /// Bytes of the all-reduce.
-    pub reduce_bytes: u64,
-}
-
-impl Default for MiniDft {
-    fn default() -> MiniDft {
-        MiniDft {
-            rows: 0,
-            block_bytes: 64 << 10,
-            reduce_bytes: 8 << 10,
-        }
+component! {
+    /// A three-dimensional Fourier transform over pencils, and back.
+    pub struct MiniDft as "`jobs[].pattern` with `kind: mini-dft`" {
+    /// What all ranks compute before each step.
+    compute: Time = "200us", in COMPUTE, from "assumed";
+        /// Rows of ranks that follow each other, a divisor of their number; `auto` is the most even
+        /// one, with rows longer than columns.
+        rows: Auto = "auto", in 1..=u32::MAX;
+        /// From a rank to each other of its row, and of its column.
+        block_bytes as "block": u64 as Bytes = "64KiB", in SIZES, from "a grid of 128³ complex numbers on 64 ranks";
+        /// The buffer of the all-reduce.
+        reduce_bytes as "reduce": u64 as Bytes = "8KiB", in SIZES, from "assumed";
     }
 }
 
@@ -47,8 +46,8 @@ impl MiniDft {
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
         // The shorter side, so that more of an exchange is between ranks that follow each other.
         let rows = match self.rows {
-            0 => even(ranks, 2)[1],
-            rows => rows,
+            Auto::Auto => even(ranks, 2)[1],
+            Auto::Given(rows) => rows,
         };
         if !ranks.is_multiple_of(rows) {
             return Err(PatternError::NotDivided {
@@ -88,9 +87,10 @@ mod tests {
     #[test]
     fn rows_and_columns_and_the_closed_form() {
         let dft = MiniDft {
-            rows: 4,
+            rows: Auto::Given(4),
             block_bytes: 1_000,
             reduce_bytes: 8,
+            ..MiniDft::default()
         };
         let phases = dft.phases(24).unwrap();
         // 24 ranks: 16 exchange four times, and 8 more before and after.
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn rows_divide_the_ranks() {
         let dft = MiniDft {
-            rows: 5,
+            rows: Auto::Given(5),
             ..MiniDft::default()
         };
         assert_eq!(

@@ -7,68 +7,94 @@
 //! A step of an application computes and then communicates in phases. A phase is a
 //! [`CommunicationMatrix`]; a rank goes on to the next one when all that the phase has for it has
 //! arrived. What several members share is a file of its own and no member (`grid`,
-//! `communication_matrix`, `reduce`).
+//! `communication_matrix`, `reduce`, and the types and
+//! bounds of keys: `auto`, `limits`, `sends`).
 
 mod amg;
 mod amr;
+mod auto;
 mod communication_matrix;
 mod database_pod;
 mod grid;
 mod gtc;
+mod limits;
 mod matrix;
 mod milc;
 mod mini_dft;
 mod nekbone;
 mod reduce;
+mod sends;
 
+use tenter_config::variants;
 use tenter_engine::Draws;
+use tenter_units::Time;
 
 use crate::collective::CollectiveMember;
 
 pub use crate::collective::pattern::PatternSchedule;
 pub use amg::Amg;
 pub use amr::Amr;
+pub use auto::Auto;
 pub use communication_matrix::CommunicationMatrix;
 pub use database_pod::DatabasePod;
+pub use grid::Sides;
 pub use gtc::Gtc;
 pub use matrix::Matrix;
 pub use milc::Milc;
 pub use mini_dft::MiniDft;
 pub use nekbone::Nekbone;
+pub use sends::Sends;
 
-/// Every pattern there is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternKind {
-    /// All-to-alls in rows and columns of ranks, and an all-reduce: Fourier transforms.
-    MiniDft(MiniDft),
-    /// A four-dimensional stencil and dot products: lattice quantum chromodynamics.
-    Milc(Milc),
-    /// A three-dimensional stencil of up to 26 neighbours and dot products: spectral elements.
-    Nekbone(Nekbone),
-    /// A three-dimensional stencil at several distances: algebraic multigrid.
-    Amg(Amg),
-    /// Irregular neighbours that change between steps: adaptive mesh refinement.
-    Amr(Amr),
-    /// Shifts round a ring of domains: particles in a torus.
-    Gtc(Gtc),
-    /// Many-to-many between racks of different loads: databases.
-    DatabasePod(DatabasePod),
-    /// Bytes from each rank to each other, as somebody measured or made them.
-    Matrix(Matrix),
+variants! {
+    /// Every pattern there is.
+    pub enum PatternKind as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
+        /// Which application; the keys that it has beside these are below.
+        kind;
+        /// All-to-alls in rows and columns of ranks, and an all-reduce: Fourier transforms.
+        "mini-dft" => MiniDft(MiniDft),
+        /// A four-dimensional stencil and dot products: lattice quantum chromodynamics.
+        "milc" => Milc(Milc),
+        /// A three-dimensional stencil of up to 26 neighbours and dot products: spectral elements.
+        "nekbone" => Nekbone(Nekbone),
+        /// A three-dimensional stencil at several distances: algebraic multigrid.
+        "amg" => Amg(Amg),
+        /// Irregular neighbours that change between steps: adaptive mesh refinement.
+        "amr" => Amr(Amr),
+        /// Shifts round a ring of domains: particles in a torus.
+        "gtc" => Gtc(Gtc),
+        /// Many-to-many between racks of different loads: databases.
+        "database-pod" => DatabasePod(DatabasePod),
+        /// Bytes from each rank to each other, as somebody measured or made them.
+        "matrix" => Matrix(Matrix),
+    }
 }
 
 impl PatternKind {
     /// All of them as they are by default, but [`PatternKind::Matrix`], which has no default.
-    pub fn defaults(draws: Draws) -> [PatternKind; 7] {
+    pub fn defaults() -> [PatternKind; 7] {
         [
             PatternKind::MiniDft(MiniDft::default()),
             PatternKind::Milc(Milc::default()),
             PatternKind::Nekbone(Nekbone::default()),
             PatternKind::Amg(Amg::default()),
-            PatternKind::Amr(Amr::new(draws)),
+            PatternKind::Amr(Amr::default()),
             PatternKind::Gtc(Gtc::default()),
-            PatternKind::DatabasePod(DatabasePod::new(draws)),
+            PatternKind::DatabasePod(DatabasePod::default()),
         ]
+    }
+
+    /// What all ranks compute before each step.
+    pub fn compute(&self) -> Time {
+        match self {
+            PatternKind::MiniDft(own) => own.compute,
+            PatternKind::Milc(own) => own.compute,
+            PatternKind::Nekbone(own) => own.compute,
+            PatternKind::Amg(own) => own.compute,
+            PatternKind::Amr(own) => own.compute,
+            PatternKind::Gtc(own) => own.compute,
+            PatternKind::DatabasePod(own) => own.compute,
+            PatternKind::Matrix(own) => own.compute,
+        }
     }
 
     /// What is known of it without running it.
@@ -87,7 +113,7 @@ impl PatternKind {
 
     /// Whether its steps differ.
     pub fn changes(&self) -> bool {
-        matches!(self, PatternKind::Amr(amr) if amr.regrid > 0)
+        matches!(self, PatternKind::Amr(amr) if amr.regrid.probability() > 0)
     }
 
     /// Whether it depends on random draws.
@@ -95,12 +121,18 @@ impl PatternKind {
         matches!(self, PatternKind::Amr(_) | PatternKind::DatabasePod(_))
     }
 
-    /// The phases of a step over so many ranks, none of them empty; steps count from 0.
+    /// The phases of a step over so many ranks, none of them empty; steps count from 0. What is
+    /// random about it comes from `draws`.
     ///
     /// # Errors
     /// A number of ranks that does not suit the pattern or its parameters, or more pairs than a
     /// matrix may have.
-    pub fn phases(&self, ranks: u32, step: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
+    pub fn phases(
+        &self,
+        draws: Draws,
+        ranks: u32,
+        step: u32,
+    ) -> Result<Vec<CommunicationMatrix>, PatternError> {
         let pattern = self.member().algorithm;
         if ranks < 2 {
             return Err(PatternError::TooFewRanks { pattern, ranks });
@@ -113,9 +145,9 @@ impl PatternKind {
             PatternKind::Milc(own) => own.phases(ranks),
             PatternKind::Nekbone(own) => own.phases(ranks),
             PatternKind::Amg(own) => own.phases(ranks),
-            PatternKind::Amr(own) => Ok(own.phases(ranks, step)),
+            PatternKind::Amr(own) => Ok(own.phases(draws, ranks, step)),
             PatternKind::Gtc(own) => own.phases(ranks),
-            PatternKind::DatabasePod(own) => own.phases(ranks),
+            PatternKind::DatabasePod(own) => own.phases(draws, ranks),
             PatternKind::Matrix(own) => own.phases(ranks),
         }
     }
@@ -124,17 +156,13 @@ impl PatternKind {
     fn pairs_at_most(&self, ranks: u32) -> u64 {
         let ranks = u64::from(ranks);
         let each = match self {
-            PatternKind::Matrix(own) => return own.matrix.pairs() as u64,
+            PatternKind::Matrix(own) => return own.pairs() as u64,
             PatternKind::MiniDft(own) => {
-                let rows = u64::from(own.rows);
-                // A number of ranks without a divisor is one row.
-                let longer = if rows == 0 {
-                    ranks
-                } else {
-                    rows.max(ranks / rows)
-                };
-                let even = u64::from(grid::even(ranks as u32, 2)[0]);
-                if rows == 0 { even } else { longer }
+                let even = || u64::from(grid::even(ranks as u32, 2)[0]);
+                match own.rows {
+                    Auto::Auto => even(),
+                    Auto::Given(rows) => u64::from(rows).max(ranks / u64::from(rows)),
+                }
             }
             PatternKind::Milc(_) | PatternKind::Gtc(_) => 8,
             PatternKind::Nekbone(_) | PatternKind::Amg(_) => 26,

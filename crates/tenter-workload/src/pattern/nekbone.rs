@@ -5,7 +5,11 @@
 //! and corners, and two more dot products. Sizes are those of 8³ elements of order nine in each
 //! rank: 73 points along an edge, 73² on a face, 8 bytes each. The time to compute is assumed.
 
-use super::grid::Grid;
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::grid::{Grid, Sides};
+use super::limits::{COMPUTE, SIZES};
 use super::reduce::{all_reduce, everybody};
 use super::{CommunicationMatrix, PatternError};
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
@@ -20,36 +24,27 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     default: CollectiveKind::AllToAllParallel,
 };
 
-/// A three-dimensional stencil in a box.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nekbone {
-    /// Ranks along each of three dimensions; empty for as even as may be.
-    pub grid: Vec<u32>,
-    /// Bytes to a neighbour behind a face.
-    pub face_bytes: u64,
-    /// Bytes to a neighbour behind an edge.
-    pub edge_bytes: u64,
-    /// Bytes to a neighbour behind a corner.
-    pub corner_bytes: u64,
-    /// Bytes of an all-reduce.
-    pub reduce_bytes: u64,
-}
-
-impl Default for Nekbone {
-    fn default() -> Nekbone {
-        Nekbone {
-            grid: Vec::new(),
-            face_bytes: 73 * 73 * 8,
-            edge_bytes: 73 * 8,
-            corner_bytes: 8,
-            reduce_bytes: 8,
-        }
+component! {
+    /// A three-dimensional stencil of up to 26 neighbours.
+    pub struct Nekbone as "`jobs[].pattern` with `kind: nekbone`" {
+    /// What all ranks compute before each step.
+    compute: Time = "100us", in COMPUTE, from "assumed";
+        /// Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
+        grid: Sides<3> = "auto";
+        /// To a neighbour behind a face.
+        face_bytes as "face": u64 as Bytes = "42632B", in SIZES, from "8³ elements of order nine in each rank: 73² points of 8 bytes";
+        /// To a neighbour behind an edge.
+        edge_bytes as "edge": u64 as Bytes = "584B", in SIZES, from "73 points";
+        /// To a neighbour behind a corner.
+        corner_bytes as "corner": u64 as Bytes = "8B", in SIZES, from "one point";
+    /// The buffer of each all-reduce.
+    reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
     }
 }
 
 impl Nekbone {
     pub(super) fn phases(&self, ranks: u32) -> Result<Vec<CommunicationMatrix>, PatternError> {
-        let grid = Grid::new("nekbone", (ranks, 3), &self.grid, false)?;
+        let grid = Grid::new("nekbone", ranks, self.grid, false)?;
         let dot = all_reduce(ranks, &everybody(ranks), self.reduce_bytes);
         let mut phases = dot.clone();
         phases.push(grid.halo(1, &[self.face_bytes, self.edge_bytes, self.corner_bytes]));
@@ -67,7 +62,7 @@ mod tests {
     fn neighbours_and_totals_are_the_closed_form() {
         let (x, y, z) = (5, 4, 3);
         let nekbone = Nekbone {
-            grid: vec![x, y, z],
+            grid: Sides::of([x, y, z]),
             ..Nekbone::default()
         };
         let ranks = x * y * z;

@@ -5,11 +5,11 @@ use tenter_engine::Draws;
 use super::*;
 use crate::collective::tests::Unhinted;
 use crate::collective::vectors::{Memory, execute};
-use crate::pattern::{Gtc, MiniDft};
+use crate::pattern::{Auto, Gtc, MiniDft};
 
 /// Every pattern, small enough for all of its transfers to be looked at.
 fn patterns() -> [PatternKind; 7] {
-    let mut patterns = PatternKind::defaults(Draws::new(3, "patterns", "test"));
+    let mut patterns = PatternKind::defaults();
     for kind in &mut patterns {
         if let PatternKind::DatabasePod(own) = kind {
             own.rack = 3;
@@ -18,8 +18,12 @@ fn patterns() -> [PatternKind; 7] {
     patterns
 }
 
+fn draws() -> Draws {
+    Draws::new(3, "patterns", "test")
+}
+
 fn schedule(kind: PatternKind, ranks: u32) -> Option<PatternSchedule> {
-    match PatternSchedule::new(kind, ranks, 1) {
+    match PatternSchedule::new(kind, draws(), ranks, 1) {
         Ok(schedule) => Some(schedule),
         Err(PatternError::OneRack { .. }) => None,
         Err(error) => panic!("{error}"),
@@ -133,20 +137,23 @@ fn four_thousand_ranks_are_built() {
         let schedule = schedule(kind.clone(), 4_096).expect("they suit all");
         let total = schedule.matrix().total();
         assert!(total > 0 && schedule.transfer_count() > 4_096, "{kind:?}");
-        assert_eq!(kind.phases(4_096, 1).unwrap().len(), schedule.phases());
+        assert_eq!(
+            kind.phases(draws(), 4_096, 1).unwrap().len(),
+            schedule.phases()
+        );
     }
 }
 
 #[test]
 fn what_cannot_run_is_refused() {
     for kind in patterns() {
-        let refused = PatternSchedule::new(kind, 1, 0).unwrap_err();
+        let refused = PatternSchedule::new(kind, draws(), 1, 0).unwrap_err();
         assert!(refused.to_string().contains("bind at least 2 ranks"));
     }
     let wide = PatternKind::MiniDft(MiniDft {
-        rows: 1,
+        rows: Auto::Given(1),
         ..MiniDft::default()
     });
-    let refused = wide.phases(8_192, 0).unwrap_err();
+    let refused = wide.phases(draws(), 8_192, 0).unwrap_err();
     assert!(matches!(refused, PatternError::TooManyPairs { .. }));
 }
