@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_last_coordinate_changes_fastest() {
-        let grid = Grid::new("test", (24, 3), &[4, 3, 2], false).unwrap();
+        let grid = Grid::new("test", 24, Sides::of([4, 3, 2]), false).unwrap();
         assert_eq!(grid.coordinates(23), [3, 2, 1]);
         assert_eq!(grid.coordinates(1), [0, 0, 1]);
         assert!((0..24).all(|rank| grid.rank(&grid.coordinates(rank)) == rank));
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn grids_that_do_not_fit_are_refused() {
-        let refused = Grid::new("milc", (24, 3), &[4, 4, 2], true).unwrap_err();
+        let refused = Grid::new("milc", 24, Sides::of([4, 4, 2]), true).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "milc: a grid of 4x4x2 is not for 24 ranks; give sides whose product is that, such as \
@@ -217,18 +217,18 @@ mod tests {
     #[test]
     fn halos_by_hand() {
         // A row of three: its ends meet only in a ring.
-        let row = Grid::new("test", (3, 1), &[], false).unwrap();
+        let row = Grid::new("test", 3, Sides::<1>(None), false).unwrap();
         assert_eq!(row.halo(1, &[5]).pairs(), 4);
-        let ring = Grid::new("test", (3, 1), &[], true).unwrap();
+        let ring = Grid::new("test", 3, Sides::<1>(None), true).unwrap();
         assert_eq!(ring.halo(1, &[5]).pairs(), 6);
         // Of two, the neighbours on both sides are the same.
-        let pair = Grid::new("test", (2, 1), &[], true).unwrap();
+        let pair = Grid::new("test", 2, Sides::<1>(None), true).unwrap();
         assert_eq!(pair.halo(1, &[5]).row(0), [(1, 10)]);
         // Two by two: faces along both sides and an edge across; 0 is (0, 0) and 3 is (1, 1).
-        let square = Grid::new("test", (4, 2), &[], false).unwrap();
+        let square = Grid::new("test", 4, Sides::<2>(None), false).unwrap();
         assert_eq!(square.halo(1, &[7, 2]).row(0), [(1, 7), (2, 7), (3, 2)]);
         // In a row of five, every other one.
-        let row = Grid::new("test", (5, 1), &[], false).unwrap();
+        let row = Grid::new("test", 5, Sides::<1>(None), false).unwrap();
         let far = row.halo(2, &[1]);
         assert_eq!(far.row(2), [(0, 1), (4, 1)]);
         assert_eq!(far.pairs(), 4);
