@@ -95,6 +95,12 @@ fn a_sweep_compares_variants_and_runs_no_trial_twice() {
     ] {
         assert!(first.contains(expected), "{expected}: {first}");
     }
+    let notes = tenter_report::read_notes(&folder.0.join("sweeps/fabrics/results.parquet"));
+    let notes = notes.expect("the results");
+    assert_eq!(notes["tenter.version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(notes["tenter.seed"].split(',').count(), 3);
+    assert!(first.contains(&notes["tenter.digest"]), "{first}");
+    assert_eq!(notes["tenter.unit.time"], "ns");
     let table = results(&folder.0.join("sweeps/fabrics"));
     let again = text(&folder.sweep(&["sweep.yaml"]).stdout);
     assert!(

@@ -163,6 +163,9 @@ Every table and column of a trial folder. This page is generated from the row ty
 - Percentiles are by nearest rank: the smallest value with at least that share of all values at or below it.
 - Frame bytes count the Ethernet frame with its FCS, without preamble and inter-frame gap.
 - Text is UTF-8. A missing value is null in Parquet and JSON and empty in CSV.
+- Each Parquet file has key-value metadata: `tenter.version`, `tenter.seed`, `tenter.digest`, and `tenter.unit.COLUMN` for each column with a
+  unit. A file of several trials has their seeds and digests, each with commas between, in the same order; `results.parquet` of a sweep has
+  the digest of the sweep. A trial that was not finished has no digest.
 - Rows of `flows` are in the order in which the chunks ended, which is the same on any number of threads.
 ";
 

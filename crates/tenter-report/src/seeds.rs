@@ -9,6 +9,7 @@ use tenter_record::{CollectiveRow, JobSummary, Names, Seed, SeedRow, Summary};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for};
+use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::statistics::Spread;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
@@ -123,16 +124,24 @@ fn with_bandwidth(
     }
 }
 
-/// Writes `seeds.parquet` into a folder.
+/// Writes `seeds.parquet` into a folder; `trials` has the seed and the digest of each trial.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_seed_rows(folder: &Path, rows: &[SeedRow]) -> Result<(), TrialError> {
+pub fn write_seed_rows(
+    folder: &Path,
+    rows: &[SeedRow],
+    trials: &[(u64, &str)],
+) -> Result<(), TrialError> {
     let (path, beside) = (
         folder.join(SEEDS_FILE),
         folder.join("seeds.parquet.partial"),
     );
     let mut table = ParquetTable::create(&beside, Arc::new(Names::default()))?;
+    let seeds: Vec<String> = trials.iter().map(|(seed, _)| seed.to_string()).collect();
+    let digests: Vec<&str> = trials.iter().map(|(_, digest)| *digest).collect();
+    table.note(SEED_NOTE, &seeds.join(","));
+    table.note(DIGEST_NOTE, &digests.join(","));
     table.append(rows)?;
     table.finish()?;
     fs::rename(&beside, &path).map_err(TrialError::io("write", &path))

@@ -59,6 +59,11 @@ fn each_seed_is_a_trial_and_the_table_sums_them_up() {
     assert!((row.mean - mean).abs() < 1e-6);
     let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 3.0;
     // Student's t with three degrees of freedom.
+    let notes = tenter_report::read_notes(&workplace.path("out/seeds.parquet"));
+    let notes = notes.expect("the table");
+    assert_eq!(notes["tenter.seed"], "11,12,13,14");
+    assert_eq!(notes["tenter.digest"].split(',').count(), 4);
+    assert_eq!(notes["tenter.unit.time_mean_ns"], "ns");
     let ci95 = 3.182_446 * (variance / 4.0).sqrt();
     assert!(ci95 > 0.0, "seeds differ: {times:?}");
     assert!((row.ci95.expect("four seeds") - ci95).abs() < 1e-3);
