@@ -7,6 +7,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::paired::PairedRow;
 use crate::power::PowerRow;
 use crate::queue_changes::QueueChangeRow;
 use crate::rows::{
@@ -124,6 +125,8 @@ pub fn markdown() -> String {
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<ComparisonRow>(), &mut page);
+    page.push_str(PAIRED_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<PairedRow>(), &mut page);
     page
 }
 
@@ -238,6 +241,13 @@ was. A log of nccl-tests has rows too, in which only the time and the bus bandwi
 
 ";
 
+const PAIRED_INTRODUCTION: &str = "
+### Folders of seeds and of sweeps
+
+The columns that `tenter compare` prints of such folders; with `--format json` in `comparison[]`.
+
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,6 +260,7 @@ mod tests {
             TableEntry::of::<PowerRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
+            TableEntry::of::<PairedRow>(),
         ];
         let entries = tables()
             .into_iter()

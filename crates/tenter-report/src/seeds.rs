@@ -64,7 +64,7 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
 }
 
 /// The mean of a value over a collective's judged iterations; nothing when one of them has none.
-fn mean_of_iterations(
+pub(crate) fn mean_of_iterations(
     job: &JobSummary,
     index: u32,
     value: fn(&CollectiveRow) -> Option<f64>,
@@ -79,13 +79,13 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn time_ns(row: &CollectiveRow) -> Option<f64> {
+pub(crate) fn time_ns(row: &CollectiveRow) -> Option<f64> {
     row.completion_time.map(Time::as_ns)
 }
 
 /// What the bus bandwidth counts as moved: it differs from trial to trial where lost frames are not
 /// sent again.
-fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
+pub(crate) fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
     Some(row.busbw_gbytes_per_s? * time_ns(row)?)
 }
 
