@@ -2,9 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use tenter_report::{NamedRecord, SeedsFolder, TrialError, read_seeds, read_sweep, seeds_record};
+use tenter_record::PairedRow;
+use tenter_report::{
+    NamedRecord, SeedsFolder, TrialError, paired_rows, read_seeds, read_sweep, seeds_record,
+};
 
 use crate::failure::Failure;
+
+/// Records, and the rows that compare them.
+pub(crate) type Shown = (Vec<NamedRecord>, Vec<PairedRow>);
 
 /// What folders hold.
 pub(crate) enum Several {
@@ -50,6 +56,29 @@ impl Several {
             folders[other].display(),
             kind(other)
         )))
+    }
+
+    /// What a report shows: a record for each sweep and what they have in common, or one record of
+    /// all folders of seeds.
+    ///
+    /// # Errors
+    /// As [`Several::read`].
+    pub(crate) fn read_for_report(folders: &[PathBuf]) -> Result<Option<Shown>, Failure> {
+        let Some(several) = Several::read(folders)? else {
+            return Ok(None);
+        };
+        if let Several::Seeds(folders) = &several {
+            let record = seeds_record(folders);
+            let name = record.name.clone();
+            return Ok(Some((vec![NamedRecord { name, record }], Vec::new())));
+        }
+        let records = several.records();
+        // Sweeps without anything in common are shown all the same.
+        let paired = match records.as_slice() {
+            [_] => Vec::new(),
+            records => paired_rows(records).unwrap_or_default(),
+        };
+        Ok(Some((records, paired)))
     }
 
     /// A record for each folder.

@@ -51,7 +51,7 @@ pub use drawings::{Drawn, DrawnLine, study_drawings};
 pub use error::TrialError;
 pub use explanation::explanation_text;
 pub use free_table::{FreeColumn, FreeTable};
-pub use html::{html_report, html_study_report};
+pub use html::{html_report, html_study_report, html_sweep_report};
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use memory::available_memory_bytes;
 pub use nccl_log::{NcclLog, NcclRow, collective_of_program};

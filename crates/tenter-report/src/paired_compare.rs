@@ -275,33 +275,36 @@ fn nothing_paired(first: &NamedRecord, other: &NamedRecord) -> String {
 pub fn paired_table(rows: &[PairedRow]) -> String {
     let mut text = String::new();
     for of_reading in rows.chunk_by(|a, b| a.reading == b.reading) {
-        let first = &of_reading[0];
-        let sizes = of_reading
-            .iter()
-            .flat_map(|row| [row.value, row.against_value]);
-        let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
-        let better = if first.more_is_better { "more" } else { "less" };
-        let _ = writeln!(text, "\n{} ({better} is better)", first.reading);
-        let varied = of_reading.iter().any(|row| !row.settings.is_empty());
-        let mut columns = vec![TextColumn::name("at")];
-        columns.retain(|_| varied);
-        columns.extend([
-            TextColumn::name(""),
-            TextColumn::number("", &unit),
-            TextColumn::name("against"),
-            TextColumn::number("", &unit),
-            TextColumn::name("difference"),
-            TextColumn::name("95 % interval"),
-            TextColumn::name("better with"),
-            TextColumn::name("p"),
-        ]);
+        let (name, columns, rows) = paired_cells(of_reading);
         let mut table = TextTable::new(columns);
-        for row in of_reading {
-            table.push(cells(row, varied, factor));
-        }
-        let _ = write!(text, "{table}");
+        rows.into_iter().for_each(|row| table.push(row));
+        let _ = write!(text, "\n{name}\n{table}");
     }
     text
+}
+
+/// The rows of one reading: what it is called, columns and texts.
+pub(crate) fn paired_cells(rows: &[PairedRow]) -> (String, Vec<TextColumn>, Vec<Vec<String>>) {
+    let first = &rows[0];
+    let sizes = rows.iter().flat_map(|row| [row.value, row.against_value]);
+    let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
+    let better = if first.more_is_better { "more" } else { "less" };
+    let varied = rows.iter().any(|row| !row.settings.is_empty());
+    let mut columns = vec![TextColumn::name("at")];
+    columns.retain(|_| varied);
+    columns.extend([
+        TextColumn::name(""),
+        TextColumn::number("", &unit),
+        TextColumn::name("against"),
+        TextColumn::number("", &unit),
+        TextColumn::name("difference"),
+        TextColumn::name("95 % interval"),
+        TextColumn::name("better with"),
+        TextColumn::name("p"),
+    ]);
+    let name = format!("{} ({better} is better)", first.reading);
+    let rows = rows.iter().map(|row| cells(row, varied, factor));
+    (name, columns, rows.collect())
 }
 
 fn cells(row: &PairedRow, varied: bool, factor: f64) -> Vec<String> {
