@@ -277,7 +277,9 @@ pub fn paired_table(rows: &[PairedRow]) -> String {
     for of_reading in rows.chunk_by(|a, b| a.reading == b.reading) {
         let (name, columns, rows) = paired_cells(of_reading);
         let mut table = TextTable::new(columns);
-        rows.into_iter().for_each(|row| table.push(row));
+        for row in rows {
+            table.push(row);
+        }
         let _ = write!(text, "\n{name}\n{table}");
     }
     text

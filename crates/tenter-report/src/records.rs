@@ -77,11 +77,14 @@ pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
         .map(Some)
 }
 
+/// A trial of a folder, with the values of readings by their places.
+type Found<'t> = (usize, &'t Summary, Vec<(usize, f64)>);
+
 /// The record of folders of seeds: a variant for each folder, a reading for each job and each
 /// collective of it.
 pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
     let mut readings: Vec<SweepReading> = Vec::new();
-    let mut found: Vec<(usize, &Summary, Vec<(usize, f64)>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for (variant, folder) in folders.iter().enumerate() {
         for summary in &folder.trials {
             let mut values = Vec::new();

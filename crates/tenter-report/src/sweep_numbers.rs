@@ -118,10 +118,8 @@ impl<'r> Numbers<'r> {
             .filter_map(|variant| Some((variant, self.raw(point, variant).value?)))
             .collect();
         // The sort is stable: of equal variants the first stays first.
-        ranked.sort_by(|(_, a), (_, b)| match self.reading.more_is_better {
-            false => a.total_cmp(b),
-            true => b.total_cmp(a),
-        });
+        let more = self.reading.more_is_better;
+        ranked.sort_by(|(_, a), (_, b)| if more { b.total_cmp(a) } else { a.total_cmp(b) });
         let [(variant, _), (runner_up, _), ..] = ranked.as_slice() else {
             return None;
         };

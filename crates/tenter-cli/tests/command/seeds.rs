@@ -240,3 +240,33 @@ fn finished_seeds_are_kept() {
     let words = "run hashed.yaml --seeds 3 -o out --set jobs[0].iterations=3";
     assert_eq!(workplace.words(words).expect(0).stderr, "");
 }
+
+#[test]
+fn folders_of_seeds_are_compared_seed_by_seed() {
+    let workplace = Workplace::new("seeds-compared");
+    workplace.write("hashed.yaml", HASHED);
+    for words in [
+        "run hashed.yaml --seeds 3 -o one",
+        "run hashed.yaml --seeds 3 -o two --set endpoint.nic.message_gap=100ns",
+        "run hashed.yaml --seeds 2 --seed 40 -o apart",
+        "run hashed.yaml -o single",
+    ] {
+        workplace.words(words).expect(0);
+    }
+    let answer = workplace.words("compare one two").expect(0);
+    for part in ["job completion time (less is better)", "of 3 seeds"] {
+        assert!(answer.stdout.contains(part), "{}", answer.stdout);
+    }
+    workplace.words("report one two -o seeds.html").expect(0);
+    let page = std::fs::read_to_string(workplace.path("seeds.html")).expect("a page");
+    assert!(page.contains("<b>one</b> is best") || page.contains("<b>two</b> is best"));
+    workplace
+        .words("compare one apart")
+        .expect_refusal(&["no seed in common", "--seeds 3"]);
+    workplace
+        .words("compare one single")
+        .expect_refusal(&["name folders of one kind"]);
+    workplace
+        .words("compare one")
+        .expect_refusal(&["name another folder"]);
+}

@@ -1,7 +1,7 @@
 //! Bars with whiskers and a dot for each seed.
 
 use super::super::bar_chart::{Bar, BarChart, Group};
-use super::super::text::add;
+use super::super::text::{add, escape};
 use super::shown;
 use super::tables::{Column, axes, behind};
 use crate::sweep_numbers::{Cell, Numbers};
@@ -18,6 +18,14 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
     let bars = record.points.len() * record.variants.len();
     if bars <= BARS {
         page.push_str("<h3>By variant and point</h3>");
+        let axes = record.axes.iter().map(|axis| axis.name.as_str());
+        let axes = axes.collect::<Vec<_>>().join(", ");
+        if !axes.is_empty() {
+            add(
+                page,
+                format_args!("<p class=\"lead\">Below the bars: {}.</p>", escape(&axes)),
+            );
+        }
         let names: Vec<String> = (0..record.variants.len())
             .map(|variant| numbers.variant(variant).to_owned())
             .collect();

@@ -25,7 +25,7 @@ pub(super) struct Lines {
     pub(super) measure: Measure,
     /// Whether the axis is logarithmic.
     pub(super) log: bool,
-    pub(super) lines: Vec<Line>,
+    pub(super) each: Vec<Line>,
     /// So many lines after each other are of one variant.
     pub(super) family: usize,
     /// Whether each value is the median over points that differ in other axes.
@@ -126,7 +126,7 @@ impl Lines {
             values,
             measure,
             log,
-            lines,
+            each: lines,
             family: words.len(),
             over_points,
         })
@@ -230,7 +230,7 @@ pub(super) fn section(numbers: &Numbers<'_>, axis: usize, page: &mut String) {
     let mut columns = vec![Column::of(name.clone(), "", false)];
     columns.extend(
         lines
-            .lines
+            .each
             .iter()
             .map(|line| Column::of(line.name.clone(), &unit, true)),
     );
@@ -239,7 +239,7 @@ pub(super) fn section(numbers: &Numbers<'_>, axis: usize, page: &mut String) {
             let found = line.marks.iter().find(|mark| mark.x.total_cmp(x).is_eq());
             found.map_or_else(|| "–".to_owned(), |mark| shown(mark.value, factor))
         };
-        let values = lines.lines.iter().map(value);
+        let values = lines.each.iter().map(value);
         std::iter::once(text.clone()).chain(values).collect()
     });
     behind(&title, &columns, &rows.collect::<Vec<_>>(), page);
@@ -248,7 +248,7 @@ pub(super) fn section(numbers: &Numbers<'_>, axis: usize, page: &mut String) {
 fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
     let (unit, factor) = numbers.unit();
     let drawn: Vec<DrawnLine> = lines
-        .lines
+        .each
         .iter()
         .map(|line| DrawnLine {
             name: line.name.clone(),
@@ -259,7 +259,7 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
                 .collect(),
         })
         .collect();
-    let marks = || lines.lines.iter().flat_map(|line| &line.marks);
+    let marks = || lines.each.iter().flat_map(|line| &line.marks);
     let ends = marks().flat_map(|mark| {
         let (least, greatest) = mark.spread.unwrap_or((mark.value, mark.value));
         [
@@ -292,7 +292,7 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
         lines: &drawn,
     };
     let mut over = String::new();
-    for (index, line) in lines.lines.iter().enumerate() {
+    for (index, line) in lines.each.iter().enumerate() {
         let (colour, _) = chart.style(index);
         add(
             &mut over,

@@ -144,12 +144,14 @@ fn tiles(of: &NamedRecord, page: &mut String) {
 
 fn reading(id: &str, numbers: &Numbers<'_>, page: &mut String) {
     let of = numbers.reading;
+    // A reading of all rows says nothing of rows.
+    let what = of.of.trim_end_matches(" where {}");
     add(
         page,
         format_args!(
             "<section id=\"reading{id}\"><h2>{}</h2><p class=\"lead\">{}, {} of the seeds; {} is better.</p>",
             escape(&of.name),
-            escape(&of.of),
+            escape(what),
             escape(&of.statistic),
             if of.more_is_better { "more" } else { "less" }
         ),

@@ -47,15 +47,12 @@ impl Axis {
     fn of(name: &str, values: &[String]) -> Axis {
         let found: Option<Vec<_>> = values.iter().map(|text| quantity(text)).collect();
         let same = found.filter(|all| all.iter().all(|(_, of)| *of == all[0].1));
-        let places: Vec<f64> = match same {
-            Some(found) => {
-                let numbers: Vec<f64> = found.into_iter().map(|(value, _)| value).collect();
-                parts(&numbers)
-            }
-            None => {
-                let last = (values.len().max(2) - 1) as f64;
-                (0..values.len()).map(|at| at as f64 / last).collect()
-            }
+        let places: Vec<f64> = if let Some(found) = same {
+            let numbers: Vec<f64> = found.into_iter().map(|(value, _)| value).collect();
+            parts(&numbers)
+        } else {
+            let last = (values.len().max(2) - 1) as f64;
+            (0..values.len()).map(|at| at as f64 / last).collect()
         };
         Axis {
             name: name.to_owned(),

@@ -54,7 +54,7 @@ fn lines_are_logarithmic_over_factors_and_linear_over_steps() {
     let numbers = Numbers::of(&record, 0);
     let lines = lines::Lines::of(&numbers, 0).expect("numbers");
     assert!(lines.log && !lines.over_points);
-    let points: Vec<(f64, f64)> = lines.lines[1]
+    let points: Vec<(f64, f64)> = lines.each[1]
         .marks
         .iter()
         .map(|mark| (mark.x / 1_048_576.0, mark.value / 1e6))
@@ -92,7 +92,7 @@ fn a_heat_map_has_a_cell_for_each_pair_of_values() {
     assert_eq!(page.matches("<rect class=\"m\"").count(), 12);
     // Two axes have a line for each variant and value of the other axis, too.
     let lines = lines::Lines::of(&numbers, 1).expect("numbers");
-    let names: Vec<&str> = lines.lines.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&str> = lines.each.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(
         names,
         ["a, spines=2", "a, spines=4", "b, spines=2", "b, spines=4"]
