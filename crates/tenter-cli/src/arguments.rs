@@ -86,7 +86,7 @@ pub(crate) enum Command {
     Study(Study),
     /// Run a scenario over variants, axes and seeds, and compare what comes of it
     Sweep(Sweep),
-    /// Put trials side by side, or a trial beside a log of nccl-tests
+    /// Put trials, folders of seeds or sweeps side by side, or a trial beside a log of nccl-tests
     Compare(Compare),
     /// Write one or more trials as a single HTML file, with the plots people look at
     Report(Report),
@@ -415,8 +415,9 @@ pub(crate) enum ImportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Folders of trials; differences are against the first
-    #[arg(required = true, value_name = "TRIAL")]
+    /// Folders of trials, of seeds (`tenter run --seeds`) or of sweeps; differences are against the
+    /// first, and of one sweep against its first variant
+    #[arg(required = true, value_name = "FOLDER")]
     pub(crate) trials: Vec<PathBuf>,
     /// A log of nccl-tests, its text or its JSON, beside the first trial
     #[arg(long, value_name = "LOG")]
@@ -431,7 +432,8 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Folders of trials, as `tenter run` leaves them, or of studies, as `tenter study run -o` does
+    /// Folders of trials and of seeds, as `tenter run` leaves them, of sweeps, or of studies, as
+    /// `tenter study run -o` leaves them
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
     /// File to write; replaces one that is there; opens in any browser, without a network

@@ -7,18 +7,25 @@ use std::path::Path;
 use serde_json::json;
 use tenter_record::{ComparisonRow, Names};
 use tenter_report::{
-    NamedSummary, NcclLog, add_log, check_is_trial, collective_of_program, comparison_rows,
-    comparison_table, csv, read_summary,
+    NamedRecord, NamedSummary, NcclLog, add_log, check_is_trial, collective_of_program,
+    comparison_rows, comparison_table, csv, paired_rows, paired_table, read_summary,
 };
 
 use crate::arguments::{Compare, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
+use crate::folders::{Several, short_name};
 
 /// No log of nccl-tests is longer.
 const LOG_BYTES_MAX: u64 = 64 << 20;
 
+/// What the columns of a comparison seed by seed mean.
+const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
+
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
+    if let Some(several) = Several::read(&arguments.trials)? {
+        return seed_by_seed(several, arguments);
+    }
     if arguments.trials.len() < 2 && arguments.nccl_tests.is_none() {
         return Err(Failure::input(
             "there is one trial and nothing to compare it with; name another, or a log with --nccl-tests",
@@ -49,16 +56,37 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The last part of a folder's path, or all of it where another trial has the same.
-fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
-    let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
-    let alike = all
-        .iter()
-        .filter(|other| last(other.as_ref()) == last(folder));
-    match last(folder) {
-        Some(name) if alike.count() == 1 => name.to_string_lossy().into_owned(),
-        _ => folder.display().to_string(),
+/// Folders of several trials each.
+fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failure> {
+    if arguments.nccl_tests.is_some() {
+        return Err(Failure::input(
+            "--nccl-tests goes with one trial; name one of the folders `seed-…`",
+        ));
     }
+    let records = several.records();
+    let rows = paired_rows(&records).map_err(Failure::input)?;
+    match arguments.format {
+        OutputFormat::Table => print_tables(&format!(
+            "{}\n{PAIRED_REMARK}\n",
+            paired_table(&rows).trim_start_matches('\n')
+        )),
+        OutputFormat::Json => {
+            let of_folder = |(of, path): (&NamedRecord, &std::path::PathBuf)| {
+                json!({
+                    "folder": of.name,
+                    "path": path.display().to_string(),
+                    "trials": of.record.trials.len(),
+                })
+            };
+            let document = json!({
+                "folders": records.iter().zip(&arguments.trials).map(of_folder).collect::<Vec<_>>(),
+                "comparison": rows,
+            });
+            print(&format!("{document:#}\n"));
+        }
+        OutputFormat::Csv => print(&csv(&rows, &Names::default())),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn add_nccl_tests(

@@ -17,6 +17,7 @@ mod exit;
 mod explain;
 mod fabric;
 mod failure;
+mod folders;
 mod import;
 mod new;
 mod paint;

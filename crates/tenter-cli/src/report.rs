@@ -6,16 +6,19 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenter_report::{
     Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
-    read_answers, report_memory_bytes, study_drawings, write_whole,
+    html_sweep_report, read_answers, report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::Answers;
 
 use crate::arguments::{Report, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
+use crate::folders::Several;
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
-    let page = if let Some((answers, drawings)) = answers(&arguments.folders)? {
+    let page = if let Some(several) = Several::read_for_report(&arguments.folders)? {
+        html_sweep_report(&several.0, &several.1)
+    } else if let Some((answers, drawings)) = answers(&arguments.folders)? {
         html_study_report(&answers, &drawings)
     } else {
         check_memory(arguments)?;

@@ -95,6 +95,12 @@ fn a_sweep_compares_variants_and_runs_no_trial_twice() {
     ] {
         assert!(first.contains(expected), "{expected}: {first}");
     }
+    let notes = tenter_report::read_notes(&folder.0.join("sweeps/fabrics/results.parquet"));
+    let notes = notes.expect("the results");
+    assert_eq!(notes["tenter.version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(notes["tenter.seed"].split(',').count(), 3);
+    assert!(first.contains(&notes["tenter.digest"]), "{first}");
+    assert_eq!(notes["tenter.unit.time"], "ns");
     let table = results(&folder.0.join("sweeps/fabrics"));
     let again = text(&folder.sweep(&["sweep.yaml"]).stdout);
     assert!(
@@ -256,4 +262,71 @@ fn a_study_is_run_from_any_folder() {
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("match"), "{output:?}");
+}
+
+/// Runs another command in the folder.
+fn tenter(folder: &Folder, words: &str) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_tenter"))
+        .args(words.split(' '))
+        .current_dir(&folder.0)
+        .output();
+    output.expect("the binary runs")
+}
+
+#[test]
+fn a_sweep_is_compared_with_itself_and_with_others() {
+    let folder = Folder::new("compared", SWEEP);
+    folder.json(&["sweep.yaml", "-o", "one"]);
+    let within = tenter(&folder, "compare one");
+    assert_eq!(within.status.code(), Some(0), "{within:?}");
+    let text_within = text(&within.stdout);
+    for part in ["time (less is better)", "size=1MiB", "of 3 seeds", "ecmp"] {
+        assert!(text_within.contains(part), "{part}: {text_within}");
+    }
+    // The size is an axis of one sweep and a setting of the other, in other words.
+    let other = SWEEP
+        .replace("axes:", "set:")
+        .replace("[256KiB, 1MiB]", "1024KiB");
+    folder.write("other.yaml", &other);
+    folder.json(&["other.yaml", "-o", "other"]);
+    let json = tenter(&folder, "compare one other --format json");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let rows = json["comparison"].as_array().expect("rows");
+    // Three readings of two variants at one point, the same trials in both.
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row["settings"] == "size=1MiB"));
+    assert_eq!(rows[0]["ratio"], 1.0);
+    assert_eq!(rows[0]["pairs"], 3);
+    let csv = text(&tenter(&folder, "compare one other --format csv").stdout);
+    assert!(
+        csv.starts_with("reading,unit,settings,name,against"),
+        "{csv}"
+    );
+
+    folder.write("apart.yaml", &other.replace("seeds: 3", "seeds: [91]"));
+    folder.json(&["apart.yaml", "-o", "apart"]);
+    let refused = tenter(&folder, "compare one apart");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let error = text(&refused.stderr);
+    assert!(error.contains("no seed in common"), "{error}");
+}
+
+#[test]
+fn a_report_of_a_sweep_has_a_picture_and_a_table_for_each_reading() {
+    let folder = Folder::new("page", SWEEP);
+    folder.json(&["sweep.yaml", "-o", "one"]);
+    let output = tenter(&folder, "report one -o page.html");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
+    assert_eq!(page.matches("svg class=\"bars\"").count(), 3);
+    assert_eq!(page.matches("svg class=\"lines\"").count(), 3);
+    assert!(page.contains("</b> is best at "), "the winner is named");
+    assert!(page.contains("<summary>Values by variant, point and seed: 4 rows"));
+    // A file of an earlier version has no values by seed.
+    let file = folder.0.join("one/sweep.json");
+    let text_of = fs::read_to_string(&file).expect("the answer");
+    fs::write(&file, text_of.replace("\"sweep\":", "\"other\":")).expect("written");
+    let refused = tenter(&folder, "report one -o page.html");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).contains("runs no trial twice"));
 }

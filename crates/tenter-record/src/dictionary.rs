@@ -7,6 +7,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::paired::PairedRow;
 use crate::power::PowerRow;
 use crate::queue_changes::QueueChangeRow;
 use crate::rows::{
@@ -124,6 +125,8 @@ pub fn markdown() -> String {
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<ComparisonRow>(), &mut page);
+    page.push_str(PAIRED_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<PairedRow>(), &mut page);
     page
 }
 
@@ -163,6 +166,9 @@ Every table and column of a trial folder. This page is generated from the row ty
 - Percentiles are by nearest rank: the smallest value with at least that share of all values at or below it.
 - Frame bytes count the Ethernet frame with its FCS, without preamble and inter-frame gap.
 - Text is UTF-8. A missing value is null in Parquet and JSON and empty in CSV.
+- Each Parquet file has key-value metadata: `tenter.version`, `tenter.seed`, `tenter.digest`, and `tenter.unit.COLUMN` for each column with a
+  unit. A file of several trials has their seeds and digests, each with commas between, in the same order; `results.parquet` of a sweep has
+  the digest of the sweep. A trial that was not finished has no digest.
 - Rows of `flows` are in the order in which the chunks ended, which is the same on any number of threads.
 ";
 
@@ -235,6 +241,13 @@ was. A log of nccl-tests has rows too, in which only the time and the bus bandwi
 
 ";
 
+const PAIRED_INTRODUCTION: &str = "
+### Folders of seeds and of sweeps
+
+The columns that `tenter compare` prints of such folders; with `--format json` in `comparison[]`.
+
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +260,7 @@ mod tests {
             TableEntry::of::<PowerRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
+            TableEntry::of::<PairedRow>(),
         ];
         let entries = tables()
             .into_iter()

@@ -10,7 +10,7 @@ use parquet::file::writer::SerializedFileWriter;
 use tenter_record::{Cell, Kind};
 
 use crate::TrialError;
-use crate::parquet_table::{properties, schema, write_cells};
+use crate::parquet_table::{properties, schema, unit_notes, version_note, write_cells};
 use crate::trial_folder::partial;
 
 /// Rows of any columns, each of which may lack values.
@@ -104,8 +104,8 @@ impl FreeTable {
         self.notes.push((key.to_owned(), value.to_owned()));
     }
 
-    /// Writes the table to a file; the units of its columns are in its metadata, as
-    /// `tenter.unit.COLUMN`.
+    /// Writes the table to a file; the version of the program and the units of the columns are in
+    /// its metadata.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -121,12 +121,10 @@ impl FreeTable {
         let columns = || self.columns.iter();
         let notes = self.notes.iter();
         let notes = notes.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
-        let units = columns().filter(|column| !column.unit.is_empty());
-        let units = units.map(|column| {
-            KeyValue::new(format!("tenter.unit.{}", column.name), column.unit.clone())
-        });
+        let notes = std::iter::once(version_note()).chain(notes);
+        let units = columns().map(|column| (column.name.as_str(), column.unit.as_str()));
         let properties = properties(columns().map(|column| (column.name.as_str(), column.kind)))
-            .set_key_value_metadata(Some(notes.chain(units).collect()))
+            .set_key_value_metadata(Some(notes.chain(unit_notes(units)).collect()))
             .build();
         let schema = schema(
             &self.name,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
@@ -21,6 +22,16 @@ const ROW_GROUP_ROWS: usize = 65_536;
 /// Cells of a column that are handed over together: a multiple of the 1,024 after which the library
 /// looks whether a page is full.
 const CELLS: usize = 4_096;
+
+/// The metadata with the version of the program that wrote a file.
+pub const VERSION_NOTE: &str = "tenter.version";
+/// The metadata with the seed of a trial; of several trials their seeds, with commas between.
+pub const SEED_NOTE: &str = "tenter.seed";
+/// The metadata with the digest of a trial; of several trials their digests, in the order of the
+/// seeds, or the digest of a sweep.
+pub const DIGEST_NOTE: &str = "tenter.digest";
+/// What the metadata with the unit of a column begins with; the name of the column follows.
+pub const UNIT_NOTE: &str = "tenter.unit.";
 
 /// Writes rows of one type to a Parquet file.
 ///
@@ -54,6 +65,10 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     pub fn to_writer(writer: W, path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
         let columns = R::COLUMNS.iter();
         let properties = properties(columns.map(|column| (column.name, column.kind)));
+        let columns = R::COLUMNS.iter();
+        let notes = std::iter::once(version_note());
+        let notes = notes.chain(unit_notes(columns.map(|column| (column.name, column.unit))));
+        let properties = properties.set_key_value_metadata(Some(notes.collect()));
         let properties = Arc::new(properties.build());
         let writer = schema_of::<R>()
             .and_then(|schema| SerializedFileWriter::new(writer, schema, properties))
@@ -84,6 +99,13 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         }
         self.waiting.extend_from_slice(rest);
         Ok(())
+    }
+
+    /// Adds a note that the file carries as metadata, such as [`SEED_NOTE`].
+    pub fn note(&mut self, key: &str, value: &str) {
+        if let Some(writer) = &mut self.writer {
+            writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
+        }
     }
 
     /// Writes what is left and the footer.
@@ -127,6 +149,23 @@ impl<R: Row + Clone, W: Write + Send> Drop for ParquetTable<R, W> {
         // Nobody is left to hear of an error; whoever wants to know calls `finish`.
         let _ = self.close();
     }
+}
+
+/// The version of the program that wrote a file.
+pub(crate) fn version_note() -> KeyValue {
+    KeyValue::new(
+        VERSION_NOTE.to_owned(),
+        env!("CARGO_PKG_VERSION").to_owned(),
+    )
+}
+
+/// The units of columns, given by names and units; a column without a unit has no note.
+pub(crate) fn unit_notes<'c>(
+    columns: impl Iterator<Item = (&'c str, &'c str)>,
+) -> impl Iterator<Item = KeyValue> {
+    columns
+        .filter(|(_, unit)| !unit.is_empty())
+        .map(|(name, unit)| KeyValue::new(format!("{UNIT_NOTE}{name}"), unit.to_owned()))
 }
 
 /// Snappy, and an encoding per kind. Numbers have no dictionary: they seldom repeat, and for a

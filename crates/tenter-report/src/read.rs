@@ -1,5 +1,6 @@
 //! Trial folders taken back in.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -104,6 +105,20 @@ pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, Tri
         );
     }
     Ok(rows)
+}
+
+/// The key-value metadata of a Parquet file: [`SEED_NOTE`](crate::SEED_NOTE) and others.
+///
+/// # Errors
+/// When the file is missing or damaged.
+pub fn read_notes(path: &Path) -> Result<BTreeMap<String, String>, TrialError> {
+    let file = File::open(path).map_err(TrialError::io("read", path))?;
+    let reader = guarded(|| SerializedFileReader::new(file));
+    let reader = reader.map_err(TrialError::parquet("read", path))?;
+    let notes = reader.metadata().file_metadata().key_value_metadata();
+    let notes = notes.into_iter().flatten();
+    let notes = notes.map(|note| (note.key.clone(), note.value.clone().unwrap_or_default()));
+    Ok(notes.collect())
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {

@@ -9,6 +9,7 @@ use tenter_record::{CollectiveRow, JobSummary, Names, Seed, SeedRow, Summary};
 use tenter_units::Time;
 
 use crate::numbers::{binary_size, decimals_for};
+use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::statistics::Spread;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
@@ -63,7 +64,7 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
 }
 
 /// The mean of a value over a collective's judged iterations; nothing when one of them has none.
-fn mean_of_iterations(
+pub(crate) fn mean_of_iterations(
     job: &JobSummary,
     index: u32,
     value: fn(&CollectiveRow) -> Option<f64>,
@@ -78,13 +79,13 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn time_ns(row: &CollectiveRow) -> Option<f64> {
+pub(crate) fn time_ns(row: &CollectiveRow) -> Option<f64> {
     row.completion_time.map(Time::as_ns)
 }
 
 /// What the bus bandwidth counts as moved: it differs from trial to trial where lost frames are not
 /// sent again.
-fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
+pub(crate) fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
     Some(row.busbw_gbytes_per_s? * time_ns(row)?)
 }
 
@@ -123,16 +124,24 @@ fn with_bandwidth(
     }
 }
 
-/// Writes `seeds.parquet` into a folder.
+/// Writes `seeds.parquet` into a folder; `trials` has the seed and the digest of each trial.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_seed_rows(folder: &Path, rows: &[SeedRow]) -> Result<(), TrialError> {
+pub fn write_seed_rows(
+    folder: &Path,
+    rows: &[SeedRow],
+    trials: &[(u64, &str)],
+) -> Result<(), TrialError> {
     let (path, beside) = (
         folder.join(SEEDS_FILE),
         folder.join("seeds.parquet.partial"),
     );
     let mut table = ParquetTable::create(&beside, Arc::new(Names::default()))?;
+    let seeds: Vec<String> = trials.iter().map(|(seed, _)| seed.to_string()).collect();
+    let digests: Vec<&str> = trials.iter().map(|(_, digest)| *digest).collect();
+    table.note(SEED_NOTE, &seeds.join(","));
+    table.note(DIGEST_NOTE, &digests.join(","));
     table.append(rows)?;
     table.finish()?;
     fs::rename(&beside, &path).map_err(TrialError::io("write", &path))

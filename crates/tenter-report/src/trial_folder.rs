@@ -13,6 +13,7 @@ use tenter_record::{
     SteeringRow, Summary, SwitchRow, TierRow,
 };
 
+use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::seed_folder::remove;
 use crate::tiers::Tiers;
 use crate::trace::TRACE_FILE;
@@ -95,9 +96,15 @@ impl TrialFolder {
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
         write_whole(&path.join(CONFIG_FILE), config)?;
         let names = Arc::new(names);
+        let seed = manifest.run.seed.to_string();
+        let mut flows = ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?;
+        let mut samples = ParquetTable::create(&table_file::<SampleRow>(path), Arc::clone(&names))?;
+        // The digest is known at the end.
+        flows.note(SEED_NOTE, &seed);
+        samples.note(SEED_NOTE, &seed);
         Ok(TrialFolder {
-            flows: ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?,
-            samples: ParquetTable::create(&table_file::<SampleRow>(path), Arc::clone(&names))?,
+            flows,
+            samples,
             path: path.to_owned(),
             lock,
             names,
@@ -150,40 +157,40 @@ impl TrialFolder {
             names,
             mut manifest,
             began,
-            flows,
-            samples,
+            mut flows,
+            mut samples,
         } = self;
+        let digest = &summary.engine.digest;
+        flows.note(DIGEST_NOTE, digest);
+        samples.note(DIGEST_NOTE, digest);
         flows.finish()?;
         samples.finish()?;
+        let tables = Tables {
+            folder: &path,
+            names: &names,
+            seed: &manifest.run.seed.to_string(),
+            digest,
+        };
         let jobs: Vec<JobRow> = summary.jobs.iter().map(|job| job.job.clone()).collect();
         let collectives: Vec<CollectiveRow> = summary
             .jobs
             .iter()
             .flat_map(|job| job.collectives.clone())
             .collect();
-        write_table(&path, &names, &jobs)?;
-        write_table(&path, &names, &collectives)?;
-        if !summary.interference.is_empty() {
-            write_table(&path, &names, &summary.interference)?;
-        }
-        write_table(&path, &names, &counts.ports)?;
-        write_table(&path, &names, &counts.queues)?;
-        write_table(&path, &names, &counts.switches)?;
+        tables.write(&jobs)?;
+        tables.write(&collectives)?;
+        tables.write_any(&summary.interference)?;
+        tables.write(&counts.ports)?;
+        tables.write(&counts.queues)?;
+        tables.write(&counts.switches)?;
         if !counts.signals.is_empty() {
-            write_table(&path, &names, &counts.signals)?;
-            write_table(&path, &names, &counts.reactions)?;
+            tables.write(&counts.signals)?;
+            tables.write(&counts.reactions)?;
         }
-        if !counts.circuits.is_empty() {
-            write_table(&path, &names, &counts.circuits)?;
-        }
-        if !counts.steering.is_empty() {
-            write_table(&path, &names, &counts.steering)?;
-        }
-        if !counts.queue_changes.is_empty() {
-            write_table(&path, &names, &counts.queue_changes)?;
-        }
-        let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
-        write_table(&path, &names, &tiers)?;
+        tables.write_any(&counts.circuits)?;
+        tables.write_any(&counts.steering)?;
+        tables.write_any(&counts.queue_changes)?;
+        tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
@@ -369,14 +376,31 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn write_table<R: Row + Clone>(
-    folder: &Path,
-    names: &Arc<Names>,
-    rows: &[R],
-) -> Result<(), TrialError> {
-    let mut table = ParquetTable::create(&table_file::<R>(folder), Arc::clone(names))?;
-    table.append(rows)?;
-    table.finish()
+/// The tables that are written at the end of a trial.
+struct Tables<'a> {
+    folder: &'a Path,
+    names: &'a Arc<Names>,
+    seed: &'a str,
+    digest: &'a str,
+}
+
+impl Tables<'_> {
+    fn write<R: Row + Clone>(&self, rows: &[R]) -> Result<(), TrialError> {
+        let path = table_file::<R>(self.folder);
+        let mut table = ParquetTable::create(&path, Arc::clone(self.names))?;
+        table.note(SEED_NOTE, self.seed);
+        table.note(DIGEST_NOTE, self.digest);
+        table.append(rows)?;
+        table.finish()
+    }
+
+    /// As [`Tables::write`], for a table that only some trials have.
+    fn write_any<R: Row + Clone>(&self, rows: &[R]) -> Result<(), TrialError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.write(rows)
+    }
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {

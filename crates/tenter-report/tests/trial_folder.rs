@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tenter_record::{
     CircuitRow, CollectiveRow, Counts, EngineStats, FlowRow, JobRow, JobSummary, Names, PortRow,
-    QueueRow, SampleRow, Summary, SwitchRow,
+    QueueRow, Row, SampleRow, Summary, SwitchRow,
 };
 use tenter_report::{
-    ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_rows,
-    read_summary, takes_seeds,
+    ParquetTable, RunIdentity, TrialFolder, claim_free_folder, read_manifest, read_notes,
+    read_rows, read_summary, takes_seeds,
 };
 use tenter_units::Time;
 
@@ -385,6 +385,44 @@ fn free_folders_are_numbered() {
     create(&paths[1])
         .finish(&summary(true), &Counts::default())
         .unwrap();
+}
+
+#[test]
+fn every_table_says_of_what_it_is_and_in_which_units() {
+    let scratch = Scratch::new("notes");
+    let path = scratch.0.join("trial");
+    let folder = create(&path);
+    folder.finish(&summary(true), &counts()).unwrap();
+    let tables = fs::read_dir(&path).unwrap().flatten();
+    let tables = tables.map(|file| file.path());
+    let tables = tables.filter(|file| file.extension().is_some_and(|of| of == "parquet"));
+    let tables: Vec<PathBuf> = tables.collect();
+    assert!(tables.len() >= 8, "{tables:?}");
+    for table in tables {
+        let notes = read_notes(&table).unwrap();
+        let note = |key: &str| notes.get(key).cloned().unwrap_or_default();
+        assert_eq!(
+            note("tenter.version"),
+            env!("CARGO_PKG_VERSION"),
+            "{table:?}"
+        );
+        assert_eq!(note("tenter.seed"), "7", "{table:?}");
+        assert_eq!(note("tenter.digest"), "ab".repeat(16), "{table:?}");
+    }
+    let flows = read_notes(&path.join("flows.parquet")).unwrap();
+    let with_unit = FlowRow::COLUMNS.iter().filter(|of| !of.unit.is_empty());
+    for column in with_unit.clone() {
+        let note = flows.get(&format!("tenter.unit.{}", column.name));
+        assert_eq!(note.map(String::as_str), Some(column.unit));
+    }
+    assert_eq!(flows.len(), 3 + with_unit.count());
+
+    // What was not finished has no digest.
+    let path = scratch.0.join("partial");
+    drop(create(&path));
+    let notes = read_notes(&path.join("flows.parquet")).unwrap();
+    assert_eq!(notes["tenter.seed"], "7");
+    assert!(!notes.contains_key("tenter.digest"));
 }
 
 #[test]

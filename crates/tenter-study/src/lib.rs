@@ -58,6 +58,7 @@ pub use sizes::{Metric, Sizes};
 pub use study::{Comparison, DASHES, Extent, Study};
 pub use sweep::{
     Better, Design, Keep, Measured, PointValues, ReadingKeys, Statistic as SeedStatistic, Sweep,
-    SweepError, SweepKeys, SweepTrial, Tables, Take as RowTake, TrialSeed, Winner,
+    SweepAxis, SweepError, SweepKeys, SweepReading, SweepRecord, SweepTrial, SweepValues, Tables,
+    Take as RowTake, TrialSeed, Winner, sign_test,
 };
 pub use trial::Trial;

@@ -9,16 +9,18 @@ mod answer;
 mod design;
 mod keys;
 mod reading;
+mod record;
 
 use std::collections::BTreeSet;
 
 use tenter_config::{Component as _, Named, Written};
 use tenter_scenario::{Diagnostics, Format, read_document};
 
-pub use answer::{Measured, Winner};
+pub use answer::{Measured, Winner, sign_test};
 pub use design::PointValues;
 pub use keys::{Better, Design, Keep, ReadingKeys, Statistic, SweepKeys, Take};
 pub use reading::Tables;
+pub use record::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 
 /// A sweep that holds: its description, its points and its seeds.
 #[derive(Clone, Debug, PartialEq)]

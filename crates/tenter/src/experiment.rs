@@ -254,7 +254,9 @@ impl Experiment {
         };
         let end = self.seeds_of(point, first..=last, folder, observer);
         if let Some(folder) = folder {
-            let written = write_seed_rows(folder, &point.rows());
+            let trials = point.trials.iter();
+            let trials = trials.map(|trial| (trial.summary().seed, trial.digest()));
+            let written = write_seed_rows(folder, &point.rows(), &trials.collect::<Vec<_>>());
             return end.and_then(|stopped| Ok(written.map(|()| stopped)?));
         }
         end

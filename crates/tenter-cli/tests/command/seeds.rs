@@ -59,6 +59,11 @@ fn each_seed_is_a_trial_and_the_table_sums_them_up() {
     assert!((row.mean - mean).abs() < 1e-6);
     let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 3.0;
     // Student's t with three degrees of freedom.
+    let notes = tenter_report::read_notes(&workplace.path("out/seeds.parquet"));
+    let notes = notes.expect("the table");
+    assert_eq!(notes["tenter.seed"], "11,12,13,14");
+    assert_eq!(notes["tenter.digest"].split(',').count(), 4);
+    assert_eq!(notes["tenter.unit.time_mean_ns"], "ns");
     let ci95 = 3.182_446 * (variance / 4.0).sqrt();
     assert!(ci95 > 0.0, "seeds differ: {times:?}");
     assert!((row.ci95.expect("four seeds") - ci95).abs() < 1e-3);
@@ -234,4 +239,34 @@ fn finished_seeds_are_kept() {
     // Another configuration is another trial.
     let words = "run hashed.yaml --seeds 3 -o out --set jobs[0].iterations=3";
     assert_eq!(workplace.words(words).expect(0).stderr, "");
+}
+
+#[test]
+fn folders_of_seeds_are_compared_seed_by_seed() {
+    let workplace = Workplace::new("seeds-compared");
+    workplace.write("hashed.yaml", HASHED);
+    for words in [
+        "run hashed.yaml --seeds 3 -o one",
+        "run hashed.yaml --seeds 3 -o two --set endpoint.nic.message_gap=100ns",
+        "run hashed.yaml --seeds 2 --seed 40 -o apart",
+        "run hashed.yaml -o single",
+    ] {
+        workplace.words(words).expect(0);
+    }
+    let answer = workplace.words("compare one two").expect(0);
+    for part in ["job completion time (less is better)", "of 3 seeds"] {
+        assert!(answer.stdout.contains(part), "{}", answer.stdout);
+    }
+    workplace.words("report one two -o seeds.html").expect(0);
+    let page = std::fs::read_to_string(workplace.path("seeds.html")).expect("a page");
+    assert!(page.contains("<b>one</b> is best") || page.contains("<b>two</b> is best"));
+    workplace
+        .words("compare one apart")
+        .expect_refusal(&["no seed in common", "--seeds 3"]);
+    workplace
+        .words("compare one single")
+        .expect_refusal(&["name folders of one kind"]);
+    workplace
+        .words("compare one")
+        .expect_refusal(&["name another folder"]);
 }

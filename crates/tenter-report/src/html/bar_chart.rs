@@ -31,6 +31,8 @@ pub(super) struct Bar {
     pub(super) value: Option<f64>,
     /// The least and the greatest of the values behind it.
     pub(super) spread: Option<(f64, f64)>,
+    /// The value of each seed.
+    pub(super) seeds: Vec<f64>,
     /// The published value.
     pub(super) published: Option<f64>,
     /// The lower and the upper end of the band.
@@ -167,6 +169,11 @@ impl BarChart<'_> {
                 "least to greatest over the seeds",
             ),
             (
+                bars().any(|bar| !bar.seeds.is_empty()),
+                "<circle class=\"seed\" cx=\"6\" cy=\"6\" r=\"3\"/>",
+                "a seed",
+            ),
+            (
                 bars().any(|bar| bar.published.is_some()),
                 "<path class=\"published\" d=\"M6 1L11 6L6 11L1 6Z\"/>",
                 "published or expected",
@@ -262,6 +269,7 @@ fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Str
         );
         above = above.min(top);
     }
+    draw_seeds(&bar.seeds, (left, slot), scale, page);
     if let Some(published) = bar.published {
         let at = scale.place(published);
         let half = (slot * 0.2).min(5.0);
@@ -275,6 +283,20 @@ fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Str
         above = above.min(top);
     }
     above
+}
+
+/// Adds a dot for each seed, side by side so that equal values are seen.
+fn draw_seeds(seeds: &[f64], (left, slot): (f64, f64), scale: &Scale, page: &mut String) {
+    let step = slot * 0.6 / seeds.len().max(1) as f64;
+    let radius = (slot * 0.06).clamp(1.2, 2.6);
+    for (number, &value) in seeds.iter().enumerate() {
+        let x = left + slot * 0.2 + step * (number as f64 + 0.5);
+        let y = scale.place(value);
+        add(
+            page,
+            format_args!("<circle class=\"seed\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"),
+        );
+    }
 }
 
 /// A name in lines of about so many letters, cut where there is no room for more.
@@ -314,6 +336,7 @@ mod tests {
             series: 9,
             value: Some(1.0),
             spread: Some((0.5, 2.0)),
+            seeds: Vec::new(),
             published: Some(1.5),
             band: Some([1.0, 2.0]),
             text: "<one>".to_owned(),

@@ -43,6 +43,12 @@ impl LineChart<'_> {
 
     /// Adds the drawing and its legend.
     pub(super) fn draw(&self, x: &Scale, y: &Scale, page: &mut String) {
+        self.draw_with(x, y, "", page);
+    }
+
+    /// The same with marks over the lines, as SVG; a group with `data-of` is switched off with the
+    /// line of that number.
+    pub(super) fn draw_with(&self, x: &Scale, y: &Scale, marks: &str, page: &mut String) {
         let title = escape(self.title);
         let height = self.height;
         add(
@@ -66,6 +72,7 @@ impl LineChart<'_> {
         for (index, line) in self.lines.iter().enumerate() {
             self.draw_line(index, line, (x, y), page);
         }
+        page.push_str(marks);
         let (bottom, top) = y.range;
         add(
             page,
@@ -110,7 +117,7 @@ impl LineChart<'_> {
     }
 
     /// The colour and the dashes of a line.
-    fn style(&self, index: usize) -> (usize, usize) {
+    pub(super) fn style(&self, index: usize) -> (usize, usize) {
         let (family, member) = (index / self.family, index % self.family);
         (family % COLOURS, (family / COLOURS + member) % DASHES)
     }
@@ -173,7 +180,7 @@ pub(super) fn axes(
             "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             f64::midpoint(left, right),
             height - 6.0,
-            labelled(x_label, x.unit)
+            axis_label(x_label, x)
         ),
     );
     add(
@@ -181,7 +188,7 @@ pub(super) fn axes(
         format_args!(
             "<text class=\"label\" transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text></g>",
             f64::midpoint(top, bottom),
-            labelled(y_label, y.unit)
+            axis_label(y_label, y)
         ),
     );
 }
@@ -197,6 +204,15 @@ pub(super) fn x_axis(x: &Scale, (top, bottom): (f64, f64), page: &mut String) {
                 "<path d=\"M{at:.1} {top}V{bottom}\"/><text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{text}</text>"
             ),
         );
+    }
+}
+
+/// What an axis measures, with its unit unless its numbers have theirs.
+fn axis_label(label: &str, scale: &Scale) -> String {
+    if scale.own.is_empty() {
+        labelled(label, scale.unit)
+    } else {
+        escape(label)
     }
 }
 

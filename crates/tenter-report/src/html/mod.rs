@@ -20,6 +20,7 @@ mod scale;
 mod series;
 mod side_by_side;
 mod studies;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -28,6 +29,7 @@ mod together;
 
 use policy::policy;
 pub use studies::html_study_report;
+pub use sweep::html_sweep_report;
 use tenter_record::StopKind;
 use text::{add, escape};
 

@@ -164,7 +164,9 @@
       button.addEventListener("click", () => {
         const shown = button.getAttribute("aria-pressed") === "true";
         button.setAttribute("aria-pressed", String(!shown));
-        paths[Number(button.getAttribute("data-line"))]?.classList.toggle("off", shown);
+        const line = button.getAttribute("data-line");
+        paths[Number(line)]?.classList.toggle("off", shown);
+        for (const mark of all(figure, `[data-of="${line}"]`)) mark.classList.toggle("off", shown);
       });
     }
   }

@@ -13,6 +13,9 @@ pub(super) struct Scale {
     pub(super) log: bool,
     /// The unit of the numbers beside the axis.
     pub(super) unit: Unit,
+    /// Values to write beside the axis with their texts, which name their units; empty where the
+    /// axis chooses round numbers.
+    pub(super) own: Vec<(f64, String)>,
 }
 
 impl Scale {
@@ -25,6 +28,7 @@ impl Scale {
             range,
             log: false,
             unit,
+            own: Vec::new(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Scale {
             range,
             log,
             unit,
+            own: Vec::new(),
         }
     }
 
@@ -64,6 +69,7 @@ impl Scale {
             range,
             log: false,
             unit: Unit::time(to),
+            own: Vec::new(),
         }
     }
 
@@ -80,6 +86,9 @@ impl Scale {
 
     /// Values to write beside the axis, with their text.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        if !self.own.is_empty() {
+            return self.own.clone();
+        }
         let (min, max) = (
             self.domain.0 / self.unit.factor,
             self.domain.1 / self.unit.factor,

@@ -289,6 +289,7 @@ fn groups(rows: &[CaseAnswer], series: &[String]) -> Vec<Group> {
             series: own.unwrap_or(0),
             value: measured(row),
             spread: row.spread.map(|spread| (spread.least, spread.greatest)),
+            seeds: Vec::new(),
             published: row.published.as_ref().and_then(Value::number),
             band: row.band,
             text: bar_text(row),

@@ -246,7 +246,7 @@ impl Cell<'_> {
 
 /// The two-sided sign test: how likely heads and tails of a fair coin are as far apart, or farther.
 /// Ties count for neither.
-fn sign_test(wins: usize, losses: usize) -> f64 {
+pub fn sign_test(wins: usize, losses: usize) -> f64 {
     let tosses = wins + losses;
     let fewer = wins.min(losses);
     // Each term is the one before it times (n - k) / (k + 1); the first is 2^-n.
@@ -260,7 +260,7 @@ fn sign_test(wins: usize, losses: usize) -> f64 {
 }
 
 /// One digest for all trials, which of them is which included; trials may come in any order.
-fn digest(trials: &[Measured]) -> String {
+pub(super) fn digest(trials: &[Measured]) -> String {
     let mut trials: Vec<&Measured> = trials.iter().collect();
     trials.sort_unstable_by_key(|trial| (trial.point, trial.variant, trial.seed));
     let mut digest = tenter_record::Digest::new();

@@ -177,3 +177,35 @@ fn a_description_is_written_and_read_again() {
     let again = sweep(&first.to_yaml());
     assert_eq!(first, again);
 }
+
+#[test]
+fn a_record_has_what_was_varied_and_what_was_read() {
+    let text = SWEEP.replace(
+        "fabric.spines: [2, 4]",
+        "fabric.spines: {from: 2, to: 4, factor: 2}",
+    );
+    let sweep = sweep(&text);
+    let record = sweep.record(&measured(&sweep));
+    let axis = SweepAxis {
+        path: "fabric.spines".to_owned(),
+        name: "spines".to_owned(),
+        log: true,
+    };
+    assert_eq!(record.axes, [axis]);
+    assert_eq!(record.variants, ["ecmp", "spray"]);
+    assert_eq!(record.points, [["2"], ["4"]]);
+    assert_eq!(
+        record.set,
+        [("jobs[0].iterations".to_owned(), "2".to_owned())]
+    );
+    let (time, gain) = (&record.readings[0], &record.readings[1]);
+    assert_eq!((time.unit.as_str(), time.against.as_str()), ("ns", ""));
+    assert_eq!(gain.against, "ecmp");
+    assert_eq!(time.of, gain.of);
+    assert_eq!(time.of_seeds(vec![3.0, 1.0, 2.0]), Some(2.0));
+    let last = record.trials.last().expect("trials have run");
+    assert_eq!((last.point, last.variant, last.seed), (1, 1, 2));
+    let text = serde_json::to_string(&record).expect("plain data");
+    let read: SweepRecord = serde_json::from_str(&text).expect("what was written");
+    assert_eq!(read, record);
+}

@@ -1,10 +1,11 @@
 //! The tables of a sweep: one row for each collective of each trial, and the answer.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
-use tenter_report::{FreeColumn, FreeTable, SWEEP_FILE, write_shared};
+use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
 use tenter_study::{Answers, Measured, Sweep, SweepTrial};
 
 use super::{SweepProgress, SweepResults};
@@ -54,13 +55,15 @@ const OF_JOBS: [&str; 6] = [
 
 /// Writes the tables into the folder of the sweep.
 pub(super) fn write(finished: &Finished) -> Result<(), Error> {
-    table(finished).write(&finished.folder.join(RESULTS_FILE))?;
     let measured: Vec<Measured> = finished.rows.iter().map(|(of, _)| of.clone()).collect();
     let answers = Answers {
         studies: vec![finished.sweep.answer(&measured)],
     };
+    let digest = &answers.studies[0].digest;
+    table(finished, digest).write(&finished.folder.join(RESULTS_FILE))?;
     let mut document = json!(answers);
     document["winners"] = json!(finished.sweep.winners(&measured));
+    document["sweep"] = json!(finished.sweep.record(&measured));
     write_shared(
         &finished.folder.join(SWEEP_FILE),
         &format!("{document:#}\n"),
@@ -69,7 +72,7 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
 }
 
 /// Settings first, then what was read, then the columns of jobs and collectives.
-fn table(finished: &Finished) -> FreeTable {
+fn table(finished: &Finished, digest: &str) -> FreeTable {
     let axes: Vec<&str> = finished.sweep.axes().collect();
     let mut columns = vec![
         FreeColumn::new("variant", Kind::Text, ""),
@@ -114,7 +117,10 @@ fn table(finished: &Finished) -> FreeTable {
             }
         }
     }
-    table.note("tenter.version", env!("CARGO_PKG_VERSION"));
+    let seeds: BTreeSet<u64> = finished.rows.iter().map(|(of, _)| of.seed).collect();
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    table.note(SEED_NOTE, &seeds.join(","));
+    table.note(DIGEST_NOTE, digest);
     table.note("tenter.sweep", &finished.sweep.keys.name);
     table
 }

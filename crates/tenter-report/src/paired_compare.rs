@@ -1,0 +1,339 @@
+//! Folders of seeds and of sweeps beside each other: seed by seed, at equal settings.
+
+use std::fmt::Write as _;
+
+use tenter_record::PairedRow;
+use tenter_study::SweepRecord;
+
+use crate::pairing::{Pairs, SIGNIFICANT, difference};
+use crate::quantity::is_same_value;
+use crate::sweep_numbers::{Numbers, paired, point_name, shown_unit};
+use crate::text_table::{TextColumn, TextTable};
+
+/// A record with what its folder is called.
+#[derive(Clone, Debug)]
+pub struct NamedRecord {
+    /// Unlike the others.
+    pub name: String,
+    /// What was read.
+    pub record: SweepRecord,
+}
+
+/// A variant of a record at a point.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    record: &'a NamedRecord,
+    variant: usize,
+    point: usize,
+}
+
+/// The variants of one record beside its first, or the variants of several records beside those of
+/// the first record: row by row what both have at equal settings with equal seeds.
+///
+/// # Errors
+/// A sentence that says why nothing can be paired, and the remedy.
+pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
+    let (first, others) = match records {
+        [] => return Err("there is nothing to compare; name two folders".to_owned()),
+        [one] => return within(one),
+        [first, others @ ..] => (first, others),
+    };
+    let mut rows = Vec::new();
+    for other in others {
+        let found = between(first, other)?;
+        if found.is_empty() {
+            return Err(nothing_paired(first, other));
+        }
+        rows.extend(found);
+    }
+    // All that is read of one thing stands together.
+    let names: Vec<&str> = first
+        .record
+        .readings
+        .iter()
+        .map(|of| of.name.as_str())
+        .collect();
+    rows.sort_by_key(|row| names.iter().position(|name| *name == row.reading));
+    Ok(rows)
+}
+
+/// The variants of a record beside its first.
+fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
+    let record = &one.record;
+    if record.variants.len() < 2 {
+        return Err(format!(
+            "{} has one variant and nothing to compare it with; name another folder",
+            one.name
+        ));
+    }
+    let mut rows = Vec::new();
+    for reading in 0..record.readings.len() {
+        let numbers = Numbers::of(record, reading);
+        for point in 0..record.points.len() {
+            for variant in 1..record.variants.len() {
+                let place = |variant| Place {
+                    record: one,
+                    variant,
+                    point,
+                };
+                let names = (
+                    numbers.variant(variant).to_owned(),
+                    numbers.variant(0).to_owned(),
+                );
+                let both = ((&numbers, place(variant)), (&numbers, place(0)));
+                rows.extend(row(both, names));
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Err(format!(
+            "no two variants of {} have a value with the same seed; run `tenter sweep` to its end",
+            one.name
+        ));
+    }
+    Ok(rows)
+}
+
+/// A record beside the first.
+fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, String> {
+    let (a, b) = (&first.record, &other.record);
+    let readings: Vec<(usize, usize)> = (0..a.readings.len())
+        .filter_map(|at| {
+            let mut same = b.readings.iter();
+            Some((at, same.position(|of| of.of == a.readings[at].of)?))
+        })
+        .collect();
+    if readings.is_empty() {
+        let names = |record: &SweepRecord| {
+            let names = record.readings.iter().map(|of| format!("`{}`", of.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        return Err(format!(
+            "{} and {} read nothing alike ({} and {}); compare folders with the same readings",
+            first.name,
+            other.name,
+            names(a),
+            names(b)
+        ));
+    }
+    let points = equal_points(a, b);
+    if points.is_empty() {
+        return Err(format!(
+            "{} and {} have no settings alike ({} and {}); let their axes share values",
+            first.name,
+            other.name,
+            example(a),
+            example(b)
+        ));
+    }
+    let variants = equal_variants(a, b);
+    if variants.is_empty() {
+        return Err(format!(
+            "{} and {} have no variant of the same name ({} and {}); give variants that belong together one name",
+            first.name,
+            other.name,
+            a.variants.join(", "),
+            b.variants.join(", ")
+        ));
+    }
+    let mut rows = Vec::new();
+    for (at, same) in readings {
+        let (base, own) = (Numbers::of(a, at), Numbers::of(b, same));
+        for &(point, equal) in &points {
+            for &(variant, alike) in &variants {
+                let of_base = Place {
+                    record: first,
+                    variant,
+                    point,
+                };
+                let of_own = Place {
+                    record: other,
+                    variant: alike,
+                    point: equal,
+                };
+                let names = (side(of_own), side(of_base));
+                rows.extend(row(((&own, of_own), (&base, of_base)), names));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// A point as an example, where there are any.
+fn example(record: &SweepRecord) -> String {
+    match record.points.first().map(|_| point_name(record, 0)) {
+        Some(name) if !name.is_empty() => format!("for instance {name}"),
+        _ => "nothing varied".to_owned(),
+    }
+}
+
+/// Points with equal settings: a path that is an axis of one only is looked up in the settings of
+/// all trials of the other.
+fn equal_points(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
+    let has_all = |a: &SweepRecord, point: usize, b: &SweepRecord, other: usize| {
+        let mut axes = a.axes.iter().zip(&a.points[point]);
+        axes.all(|(axis, value)| {
+            let found = value_at(b, other, &axis.path);
+            found.is_some_and(|found| is_same_value(found, value))
+        })
+    };
+    let mut equal = Vec::new();
+    for point in 0..a.points.len() {
+        let found = (0..b.points.len())
+            .find(|&other| has_all(a, point, b, other) && has_all(b, other, a, point));
+        equal.extend(found.map(|other| (point, other)));
+    }
+    equal
+}
+
+fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r str> {
+    let axis = record.axes.iter().position(|axis| axis.path == path);
+    if let Some(axis) = axis {
+        return Some(&record.points[point][axis]);
+    }
+    let mut set = record.set.iter();
+    set.find(|(of, _)| of == path)
+        .map(|(_, value)| value.as_str())
+}
+
+/// Variants of the same name; the only ones belong together, whatever their names are.
+fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
+    if a.variants.len() == 1 && b.variants.len() == 1 {
+        return vec![(0, 0)];
+    }
+    let place = |name: &String| b.variants.iter().position(|other| other == name);
+    let names = a.variants.iter().enumerate();
+    names
+        .filter_map(|(at, name)| Some((at, place(name)?)))
+        .collect()
+}
+
+/// What a side of a comparison is called.
+fn side(place: Place<'_>) -> String {
+    let Place {
+        record, variant, ..
+    } = place;
+    match record.record.variants[variant].as_str() {
+        name if name.is_empty() || name == record.name => record.name.clone(),
+        name => format!("{}: {name}", record.name),
+    }
+}
+
+/// A row, where both have values with the same seeds.
+fn row(
+    ((own, of_own), (base, of_base)): ((&Numbers<'_>, Place<'_>), (&Numbers<'_>, Place<'_>)),
+    (name, against): (String, String),
+) -> Option<PairedRow> {
+    let reading = base.reading;
+    let values = |numbers: &Numbers<'_>, place: Place<'_>| {
+        let cell = numbers.raw(place.point, place.variant);
+        cell.seeds.clone()
+    };
+    let both = paired(&values(own, of_own), &values(base, of_base));
+    let pairs = Pairs::of(&both, reading.more_is_better)?;
+    let (mine, theirs): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
+    Some(PairedRow {
+        reading: reading.name.clone(),
+        unit: reading.unit.clone(),
+        settings: point_name(&of_base.record.record, of_base.point),
+        name,
+        against,
+        value: reading.of_seeds(mine)?,
+        against_value: reading.of_seeds(theirs)?,
+        pairs: pairs.count as u32,
+        wins: pairs.wins as u32,
+        losses: pairs.losses as u32,
+        ratio: pairs.ratio,
+        ratio_low: pairs.interval.map(|(low, _)| low),
+        ratio_high: pairs.interval.map(|(_, high)| high),
+        p_value: pairs.p_value,
+        more_is_better: reading.more_is_better,
+    })
+}
+
+fn nothing_paired(first: &NamedRecord, other: &NamedRecord) -> String {
+    let seeds = |of: &NamedRecord| {
+        let mut seeds: Vec<u64> = of.record.trials.iter().map(|trial| trial.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        match seeds.as_slice() {
+            [] => "none".to_owned(),
+            [one] => one.to_string(),
+            [least, .., most] => format!("{least} to {most}"),
+        }
+    };
+    format!(
+        "{} and {} have no seed in common with values of both ({} and {}); run one of them again with the seeds of the other: `seeds: [1, 2, 3]` in a sweep, `--seed 1 --seeds 3` of `tenter run`",
+        first.name,
+        other.name,
+        seeds(first),
+        seeds(other)
+    )
+}
+
+/// The rows for people: a table for each reading.
+pub fn paired_table(rows: &[PairedRow]) -> String {
+    let mut text = String::new();
+    for of_reading in rows.chunk_by(|a, b| a.reading == b.reading) {
+        let (name, columns, rows) = paired_cells(of_reading);
+        let mut table = TextTable::new(columns);
+        for row in rows {
+            table.push(row);
+        }
+        let _ = write!(text, "\n{name}\n{table}");
+    }
+    text
+}
+
+/// The rows of one reading: what it is called, columns and texts.
+pub(crate) fn paired_cells(rows: &[PairedRow]) -> (String, Vec<TextColumn>, Vec<Vec<String>>) {
+    let first = &rows[0];
+    let sizes = rows.iter().flat_map(|row| [row.value, row.against_value]);
+    let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
+    let better = if first.more_is_better { "more" } else { "less" };
+    let varied = rows.iter().any(|row| !row.settings.is_empty());
+    let mut columns = vec![TextColumn::name("at")];
+    columns.retain(|_| varied);
+    columns.extend([
+        TextColumn::name(""),
+        TextColumn::number("", &unit),
+        TextColumn::name("against"),
+        TextColumn::number("", &unit),
+        TextColumn::name("difference"),
+        TextColumn::name("95 % interval"),
+        TextColumn::name("better with"),
+        TextColumn::name("p"),
+    ]);
+    let name = format!("{} ({better} is better)", first.reading);
+    let rows = rows.iter().map(|row| cells(row, varied, factor));
+    (name, columns, rows.collect())
+}
+
+fn cells(row: &PairedRow, varied: bool, factor: f64) -> Vec<String> {
+    let digits = |value: f64| {
+        let value = value / factor;
+        let decimals = crate::numbers::decimals_for(value, 4);
+        format!("{value:.decimals$}")
+    };
+    let interval = row.ratio_low.zip(row.ratio_high).map(|(low, high)| {
+        let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);
+        format!("{low:+.1} to {high:+.1} %")
+    });
+    let mark = if row.p_value < SIGNIFICANT { " *" } else { "" };
+    let mut cells = vec![row.settings.clone()];
+    cells.retain(|_| varied);
+    cells.extend([
+        row.name.clone(),
+        digits(row.value),
+        row.against.clone(),
+        digits(row.against_value),
+        row.ratio.map_or_else(|| "-".to_owned(), difference),
+        interval.unwrap_or_else(|| "-".to_owned()),
+        format!("{} of {} seeds", row.wins, row.pairs),
+        format!("{:.3}{mark}", row.p_value),
+    ]);
+    cells
+}
+
+#[cfg(test)]
+mod tests;

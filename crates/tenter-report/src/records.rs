@@ -1,0 +1,195 @@
+//! Records of sweeps and of folders of seeds, taken back in from their folders.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use tenter_record::{JobSummary, Summary};
+use tenter_study::{SweepReading, SweepRecord, SweepValues};
+
+use crate::answers::SWEEP_FILE;
+use crate::numbers::binary_size;
+use crate::seed_folder::seed_folders;
+use crate::seeds::{SEEDS_FILE, bus_bytes, mean_of_iterations, time_ns};
+use crate::trial_folder::SUMMARY_FILE;
+use crate::{TrialError, read_summary};
+
+/// A folder with the trials of several seeds.
+#[derive(Clone, Debug)]
+pub struct SeedsFolder {
+    /// What it is called.
+    pub name: String,
+    /// What its trials have left, seed by seed.
+    pub trials: Vec<Summary>,
+}
+
+/// The part of the file of a sweep that is its record; `None` in files of earlier versions.
+#[derive(Deserialize)]
+struct SweepFile {
+    sweep: Option<SweepRecord>,
+}
+
+/// The record of the sweep in a folder; `None` where the folder holds none.
+///
+/// # Errors
+/// When its file is damaged, or of a version that kept no record.
+pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
+    let path = folder.join(SWEEP_FILE);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path).map_err(TrialError::io("read", &path))?;
+    let file: SweepFile = serde_json::from_str(&text).map_err(TrialError::content(&path))?;
+    let record = file.sweep.filter(is_sound);
+    record.map(Some).ok_or_else(|| TrialError::Unusable {
+        path: folder.to_owned(),
+        reason: "its sweep.json has no values by seed, as an earlier version of Tenter wrote it; the same `tenter sweep` writes it anew and runs no trial twice".to_owned(),
+    })
+}
+
+/// Whether the parts of a record go together, which a file that was edited may not.
+fn is_sound(record: &SweepRecord) -> bool {
+    let trial = |trial: &SweepValues| {
+        trial.point < record.points.len()
+            && trial.variant < record.variants.len()
+            && trial.values.len() == record.readings.len()
+    };
+    let mut points = record.points.iter();
+    !record.variants.is_empty()
+        && points.all(|point| point.len() == record.axes.len())
+        && record.trials.iter().all(trial)
+}
+
+/// The trials of the seeds in a folder; `None` where the folder holds no such trials.
+///
+/// # Errors
+/// When a trial is damaged.
+pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
+    if !folder.join(SEEDS_FILE).is_file() {
+        return Ok(None);
+    }
+    // A trial that was killed has no summary.
+    let trials = seed_folders(folder)?.into_iter();
+    let trials = trials.filter(|trial| trial.join(SUMMARY_FILE).is_file());
+    trials
+        .map(|trial| read_summary(&trial))
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// A trial of a folder, with the values of readings by their places.
+type Found<'t> = (usize, &'t Summary, Vec<(usize, f64)>);
+
+/// The record of folders of seeds: a variant for each folder, a reading for each job and each
+/// collective of it.
+pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
+    let mut readings: Vec<SweepReading> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for (variant, folder) in folders.iter().enumerate() {
+        for summary in &folder.trials {
+            let mut values = Vec::new();
+            for (reading, value) in values_of(summary) {
+                let place = readings.iter().position(|known| known.of == reading.of);
+                let place = place.unwrap_or_else(|| {
+                    readings.push(reading);
+                    readings.len() - 1
+                });
+                values.extend(value.map(|value| (place, value)));
+            }
+            found.push((variant, summary, values));
+        }
+    }
+    let trials = found.into_iter().map(|(variant, summary, values)| {
+        let mut all = vec![None; readings.len()];
+        for (place, value) in values {
+            all[place] = Some(value);
+        }
+        SweepValues {
+            point: 0,
+            variant,
+            seed: summary.seed,
+            digest: summary.engine.digest.clone(),
+            values: all,
+        }
+    });
+    let names: Vec<String> = folders.iter().map(|folder| folder.name.clone()).collect();
+    SweepRecord {
+        name: names.join(", "),
+        scenario: scenarios(folders),
+        trials: trials.collect(),
+        variants: names,
+        points: vec![Vec::new()],
+        readings,
+        ..SweepRecord::default()
+    }
+}
+
+/// The names of the scenarios, each once.
+fn scenarios(folders: &[SeedsFolder]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for trial in folders.iter().flat_map(|folder| &folder.trials) {
+        if !trial.scenario.is_empty() && !names.contains(&trial.scenario.as_str()) {
+            names.push(&trial.scenario);
+        }
+    }
+    names.join(", ")
+}
+
+/// What is read of a trial: completion times of its jobs and collectives, and their bus bandwidth.
+fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
+    let under_test = summary.jobs.iter().filter(|job| !job.job.background);
+    let single = under_test.clone().count() == 1;
+    let mut values = Vec::new();
+    for job in under_test {
+        // Where there is one job, its name does not matter.
+        let name = if single { "" } else { job.job.name.as_str() };
+        let lead = match name {
+            "" => String::new(),
+            name => format!("{name}: "),
+        };
+        let jct = job.job.jct.map(tenter_units::Time::as_ns);
+        let reading = reading(format!("{lead}job completion time"), ("ns", false));
+        values.push((reading, jct));
+        of_collectives(job, &lead, &mut values);
+    }
+    values
+}
+
+fn of_collectives(job: &JobSummary, lead: &str, values: &mut Vec<(SweepReading, Option<f64>)>) {
+    let mut seen: Vec<u32> = Vec::new();
+    for row in &job.collectives {
+        if seen.contains(&row.index) {
+            continue;
+        }
+        seen.push(row.index);
+        let alike = job.collectives.iter().filter(|other| {
+            let is_same =
+                (&other.collective, other.size_bytes) == (&row.collective, row.size_bytes);
+            is_same && other.index < row.index && other.iteration == row.iteration
+        });
+        let which = match alike.count() {
+            0 => String::new(),
+            before => format!(" ({})", before + 1),
+        };
+        let size = binary_size(row.size_bytes);
+        let name = format!("{lead}{} of {size}{which}", row.collective);
+        let time = mean_of_iterations(job, row.index, time_ns);
+        let moved = mean_of_iterations(job, row.index, bus_bytes);
+        let busbw = time.zip(moved).map(|(time, moved)| moved / time);
+        let read = reading(format!("{name}, completion time"), ("ns", false));
+        values.push((read, time));
+        let read = reading(format!("{name}, bus bandwidth"), ("GB/s", true));
+        values.push((read, busbw));
+    }
+}
+
+fn reading(name: String, (unit, more_is_better): (&str, bool)) -> SweepReading {
+    SweepReading {
+        of: name.clone(),
+        name,
+        unit: unit.to_owned(),
+        against: String::new(),
+        more_is_better,
+        statistic: "median".to_owned(),
+    }
+}

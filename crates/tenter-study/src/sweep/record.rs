@@ -1,0 +1,150 @@
+//! What a sweep has left, in one value: what was varied, what was read, and of each trial what was
+//! read of it. Reports and comparisons are made of it.
+
+use serde::{Deserialize, Serialize};
+use tenter_config::Written;
+
+use super::Sweep;
+use super::answer::Measured;
+use super::keys::{Better, ReadingKeys, Statistic};
+
+/// The trials of a sweep and the values of its readings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SweepRecord {
+    /// What it is called.
+    pub name: String,
+    /// What it is about, in a sentence.
+    pub description: String,
+    /// The scenario that was varied.
+    pub scenario: String,
+    /// Settings of all trials: paths and values.
+    pub set: Vec<(String, String)>,
+    /// What was varied.
+    pub axes: Vec<SweepAxis>,
+    /// What was compared; one without a name where there is one thing only.
+    pub variants: Vec<String>,
+    /// A value for each axis.
+    pub points: Vec<Vec<String>>,
+    /// What was read.
+    pub readings: Vec<SweepReading>,
+    /// The trials that have run: point by point, variant by variant, seed by seed.
+    pub trials: Vec<SweepValues>,
+    /// One digest for all of them.
+    pub digest: String,
+}
+
+/// An axis of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepAxis {
+    /// The path of the scenario that takes its values.
+    pub path: String,
+    /// What it is called where there is little room.
+    pub name: String,
+    /// Whether it is a range whose values grow by a factor.
+    pub log: bool,
+}
+
+/// A reading of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepReading {
+    /// What it is called.
+    pub name: String,
+    /// What is read: readings with the same text read the same.
+    pub of: String,
+    /// The unit of the values; empty for counts and ratios.
+    pub unit: String,
+    /// The variant that values are divided by in answers, seed by seed; empty where there is none.
+    /// The values of the record are not divided.
+    pub against: String,
+    /// Whether greater values are better.
+    pub more_is_better: bool,
+    /// What is made of the values of several seeds: `median`, `mean`, `least` or `greatest`.
+    pub statistic: String,
+}
+
+/// What was read of one trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SweepValues {
+    /// Index of its point.
+    pub point: usize,
+    /// Index of its variant.
+    pub variant: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Digest of its results.
+    pub digest: String,
+    /// A value for each reading; missing where no row had one.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Sweep {
+    /// The record, of what was read of the trials that have run.
+    pub fn record(&self, trials: &[Measured]) -> SweepRecord {
+        let names = self.axis_names();
+        let axes = self.keys.axes.0.iter().zip(names);
+        let axes = axes.map(|((path, written), name)| SweepAxis {
+            path: path.clone(),
+            name: name.to_owned(),
+            log: grows_by_a_factor(written),
+        });
+        let mut values: Vec<SweepValues> = trials.iter().map(SweepValues::of).collect();
+        values.sort_by_key(|trial| (trial.point, trial.variant, trial.seed));
+        SweepRecord {
+            name: self.keys.name.clone(),
+            description: self.keys.description.clone(),
+            scenario: self.keys.scenario.clone(),
+            set: self.set(),
+            axes: axes.collect(),
+            variants: self.variants().map(str::to_owned).collect(),
+            points: self.points().to_vec(),
+            readings: self.keys.readings.iter().map(SweepReading::of).collect(),
+            trials: values,
+            digest: super::answer::digest(trials),
+        }
+    }
+
+    fn set(&self) -> Vec<(String, String)> {
+        let set = self.keys.set.0.iter();
+        set.map(|(path, value)| (path.clone(), value.to_string()))
+            .collect()
+    }
+}
+
+impl SweepReading {
+    fn of(keys: &ReadingKeys) -> SweepReading {
+        SweepReading {
+            name: keys.name.clone(),
+            of: keys.identity(),
+            unit: keys.unit().to_owned(),
+            against: keys.against.clone(),
+            more_is_better: keys.better == Better::More,
+            statistic: keys.statistic.word().to_owned(),
+        }
+    }
+
+    /// What its statistic makes of values; nothing where there are none.
+    pub fn of_seeds(&self, values: Vec<f64>) -> Option<f64> {
+        let all = [Statistic::Mean, Statistic::Least, Statistic::Greatest];
+        let found = all.into_iter().find(|of| of.word() == self.statistic);
+        found.unwrap_or(Statistic::Median).of(values)
+    }
+}
+
+impl SweepValues {
+    fn of(measured: &Measured) -> SweepValues {
+        SweepValues {
+            point: measured.point,
+            variant: measured.variant,
+            seed: measured.seed,
+            digest: measured.digest.clone(),
+            values: measured.values.clone(),
+        }
+    }
+}
+
+fn grows_by_a_factor(written: &Written) -> bool {
+    match written {
+        Written::Map(keys) => keys.iter().any(|(key, _)| key == "factor"),
+        _ => false,
+    }
+}
