@@ -2232,8 +2232,8 @@ class JobPatternMiniDft(TypedDict, total=False):
     reduce: Quantity
     """The buffer of the all-reduce. Origin: assumed. Default: 8KiB."""
     rows: int | Literal["auto"]
-    """Rows of ranks, a divisor of their number; `auto` is the most even one, with rows longer
-    than columns. Default: auto.
+    """Rows of ranks that follow each other, a divisor of their number; `auto` is the most even
+    one, with rows longer than columns. Default: auto.
     """
     steps: int
     """How often the ranks compute and then communicate; takes the place of `iterations`.
@@ -2252,7 +2252,7 @@ class JobPatternMilc(TypedDict, total=False):
     """To each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in each
     rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
     """
-    grid: str | Literal["auto"]
+    grid: float | str | Literal["auto"]
     """Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
     Default: auto.
     """
@@ -2281,7 +2281,7 @@ class JobPatternNekbone(TypedDict, total=False):
     """To a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73² points
     of 8 bytes. Default: 42632B.
     """
-    grid: str | Literal["auto"]
+    grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
@@ -2302,7 +2302,7 @@ class JobPatternAmg(TypedDict, total=False):
     """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
     Default: 0ns.
     """
-    grid: str | Literal["auto"]
+    grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
@@ -2340,7 +2340,9 @@ class JobPatternAmr(TypedDict, total=False):
     partners: int
     """Partners of a rank, on average; an even number. Origin: assumed. Default: 12."""
     reduce: Quantity
-    """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
+    """The buffer of each all-reduce, which agrees on the time step. Origin: one number of double
+    precision. Default: 8B.
+    """
     regrid: float | str
     """The share of pairs that is drawn anew before each step but the first. Origin: assumed.
     Default: 0.25.
@@ -2361,8 +2363,8 @@ class JobPatternGtc(TypedDict, total=False):
     Default: 0ns.
     """
     domains: int | Literal["auto"]
-    """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Default:
-    auto.
+    """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
+    domain follow each other. Default: auto.
     """
     field: Quantity
     """From a rank to the same one of each domain beside: the field at the border. Origin:
@@ -2390,7 +2392,9 @@ class JobPatternDatabasePod(TypedDict, total=False):
     kind: Literal["database-pod"]
     """Which application; the keys that it has beside these are below."""
     rack: int
-    """Ranks of a rack, which follow each other. Origin: assumed. Default: 16."""
+    """Ranks of a rack, which follow each other; the last one may be smaller. Origin: assumed.
+    Default: 16.
+    """
     steps: int
     """How often the ranks compute and then communicate; takes the place of `iterations`.
     Default: `4`; none in the background.
@@ -2405,7 +2409,7 @@ class JobPatternDatabasePod(TypedDict, total=False):
 
 class JobPatternMatrix(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
+    """What all ranks compute before each step. Default: 0ns."""
     compute_spread: Quantity
     """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
     Default: 0ns.

@@ -29,8 +29,8 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// An irregular mesh.
     pub struct Amr as "`jobs[].pattern` with `kind: amr`" {
-    /// What all ranks compute before each step.
-    compute: Time = "200us", in COMPUTE, from "assumed";
+        /// What all ranks compute before each step.
+        compute: Time = "200us", in COMPUTE, from "assumed";
         /// Partners of a rank, on average; an even number.
         partners: u32 = "12", in 2..=COUNT_MAX, unless odd, from "assumed";
         /// What a pair exchanges at least, each way.

@@ -31,10 +31,10 @@ const USUAL_DOMAINS: u32 = 64;
 component! {
     /// Particles in a ring of domains.
     pub struct Gtc as "`jobs[].pattern` with `kind: gtc`" {
-    /// What all ranks compute before each step.
-    compute: Time = "500us", in COMPUTE, from "assumed";
-        /// Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
-        /// domain follow each other.
+        /// What all ranks compute before each step.
+        compute: Time = "500us", in COMPUTE, from "assumed";
+        /// Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of
+        /// a domain follow each other.
         domains: Auto = "auto", in 1..=u32::MAX;
         /// What the ranks of a domain add up.
         charge_bytes as "charge": u64 as Bytes = "256KiB", in SIZES, from "assumed";

@@ -25,13 +25,15 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 
 component! {
     /// A given matrix.
-    pub struct Matrix as "`jobs[].pattern` with `kind: matrix`", derive(Clone, Debug, PartialEq, Eq) {
-    /// What all ranks compute before each step.
-    compute: Time = "0ns", in COMPUTE;
+    pub struct Matrix as "`jobs[].pattern` with `kind: matrix`",
+        derive(Clone, Debug, PartialEq, Eq) {
+        /// What all ranks compute before each step.
+        compute: Time = "0ns", in COMPUTE;
         /// A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
         /// scenario.
         file: Option<String> = absent "this or `sends`", in PATH_MAX;
-        /// Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
+        /// Source, destination and bytes of each send, with semicolons between:
+        /// `0 1 65536; 1 0 128`.
         sends: Option<Sends> = absent "this or `file`";
         check has_sends;
     }

@@ -30,8 +30,8 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// A three-dimensional Fourier transform over pencils, and back.
     pub struct MiniDft as "`jobs[].pattern` with `kind: mini-dft`" {
-    /// What all ranks compute before each step.
-    compute: Time = "200us", in COMPUTE, from "assumed";
+        /// What all ranks compute before each step.
+        compute: Time = "200us", in COMPUTE, from "assumed";
         /// Rows of ranks that follow each other, a divisor of their number; `auto` is the most even
         /// one, with rows longer than columns.
         rows: Auto = "auto", in 1..=u32::MAX;

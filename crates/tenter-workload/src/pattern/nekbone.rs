@@ -27,8 +27,8 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// A three-dimensional stencil of up to 26 neighbours.
     pub struct Nekbone as "`jobs[].pattern` with `kind: nekbone`" {
-    /// What all ranks compute before each step.
-    compute: Time = "100us", in COMPUTE, from "assumed";
+        /// What all ranks compute before each step.
+        compute: Time = "100us", in COMPUTE, from "assumed";
         /// Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
         grid: Sides<3> = "auto";
         /// To a neighbour behind a face.
@@ -37,8 +37,8 @@ component! {
         edge_bytes as "edge": u64 as Bytes = "584B", in SIZES, from "73 points";
         /// To a neighbour behind a corner.
         corner_bytes as "corner": u64 as Bytes = "8B", in SIZES, from "one point";
-    /// The buffer of each all-reduce.
-    reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
+        /// The buffer of each all-reduce.
+        reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";
     }
 }
 
