@@ -106,6 +106,8 @@ def test_progress_is_told(long_scenario: tenter.Scenario) -> None:
 
 
 def test_control_c_ends_a_run_within_a_second(long_scenario: tenter.Scenario) -> None:
+    # A shell starts what it puts into the background with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sent = 0.0
 
     def interrupt() -> None:
