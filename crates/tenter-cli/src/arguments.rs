@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tenter::usual_threads;
+use tenter::{Interference, Plan, usual_threads};
 
 use crate::bench::{Letters, parse_size};
 
@@ -151,6 +151,30 @@ pub(crate) struct Run {
     /// Run even when the estimate of the memory exceeds what this machine has left
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+impl Run {
+    /// What the flags ask for; otherwise the scenario says.
+    pub(crate) fn asked_interference(&self) -> Option<Interference> {
+        if self.interference {
+            Some(Interference::Pairs)
+        } else if self.baseline {
+            Some(Interference::Alone)
+        } else {
+            None
+        }
+    }
+
+    /// The name of a new folder under `trials/`: that of the scenario, or of its file.
+    pub(crate) fn folder_name(&self, plan: &Plan) -> String {
+        match plan.name() {
+            "" => {
+                let stem = self.scenario.file.file_stem();
+                stem.unwrap_or_default().to_string_lossy().into_owned()
+            }
+            name => name.to_owned(),
+        }
+    }
 }
 
 /// The letters are those of nccl-tests.

@@ -22,9 +22,10 @@ use tenter_workload::collective::CollectiveKind;
 use crate::arguments::{Bench, TextFormat};
 use crate::exit::ExitCode;
 use crate::fabric::Fabric;
+use crate::fabric_line::describe;
 use crate::failure::{Failure, print, say};
 use crate::progress::Terminal;
-use crate::run::{self, typed};
+use crate::trial::{carry_out, exit_code, say_failures};
 use collectives::Collective;
 use layout::Layout;
 use sizes::{Sized, Step};
@@ -99,8 +100,8 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     {
         say(&format!("error: {stopped}\n"));
     }
-    run::say_failures(summary, true);
-    Ok(run::exit_code(summary))
+    say_failures(summary, true);
+    Ok(exit_code(summary))
 }
 
 /// Checks everything that was typed, and lays the job over the fabric.
@@ -286,7 +287,7 @@ fn report(
         format!(
             "tenter {}, simulated: {}",
             env!("CARGO_PKG_VERSION"),
-            run::describe(plan)
+            describe(plan)
         ),
         format!(
             "Fabric {}, algorithm {algorithm}, seed {}",
@@ -339,7 +340,7 @@ fn simulate(
         TextFormat::Json => String::new(),
     };
     let mut terminal = Terminal::new().heading(heading);
-    Ok(Some(run::carry_out(run, &mut terminal)?))
+    Ok(Some(carry_out(run, &mut terminal)?))
 }
 
 /// One row per size, up to the first whose iterations were not all done.
@@ -454,4 +455,12 @@ fn write_beside(asked: &Path, text: &str) -> std::io::Result<PathBuf> {
         }
     }
     Ok(path)
+}
+
+/// The command as it was typed; bytes that are not UTF-8 show as such.
+fn typed() -> Vec<String> {
+    let arguments = std::env::args_os();
+    arguments
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
 }

@@ -9,7 +9,7 @@ use tenter_plan::Plan;
 use tenter_workload::collective::{CollectiveKind, ScaleUp};
 
 use super::layout::Layout;
-use crate::run::counted;
+use crate::fabric_line::counted;
 
 /// What is assumed, in lines for the header of the table.
 pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {

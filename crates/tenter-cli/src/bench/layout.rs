@@ -5,7 +5,7 @@ use tenter_report::BenchDevice;
 use tenter_topology::TopologySpec;
 
 use crate::arguments::{RankOrder, Ranks};
-use crate::run::shared_by;
+use crate::fabric_line::shared_by;
 
 /// The ranks of a benchmark.
 #[derive(Debug, PartialEq, Eq)]
