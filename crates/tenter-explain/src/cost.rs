@@ -9,10 +9,10 @@ use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
-use crate::explanation::ExplainError;
-use crate::ideal::{end_of_all, rounds, starts};
+use crate::error::ExplainError;
+use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::latency::lookahead;
-use crate::memory::{Entries, memory};
+use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
 
 /// What a run costs, as an estimate.
@@ -38,39 +38,6 @@ pub struct Cost {
     pub peak_bytes: u64,
     /// What the memory is for.
     pub memory: MemoryParts,
-}
-
-/// What the memory of a run is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct MemoryParts {
-    /// The program.
-    pub process_bytes: u64,
-    /// Nodes, links, routes, and what they have counted.
-    pub fabric_bytes: u64,
-    /// Queue pairs.
-    pub queue_pairs_bytes: u64,
-    /// Flows under way, and what is kept of all flows.
-    pub flows_bytes: u64,
-    /// Packets in queues.
-    pub packets_bytes: u64,
-    /// Rows that wait to be written, and those of all collectives.
-    pub tables_bytes: u64,
-}
-
-impl MemoryParts {
-    /// All of it.
-    pub fn total(&self) -> u64 {
-        let parts = [
-            self.fabric_bytes,
-            self.queue_pairs_bytes,
-            self.flows_bytes,
-            self.packets_bytes,
-            self.tables_bytes,
-        ];
-        parts
-            .into_iter()
-            .fold(self.process_bytes, u64::saturating_add)
-    }
 }
 
 /// So many transfers are looked at in all collectives together.
@@ -189,11 +156,6 @@ fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
         VISIT_NS
     };
     each * (visits / packet_hops.max(1.0)).min(1.0)
-}
-
-/// So many rounds of so many things, to the nearest.
-pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
-    (count as f64 * rounds).round() as u64
 }
 
 fn job_cost(

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use tenter_plan::Plan;
-use tenter_topology::{Routing, RoutingError};
-use tenter_workload::WorkloadError;
+use tenter_topology::Routing;
 
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::circuits::{CircuitFacts, circuit_facts};
 use crate::cost::{Cost, cost};
 use crate::credit::{CreditFacts, credit_facts};
+use crate::error::ExplainError;
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
@@ -52,17 +52,6 @@ pub struct Explanation {
     pub bill: Bill,
     /// Settings that have no effect, each a sentence.
     pub notes: Vec<String>,
-}
-
-/// Why a plan cannot be explained: it could not be run either.
-#[derive(Debug, thiserror::Error)]
-pub enum ExplainError {
-    /// Some hosts cannot reach each other.
-    #[error(transparent)]
-    Routing(#[from] RoutingError),
-    /// A collective cannot be run by its ranks.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
 }
 
 /// Explains a plan. `given` are the keys that its scenario says itself, as

@@ -153,6 +153,11 @@ pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
     starts.into_iter().flatten().collect()
 }
 
+/// A count of things in each round, over a number of rounds, to the nearest whole number.
+pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
+    (count as f64 * rounds).round() as u64
+}
+
 /// How often a job that starts at `start` runs its list of collectives. One under test would end by
 /// itself at `own_end`, and makes the same progress all the time until then or until the limit; a
 /// background job runs it as often as it can until all others have ended, if nothing ever waits.

@@ -13,7 +13,7 @@ use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
 
 use crate::buffers::{UsedQueues, used_queues};
-use crate::explanation::ExplainError;
+use crate::error::ExplainError;
 use crate::host_memory::limits_any;
 
 /// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a

@@ -24,6 +24,7 @@ mod buffers;
 mod circuits;
 mod cost;
 mod credit;
+mod error;
 mod explanation;
 mod fabric;
 mod flow_workload;
@@ -44,14 +45,15 @@ pub use buffers::{
     TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
-pub use cost::{Cost, MemoryParts, cost_of, packet_hops};
+pub use cost::{Cost, cost_of, packet_hops};
 pub use credit::CreditFacts;
-pub use explanation::{ExplainError, Explanation, explain};
+pub use error::ExplainError;
+pub use explanation::{Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
 pub use idle::{IdleSetting, idle_settings};
-pub use memory::memory_bytes;
+pub use memory::{MemoryParts, memory_bytes};
 pub use paths::{MessageTime, PathClass};
 pub use power::PowerFacts;
 pub use scheduled::ScheduledFacts;

@@ -3,6 +3,7 @@
 //! Constants are bytes measured on x86-64 Linux; `docs/explain.md` says how they compare with real
 //! runs.
 
+use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
 use tenter_record::{FlowRow, SampleRow};
@@ -10,11 +11,43 @@ use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
-use crate::cost::{MemoryParts, in_rounds};
 use crate::flow_workload::{transfers, waiting};
-use crate::ideal::{end_of_all, rounds, starts};
+use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
+
+/// What the memory of a run is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MemoryParts {
+    /// The program.
+    pub process_bytes: u64,
+    /// Nodes, links, routes, and what they have counted.
+    pub fabric_bytes: u64,
+    /// Queue pairs.
+    pub queue_pairs_bytes: u64,
+    /// Flows under way, and what is kept of all flows.
+    pub flows_bytes: u64,
+    /// Packets in queues.
+    pub packets_bytes: u64,
+    /// Rows that wait to be written, and those of all collectives.
+    pub tables_bytes: u64,
+}
+
+impl MemoryParts {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let parts = [
+            self.fabric_bytes,
+            self.queue_pairs_bytes,
+            self.flows_bytes,
+            self.packets_bytes,
+            self.tables_bytes,
+        ];
+        parts
+            .into_iter()
+            .fold(self.process_bytes, u64::saturating_add)
+    }
+}
 
 /// The program itself, before it has read anything.
 const PROCESS: u64 = 9_400_000;
