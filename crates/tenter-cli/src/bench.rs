@@ -166,7 +166,7 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
         };
         if !free {
             return Err(format!(
-                "`--set {path}` would change what the table is made for: use COLLECTIVE, --algorithm, -b, -e, -f, -i, -n, -w, -r, --nodes, -t and -g"
+                "`--set {path}` changes a value that this command sets: use COLLECTIVE, --algorithm, -b, -e, -f, -i, -n, -w, -r, --nodes, -t and -g"
             ));
         }
     }
@@ -209,7 +209,7 @@ fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option
     match given.parse() {
         Ok(root) if root < ranks => Ok(Some(root)),
         _ => Err(format!(
-            "`-r {given}` is no rank; choose from 0 to {}",
+            "`-r {given}` is not a rank; choose from 0 to {}",
             ranks - 1
         )),
     }

@@ -51,13 +51,13 @@ fn trace(path: &Path) -> Result<(), TrialError> {
     let limits = write_trace(&TrialData::read(path)?, path)?;
     if limits.chunks_left_out > 0 {
         say(&format!(
-            "note: {TRACE_FILE} is without {} chunks: it has the first 200,000, and of a rank only so many at a time\n",
+            "note: {TRACE_FILE} leaves out {} chunks: it has the first 200,000, with a limit for each rank at a time\n",
             limits.chunks_left_out
         ));
     }
     if limits.ports_left_out > 0 {
         say(&format!(
-            "note: {TRACE_FILE} has the deepest queues, without those of {} ports; a longer observe.sample_interval makes room\n",
+            "note: {TRACE_FILE} has the deepest queues and leaves out those of {} ports; a longer observe.sample_interval makes room\n",
             limits.ports_left_out
         ));
     }

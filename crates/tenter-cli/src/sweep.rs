@@ -89,7 +89,7 @@ fn say_failures(results: &SweepResults) {
         say(&format!("error: {more} more trials have failed\n"));
     }
     if results.was_cancelled {
-        say("error: stopped by the user; the same command goes on where it was\n");
+        say("error: stopped by the user; the same command resumes the sweep\n");
     }
 }
 

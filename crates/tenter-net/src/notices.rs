@@ -1,8 +1,8 @@
-//! What switches tell each other of long queues, where their load balancer goes by it.
+//! Notices of long queues between switches, for load balancers that use them.
 //!
 //! A notice is a MAC control frame: it goes out through the port that a packet came through, before
-//! everything that waits there, and acts when a pause frame would. One to a host is a packet,
-//! routed like any other, in a class of its own.
+//! all frames that wait there, and takes effect when a pause frame would. A notice to a host is a
+//! packet, routed like any other, in a class of its own.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::signals::Headers;
 use crate::switch::Switch;
 
 impl Switch {
-    /// Tells the switch from which a packet came through `input`, or this one where a host sent it,
-    /// that the packet's queue at a port is long, if that must be.
+    /// Notifies the switch from which a packet came through `input`, or this one if a host sent it,
+    /// that the packet's queue at a port is long, if a notice is due.
     #[inline(never)]
     pub(crate) fn tell<M: Medium>(
         &mut self,
@@ -46,7 +46,7 @@ impl Switch {
         }
     }
 
-    /// Sends the NIC that has sent a packet word of the queue that it waits in.
+    /// Notifies the NIC that has sent a packet of the queue in which it waits.
     fn tell_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
         let table = self.balancer.telemetry();
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
@@ -60,8 +60,7 @@ impl Switch {
         self.offer(&notice, port, port, medium);
     }
 
-    /// Lets it tell hosts of long queues, where its load balancer does, before anything has
-    /// happened.
+    /// Lets it notify hosts of long queues, if its load balancer does, before the first event.
     pub fn notify_hosts(&mut self, headers: Arc<dyn Headers>) {
         if let Some(table) = self.balancer.telemetry() {
             table.read_headers(headers);
@@ -89,7 +88,7 @@ impl Switch {
         }
     }
 
-    /// Takes a notice that came through a port.
+    /// Receives a notice through a port.
     #[inline(never)]
     pub(crate) fn hear<M: Medium>(
         &mut self,
@@ -110,7 +109,7 @@ impl Switch {
         self.balancer.told(port).0
     }
 
-    /// How often flows have been moved to another link because of notices.
+    /// Number of times that flows have been moved to another link because of notices.
     pub fn moves(&self) -> u64 {
         self.balancer.told(0).1
     }

@@ -1,12 +1,12 @@
-//! How a switch does all that happens to it in a window: port after port where that is exact, else
-//! in the order of time.
+//! The visit of a switch in a window: port after port where that is exact, else in the order of
+//! time.
 //!
-//! Ports of one switch have nothing to do with each other except through the shared buffer. A visit
-//! first adds up what arrives in it. If all of that would find room on top of what the buffer holds
-//! at the start, whatever leaves meanwhile, then no frame is refused and no sender is paused in
-//! this visit, in any order; so each port may go through all of its window before the next one
-//! begins. The one thing that does depend on the order between ports, how full the buffer ever was,
-//! is then worked out from a journal, and only if it may have become fuller than ever.
+//! Ports of one switch are independent except for the shared buffer. A visit first adds up its
+//! arrivals. If all of them would find room beside the buffer's content at the start, whatever
+//! leaves meanwhile, then no frame is refused and no sender is paused in this visit, in any order;
+//! so each port may go through all of its window before the next one begins. Only the greatest fill
+//! of the buffer does depend on the order between ports; it is then computed from a journal, and
+//! only if it may have become greater than ever.
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
@@ -116,8 +116,8 @@ impl Switch {
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the
-    /// queues and priority groups of these very arrivals are.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by the fills of the
+    /// queues and priority groups of these very arrivals.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -204,10 +204,10 @@ impl Switch {
     }
 }
 
-/// So many ports ahead, what a port needs is prefetched, in steps of which each leads to the next.
+/// The data of a port is prefetched this number of ports ahead, in steps that lead to each other.
 const STEPS: [usize; 3] = [6, 4, 2];
 
-/// Prefetches what the next of the busy ports need, of which the first one is about to be served.
+/// Prefetches the data of the next busy ports, of which the first one is about to be served.
 ///
 /// Near the end the last one is prefetched again, which costs less than to ask.
 #[inline]

@@ -29,7 +29,7 @@ const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(100_000_000
 choice!(WatchdogAction { "drop" => Drop, "forward" => Forward });
 
 impl WatchdogSpec {
-    /// Looks at one queue at `now`; whether it did anything.
+    /// Checks one queue at `now`; whether it did anything.
     pub(crate) fn look(
         &self,
         port: &mut Port,

@@ -125,7 +125,7 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
         if circuits.on_change == "drain" {
             "drained before"
         } else {
-            "what is under way is lost"
+            "packets under way are lost"
         },
     )?;
     if let Some(spill) = circuits.spill_ns {
@@ -137,7 +137,7 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
     }
     match circuits.steering.as_deref() {
         Some("jobs") => writeln!(out, "steered when jobs start and end")?,
-        Some(_) => writeln!(out, "steered by what NICs count")?,
+        Some(_) => writeln!(out, "steered by counters of NICs")?,
         None => {}
     }
     let mut table = TextTable::new(vec![
@@ -220,7 +220,7 @@ fn write_scheduled(scheduled: &ScheduledFacts, out: &mut String) -> fmt::Result 
     let memory = match (scheduled.leaf_bytes, scheduled.voq_bytes) {
         (Some(bytes), _) => format!("{} bytes at each leaf", count(bytes)),
         (None, Some(bytes)) => format!("{} bytes for each", count(bytes)),
-        (None, None) => "no end of bytes".to_owned(),
+        (None, None) => "unlimited memory".to_owned(),
     };
     writeln!(
         out,
@@ -265,7 +265,7 @@ fn write_credit(credit: &CreditFacts, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  credit is back {} us after a frame has begun to go into {}, in which the link carries {} bytes",
+        "  credit returns {} us after the start of a frame into {}; the link carries {} bytes in that time",
         microseconds(credit.round_trip_ns),
         credit.link,
         count(credit.round_trip_bytes),
@@ -446,7 +446,7 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
             let factor = f64::from(groups) / f64::from(fewest.max(1));
             writeln!(
                 out,
-                "  spans {groups} {what} where {fewest} would do: fragmentation {factor:.2}"
+                "  spans {groups} {what} where {fewest} would suffice: fragmentation {factor:.2}"
             )?;
         }
     }
@@ -500,7 +500,7 @@ fn times_of(job: &JobFacts) -> &'static str {
     // Of flows of a load no busbw is told.
     let drawn = |ideal: &IdealTime| ideal.ideal_busbw_gbytes_per_s.is_none();
     if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
-        "expected values, as sizes and starts are drawn"
+        "expected values, because sizes and starts are drawn"
     } else {
         "ideal times"
     }
@@ -578,7 +578,7 @@ fn write_power(power: &PowerFacts, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  power for what all NICs send at line rate: static {:.3} W per Gb/s; dynamic {:.2} to {:.2} pJ per bit, {} W at most",
+        "  power with all NICs at line rate: static {:.3} W per Gb/s; dynamic {:.2} to {:.2} pJ per bit, {} W at most",
         power.static_watts_per_gbps,
         power.least_pj_per_bit,
         power.most_pj_per_bit,

@@ -127,7 +127,7 @@ fn row_of_text(line: &str, lead: Option<usize>) -> Result<Option<NcclRow>, Strin
             format!("the row ends before its column `{name}`; the log may be cut off")
         })?;
         word.parse()
-            .map_err(|_| format!("`{word}` in column `{name}` is no number"))
+            .map_err(|_| format!("`{word}` in column `{name}` is not a number"))
     };
     let size = words[0]
         .parse()
@@ -232,7 +232,7 @@ mod tests {
             ("1 2 3 4 5 6 7 8 9 ten eleven", ""),
             (
                 "8 2 float sum -1 x 1 1 0 1 1 1 0",
-                "line 1: `x` in column `time` is no number",
+                "line 1: `x` in column `time` is not a number",
             ),
             ("8 2 float sum -1 nan 1 1 0 1 1 1 0", "make no sense"),
             ("8 2 float sum -1 1 1 -4 0 1 1 1 0", "make no sense"),

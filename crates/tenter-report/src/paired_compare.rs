@@ -109,7 +109,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
             names.collect::<Vec<_>>().join(", ")
         };
         return Err(format!(
-            "{} and {} read nothing alike ({} and {}); compare folders with the same readings",
+            "{} and {} have no reading in common ({} and {}); compare folders with the same readings",
             first.name,
             other.name,
             names(a),
@@ -119,7 +119,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let points = equal_points(a, b);
     if points.is_empty() {
         return Err(format!(
-            "{} and {} have no settings alike ({} and {}); let their axes share values",
+            "{} and {} have no settings in common ({} and {}); let their axes share values",
             first.name,
             other.name,
             example(a),
@@ -129,7 +129,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let variants = equal_variants(a, b);
     if variants.is_empty() {
         return Err(format!(
-            "{} and {} have no variant of the same name ({} and {}); give variants that belong together one name",
+            "{} and {} have no variant of the same name ({} and {}); give matching variants the same name",
             first.name,
             other.name,
             a.variants.join(", "),

@@ -63,7 +63,7 @@ impl Pairs {
             ..
         } = *self;
         if count == 1 {
-            return "one seed, which says nothing of the confidence".to_owned();
+            return "one seed, so no confidence".to_owned();
         }
         let interval = self.interval.map(|(low, high)| {
             let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);

@@ -43,7 +43,7 @@ pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     let record = file.sweep.filter(is_sound);
     record.map(Some).ok_or_else(|| TrialError::Unusable {
         path: folder.to_owned(),
-        reason: "its sweep.json has no values by seed, as an earlier version of Tenter wrote it; the same `tenter sweep` writes it anew and runs no trial twice".to_owned(),
+        reason: "its sweep.json has no values by seed, because an earlier version of Tenter wrote it; the same `tenter sweep` rewrites it and runs no trial twice".to_owned(),
     })
 }
 

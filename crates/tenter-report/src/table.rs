@@ -111,7 +111,7 @@ impl TrialReport<'_> {
             let why = summary
                 .stopped
                 .as_deref()
-                .unwrap_or("not every job was done");
+                .unwrap_or("not every job was completed");
             writeln!(out, "NOT COMPLETE  {why}")?;
         }
         for warning in &summary.warnings {
@@ -415,7 +415,7 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     let places = [
         (lossless, "of lossless classes in switches"),
         (totals.nic_dropped_frames, "in the receive buffers of NICs"),
-        (totals.given_up_frames, "that nobody sends again"),
+        (totals.given_up_frames, "that are not retransmitted"),
         (
             totals.lost_frames,
             "on links that went down or are impaired",
@@ -479,7 +479,7 @@ fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     } else if nobody {
         return Ok(());
     } else {
-        write!(out, "credit   lanes stood still")?;
+        write!(out, "credit   lanes waited")?;
         "without any"
     };
     let times = [totals.nic_paused, totals.switch_paused, totals.most_paused];
@@ -514,7 +514,7 @@ fn write_signals(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "signals  {} sent to senders of long queues, {} by leaves because of them or of their own",
+        "signals  {} sent to senders of long queues, {} by leaves for them or for their own queues",
         count(totals.signal_frames),
         counted(totals.signal_xoff_frames, "pause frame"),
     )

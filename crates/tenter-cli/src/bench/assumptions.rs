@@ -63,13 +63,13 @@ fn formula(plan: &Plan) -> Option<ScaleUp> {
 fn scale_up(plan: &Plan, layout: &Layout) -> String {
     if let Some(domain) = formula(plan) {
         return format!(
-            "{} GPUs at {} and {} by formula; only what passes between servers crosses NICs",
+            "{} GPUs at {} and {} by formula; only traffic between servers crosses NICs",
             domain.npus_per_host, domain.rate, domain.latency
         );
     }
     if let Some(domain) = plan.scale_up {
         return format!(
-            "{} GPUs at {} and {}; what they send each other crosses no NIC",
+            "{} GPUs at {} and {}; traffic among them crosses no NIC",
             domain.npus_per_host, domain.rate, domain.latency
         );
     }

@@ -36,8 +36,7 @@ component! {
 
 impl Flowlet {
     /// Whether a packet without a gap moves its flow from a candidate to another one: with a
-    /// probability, where the other one is less busy by so much. It may then overtake those before
-    /// it.
+    /// probability, if the other one is less busy by `delta`. It may then overtake those before it.
     fn moves(&self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
         let level = |place: usize| view.level(view.candidates[place], packet.at);
         if level(from) < level(to) + self.delta {
@@ -78,7 +77,7 @@ impl FlowletTable {
         }
     }
 
-    /// How often a flow has moved without a gap.
+    /// Number of times that a flow has moved without a gap.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }

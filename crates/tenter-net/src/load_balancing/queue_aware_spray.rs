@@ -1,5 +1,5 @@
-//! Queue-aware packet spray: every packet takes the shortest of a few queues drawn by chance, and
-//! of the one that was shortest last time (DRILL).
+//! Queue-aware packet spray: every packet takes the shortest of a few randomly drawn queues, and of
+//! the one that was shortest last time (DRILL).
 
 use tenter_config::component;
 use tenter_engine::mix64;
@@ -24,7 +24,7 @@ component! {
     }
 }
 
-/// What one switch remember: for each list of equal-cost ports the place of the best one.
+/// The memory of one switch: for each list of equal-cost ports the place of the best one.
 #[derive(Clone, Debug)]
 pub(crate) struct SprayMemory {
     spec: QueueAwareSpray,

@@ -9,7 +9,7 @@ component! {
     pub struct RoundRobinSpray {}
 }
 
-/// Where the turn stands in one switch.
+/// The turn of one switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     /// Packets that had a choice so far; none before the first.

@@ -1,5 +1,5 @@
-//! Telemetry-assisted load balancing: a flow keeps its link until a switch further on says that its
-//! queue is long.
+//! Telemetry-assisted load balancing: a flow keeps its link until a switch further on reports that
+//! its queue is long.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
 const NEVER: u64 = u64::MAX;
-/// Levels take so many bits of what has been heard of a way.
+/// Levels take this number of bits of a notice about a way.
 const LEVEL_BITS: u32 = 3;
 /// A bucket that has no link yet.
 const NO_PLACE: u16 = u16::MAX;
@@ -32,13 +32,13 @@ const DELTA_MAX: u8 = 14;
 /// The class of notices to hosts: above all others, with a strict queue to itself.
 pub const HOST_NOTICE_CLASS: u8 = 7;
 
-/// Who moves a flow.
+/// The part that moves a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
     /// The switch before the long queue, to the least busy of its links.
     Leaf,
-    /// The sender's NIC, which gives the flow another source port: the switches, which go by the
-    /// hash alone, then have any of their links for it.
+    /// The sender's NIC, which gives the flow another source port: the switches, which use the hash
+    /// alone, then may take any of their links for it.
     Host,
 }
 
@@ -109,7 +109,7 @@ component! {
     }
 }
 
-/// Refuses keys that only leaves go by where hosts move flows, and leaves them out of the effective
+/// Refuses keys that only leaves use if hosts move flows, and leaves them out of the effective
 /// configuration.
 fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
     if spec.notify == Notify::Leaf {
@@ -136,7 +136,7 @@ fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
 struct Bucket {
     /// When its last packet arrived.
     last: u64,
-    /// From then on it is to move; `NEVER` while nobody has asked for it.
+    /// The time from which it is to move; `NEVER` without a notice.
     due: u64,
     /// Until then notices do not move it.
     held_until: u64,
@@ -144,39 +144,39 @@ struct Bucket {
     place: u16,
 }
 
-/// What is known of a port that queues may become long at.
+/// The state of a port at which queues may become long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
-    /// When it is looked at next.
+    /// When it is checked next.
     next: u64,
-    /// When it was last looked at, and the bytes in the queue at hand then.
+    /// When it was last checked, and the bytes in the queue at hand then.
     last: u64,
     bytes: u64,
     /// A notice was sent then.
     told: bool,
 }
 
-/// Who is told of a long queue.
+/// The receiver of a notice of a long queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoticeTarget {
-    /// Nobody.
+    /// None.
     Nobody,
     /// The switch that the packet came from.
     Before,
-    /// The switch itself, as a host sent the packet.
+    /// The switch itself, because a host sent the packet.
     Itself,
     /// The NIC that sent it.
     Host,
 }
 
-/// What one switch remembers.
+/// The memory of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct TelemetryTable {
     spec: TelemetryAssisted,
     table: Buckets<Bucket>,
-    /// By port and then by leaf: until when what was heard counts, and the level.
+    /// By port and then by leaf: the time until which a notice counts, and its level.
     heard: Vec<u64>,
-    /// By port: when and how it is looked at.
+    /// By port: when and how it is checked.
     looks: Vec<Look>,
     /// By port: XOFFs that have gone out through it, and when a packet came that found another.
     xoffs: Vec<(u64, u64)>,
@@ -187,7 +187,7 @@ pub(crate) struct TelemetryTable {
     moves: u64,
     /// Notices sent to hosts.
     host_notices: u64,
-    /// Reads who sent a packet, where hosts are told.
+    /// Reads the sender of a packet, if hosts are notified.
     headers: Option<Arc<dyn Headers>>,
 }
 
@@ -213,17 +213,17 @@ impl TelemetryTable {
         }
     }
 
-    /// Lets it read who sent a packet.
+    /// Lets it read the sender of a packet.
     pub(crate) fn read_headers(&mut self, headers: Arc<dyn Headers>) {
         self.headers = Some(headers);
     }
 
-    /// How many notices it has sent to hosts.
+    /// Number of notices that it has sent to hosts.
     pub(crate) fn host_notices(&self) -> u64 {
         self.host_notices
     }
 
-    /// The notice that goes to the sender of a packet; none where nobody reads headers.
+    /// The notice to the sender of a packet; none if headers are not read.
     pub(crate) fn host_notice(&mut self, packet: &Packet) -> Option<Packet> {
         if self.spec.notify == Notify::Leaf {
             return None;
@@ -251,14 +251,14 @@ impl TelemetryTable {
             .unwrap_or_default()
     }
 
-    /// How often a bucket has moved to another link.
+    /// Number of times that a bucket has moved to another link.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its
-    /// queue at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a
-    /// host there is one way only.
+    /// The receiver of a notice about a packet that came through `input`, with this number of bytes
+    /// waiting in its queue at `port`, and this number of XOFFs sent through `input`; records the
+    /// notice. To a host there is one way only.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
@@ -350,7 +350,7 @@ impl TelemetryTable {
             return;
         }
         let bucket = self.table.of(candidates, packet.hash);
-        // A flow that has left the link since is none of the queue's any more.
+        // A flow that has left the link since no longer belongs to the queue.
         let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
         if is_there && bucket.due == NEVER && bucket.held_until <= packet.at {
             bucket.due = packet.at + self.spec.response.ps();
@@ -358,12 +358,12 @@ impl TelemetryTable {
     }
 }
 
-/// The place of what was heard of the way through a port to a host's leaf.
+/// The place of a notice about the way through a port to a host's leaf.
 fn way(port: u16, host: u32, routing: &Routing) -> usize {
     usize::from(port) * routing.groups() + routing.group(host)
 }
 
-/// The level that was heard of a way, if it still counts.
+/// The level of a notice about a way, if it still counts.
 fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
     let entry = heard.get(way).copied().unwrap_or(0);
     if entry >> LEVEL_BITS > now {
@@ -469,7 +469,7 @@ mod tests {
         }
     }
 
-    /// Flow 1 at a switch whose ports are all idle, and what it is told.
+    /// Flow 1 at a switch whose ports are all idle, and the notices that it gets.
     struct Bench {
         table: Box<TelemetryTable>,
         routing: Routing,
@@ -512,7 +512,7 @@ mod tests {
         let mut bench = Bench::new(spec());
         let first = bench.port(0);
         bench.tell(first, 1_000);
-        // The notice acts from 6 us on.
+        // The notice takes effect from 6 us on.
         assert_eq!(bench.port(5_999), first);
         let second = bench.port(6_000);
         assert_ne!(second, first);
@@ -537,7 +537,7 @@ mod tests {
         let other = (first + 1) % 4;
         bench.tell(other, 1_000);
         assert_eq!(bench.port(20_000), first);
-        // What was said of the other is remembered all the same, until 51 us.
+        // The notice about the other is still remembered, until 51 us.
         bench.tell(first, 30_000);
         let second = bench.port(35_000);
         assert!(second != first && second != other);
@@ -603,11 +603,11 @@ mod tests {
         assert!(tells(10, (0, 1), 11_000, 0));
         assert!(!tells(19, (0, 1), 20_000, 0));
         assert!(tells(19, (1, 0), 20_000, 0));
-        // The notice is to have its effect before the queue is judged again.
+        // The notice is to have its effect before the queue is checked again.
         assert!(!tells(20, (0, 1), 20_000, 0));
         assert!(tells(30, (0, 1), 21_000, 0));
-        // An XOFF before the look at 40 us counts for nothing, one at 50 us does, and a queue that
-        // only stands does not.
+        // An XOFF before the check at 40 us does not count, one at 50 us does, and a queue that
+        // only stays constant does not.
         assert!(!tells(39, (0, 1), 21_000, 1));
         assert!(!tells(40, (0, 1), 21_000, 1));
         assert!(!tells(50, (0, 1), 21_999, 1));

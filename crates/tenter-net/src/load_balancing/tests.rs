@@ -1,4 +1,4 @@
-//! What each member chooses among idle ports, and among ports of which one is busy.
+//! The choice of each member among idle ports, and among ports of which one is busy.
 
 use tenter_config::Percent;
 use tenter_engine::Output;
@@ -17,7 +17,7 @@ use crate::transmitter::{MacControl, Transmitter};
 const PORTS: usize = 4;
 const CANDIDATES: [u16; PORTS] = [0, 1, 2, 3];
 
-/// Nothing comes of what is sent.
+/// Discards what is sent.
 pub(super) struct Nowhere;
 
 impl Medium for Nowhere {
@@ -233,7 +233,7 @@ fn a_busy_port_is_left_alone() {
     let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
     let counts = chosen(&adaptive, &ports, burst);
     assert_eq!(counts[2], 0, "{counts:?}");
-    // Levels of before are what counts when they are refreshed once a second.
+    // Older levels count if they are refreshed once a second.
     let rarely = QualitySpec {
         refresh: Time::from_us(1_000_000),
         ..QUALITY

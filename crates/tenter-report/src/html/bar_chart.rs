@@ -181,7 +181,7 @@ impl BarChart<'_> {
             (
                 bars().any(|bar| bar.band.is_some()),
                 "<rect class=\"band\" x=\"1\" y=\"1\" width=\"10\" height=\"10\"/>",
-                "band it must be in",
+                "stated band",
             ),
         ];
         for (_, drawing, name) in marks.iter().filter(|(there, _, _)| *there) {

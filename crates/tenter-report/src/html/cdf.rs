@@ -17,7 +17,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
     add(page, format_args!("<section id=\"fct{number}\">"));
     page.push_str(
         "<h2>Flow completion time</h2>\
-         <p class=\"lead\">Share of the flows (data chunks on queue pairs) that were complete within a time, from posting to the last byte at the receiver. Warm-up iterations are left out. The steeper a line, the more alike the flows fared; a tail to the right is what the collective waited for.</p>",
+         <p class=\"lead\">Share of the flows (data chunks on queue pairs) that were complete within a time, from posting to the last byte at the receiver. Warm-up iterations are left out. The steeper a line, the more equal the times of the flows; the collective waited for the tail on the right.</p>",
     );
     let mut drawn = 0;
     for (operation, sizes) in grouped_by_operation(runs) {

@@ -125,7 +125,7 @@ fn draw(drawn: &[Drawn], page: &mut String) {
 
 /// What is drawn, and what is not.
 fn lead(drawn: &[Drawn], page: &mut String) {
-    page.push_str("<p class=\"lead\">Switches as they are cabled, with what optical switches joined. Links of a kind between the same two are one line, the thicker the more");
+    page.push_str("<p class=\"lead\">Switches as they are cabled, with the circuits of optical switches. Parallel links of one kind are one line, thicker for more links");
     page.push_str(if drawn.iter().any(|of| of.layout.is_grouped) {
         "; a box is a pod, or several leaves, and the bar in it stands for the links within."
     } else {
@@ -191,7 +191,7 @@ fn legend(drawn: &[Drawn], common: Common, page: &mut String) {
     if states().any(|state| state.links.iter().any(|link| link.kind == Kind::Moved)) {
         key(
             "<path class=\"plain moved\" d=\"M0 6H26\" style=\"stroke-width:2\"/>",
-            "circuit that is no cable of the tree",
+            "circuit not along a cable of the tree",
             page,
         );
     }

@@ -18,7 +18,7 @@ pub(super) fn add_jobs(rows: &[FlowSizeRow], page: &mut String) {
         add(
             page,
             format_args!(
-                "<h3>{name} by flow size <small>each row a tenth of the flows that the size distribution has</small></h3>"
+                "<h3>{name} by flow size <small>each row is a tenth of the flows of the size distribution</small></h3>"
             ),
         );
         table(job, page);

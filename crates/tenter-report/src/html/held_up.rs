@@ -127,7 +127,7 @@ impl<'a> Ports<'a> {
         }
         if link.chunk.retransmitted_frames > 0.0 {
             findings.push(format!(
-                "{} frames sent again",
+                "{} frames retransmitted",
                 number(link.chunk.retransmitted_frames, 9)
             ));
         }
@@ -172,14 +172,14 @@ fn sentence(chain: &Chain, total: f64, page: &mut String) {
         )
     } else {
         format!(
-            "a chain of {count} chunks, from rank {} to rank {}, each posted when the one before was done",
+            "a chain of {count} chunks, from rank {} to rank {}, each posted after the one before",
             first.chunk.src_rank, last.chunk.dst_rank
         )
     };
     add(
         page,
         format_args!(
-            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is what the chunks took beyond the fastest chunk of the same size in this collective.</p>",
+            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is the time of the chunks beyond that of the fastest chunk of the same size in this collective.</p>",
             time(total)
         ),
     );

@@ -101,7 +101,7 @@ fn tiles(summary: &Summary, page: &mut String) {
     tile("Frames lost", &count(dropped + on_links), &about, page);
     let paused = totals.nic_paused + totals.switch_paused;
     let about = totals.most_paused_port.as_ref().map_or_else(
-        || "no port was stopped".to_owned(),
+        || "no port was paused".to_owned(),
         |port| format!("longest {port}: {}", time(totals.most_paused.as_ns())),
     );
     let value = if paused.is_zero() {
@@ -165,7 +165,7 @@ fn interference(rows: &[InterferenceRow], page: &mut String) {
     let beside = |row: &InterferenceRow| Some((row.beside?, row.beside_name.clone()?));
     let others: BTreeMap<u32, String> = rows.iter().filter_map(beside).collect();
     page.push_str(
-        "<h3>What the jobs cost each other <small>completion time beside others over that alone\
+        "<h3>How much jobs slow each other down <small>completion time beside others over that alone\
          </small></h3><div class=\"scroll\"><table><thead><tr><th>job</th>\
          <th class=\"n\">alone</th><th class=\"n\">beside all</th><th class=\"n\">slowdown</th>",
     );

@@ -21,7 +21,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("<h2>Queues and pauses over time</h2>");
     if trial.samples.is_empty() {
         page.push_str(
-            "<p class=\"empty\">This trial has no samples: they were switched off (<code>observe.samples</code>), or it was over before the first one was due (<code>observe.sample_interval</code>).</p></section>\n",
+            "<p class=\"empty\">This trial has no samples: they were switched off (<code>observe.samples</code>), or it ended before the first one was due (<code>observe.sample_interval</code>).</p></section>\n",
         );
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     add(
         page,
         format_args!(
-            "<p class=\"lead\">Sampled every {}{}. Of a queue the most between two samples is drawn, exactly.</p>",
+            "<p class=\"lead\">Sampled every {}{}. Queues show the exact maximum between two samples.</p>",
             time(series.interval),
             if series.together > 1 {
                 format!(
@@ -240,7 +240,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     let paused = totals.values().filter(|&&total| total > 0.0).count();
     let shown = if paused > ports.len() {
         format!(
-            "The {} of {paused} paused ports that were stopped longest. ",
+            "The {} of {paused} ports that were paused longest. ",
             ports.len()
         )
     } else {
@@ -249,7 +249,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     add(
         page,
         format_args!(
-            "<p class=\"lead\">{shown}Coloured where a sample found the port stopped by the other end; the total at the right is exact.</p>"
+            "<p class=\"lead\">{shown}Coloured where a sample found the port paused by the other end; the total at the right is exact.</p>"
         ),
     );
     let bottom = ports.len() as f64 * ROW + 8.0;

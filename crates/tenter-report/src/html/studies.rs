@@ -41,7 +41,7 @@ fn contents(title: &str, answers: &Answers, page: &mut String) {
     add(
         page,
         format_args!(
-            "<header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1></header><section id=\"verdicts\"><h2>Verdicts</h2><div class=\"scroll\"><table><thead><tr><th>study</th><th>what it compares</th><th class=\"n\">required rows</th><th class=\"n\">open rows</th><th class=\"n\">for information</th><th>outcome</th></tr></thead><tbody>",
+            "<header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1></header><section id=\"verdicts\"><h2>Verdicts</h2><div class=\"scroll\"><table><thead><tr><th>study</th><th>comparison</th><th class=\"n\">required rows</th><th class=\"n\">open rows</th><th class=\"n\">for information</th><th>outcome</th></tr></thead><tbody>",
             escape(title)
         ),
     );
@@ -136,11 +136,7 @@ fn tiles(study: &StudyAnswer, page: &mut String) {
             "Required rows that match",
             "a miss fails the study",
         ),
-        (
-            Gate::Open,
-            "Open rows that match",
-            "a miss is shown, and no more",
-        ),
+        (Gate::Open, "Open rows that match", "a miss is only shown"),
     ];
     for (gate, name, about) in gates {
         tile(name, &tally_text(study.tally(gate)), about, page);
@@ -436,7 +432,7 @@ fn pauses(of_variants: &[Pauses], page: &mut String) {
 
 /// What was run.
 fn variants(study: &StudyAnswer, page: &mut String) {
-    page.push_str("<section><details><summary>What was run</summary><div class=\"scroll\"><table><thead><tr><th>variant</th><th>what it stands for</th><th class=\"n\">trials</th></tr></thead><tbody>");
+    page.push_str("<section><details><summary>What was run</summary><div class=\"scroll\"><table><thead><tr><th>variant</th><th>meaning</th><th class=\"n\">trials</th></tr></thead><tbody>");
     for variant in &study.variants {
         add(
             page,

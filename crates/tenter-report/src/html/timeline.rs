@@ -102,7 +102,7 @@ fn open(height: f64, label: &str, x: &Scale, page: &mut String) {
 fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, x: &Scale, page: &mut String) {
     let count: usize = lanes.iter().map(|rank| rank.1.len()).sum();
     let height = (420.0 / count as f64).clamp(5.0, 16.0);
-    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours tell steps of the algorithm apart.</p>");
+    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours distinguish steps of the algorithm.</p>");
     open(
         count as f64 * height + 6.0,
         "Chunks by sending rank over time",
@@ -142,7 +142,7 @@ fn bar(chunk: &Chunk, start: f64, (top, height): (f64, f64), x: &Scale, page: &m
     );
     let again = if chunk.retransmitted_frames > 0.0 {
         format!(
-            "\n{} frames sent again",
+            "\n{} frames retransmitted",
             number(chunk.retransmitted_frames, 9)
         )
     } else {
@@ -192,7 +192,7 @@ fn draw_strips(
         .map(|port| (port.node, port.rate_gbps))
         .collect();
     let height = (420.0 / rows.len().max(1) as f64).clamp(9.0, 16.0);
-    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour says how fast the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>\
+    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour is the rate at which the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>\
         <p class=\"ramp\"><span>0</span><i aria-hidden=\"true\"></i><span>100% of line rate</span></p>");
     open(
         rows.len() as f64 * height + 6.0,

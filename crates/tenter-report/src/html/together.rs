@@ -91,7 +91,7 @@ fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
     add(
         page,
         format_args!(
-            "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the most that waited between two samples, exactly.</p>"
+            "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the exact maximum between two samples.</p>"
         ),
     );
     for lines in drawings {

@@ -1,9 +1,9 @@
-//! Prefetching what a leaf is about to need.
+//! Prefetching the data that a leaf is about to need.
 //!
-//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. What
-//! one arrival needs of them was last used some windows ago, and has left the cache since; so each
-//! arrival would wait for the memory several times, one after the other. In place of that it is
-//! asked for while earlier arrivals are served.
+//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. The
+//! parts that one arrival needs were last used some windows ago, and have left the cache since; so
+//! each arrival would wait for the memory several times, one after the other. Instead the memory is
+//! requested while earlier arrivals are served.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use super::{AtWork, BLOCK, Leaf};
 use crate::medium::Medium;
 use crate::packet::{Packet, PacketKind};
 
-/// What a leaf needs for fewer queues stays in the cache. Tests prefetch for any.
+/// With fewer queues all of a leaf stays in the cache. Tests prefetch for any number.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
 
-/// What an arrival is about.
+/// The content of an arrival.
 #[derive(Clone, Copy)]
 enum About {
     /// A packet for a virtual output queue.
@@ -35,7 +35,7 @@ enum About {
 }
 
 impl Leaf {
-    /// Whether prefetching is worth it.
+    /// Whether prefetching pays off.
     #[inline]
     pub(super) fn is_large(&self) -> bool {
         self.voqs.len() >= MANY_QUEUES
@@ -43,7 +43,7 @@ impl Leaf {
 }
 
 impl AtWork<'_> {
-    /// Prefetches what arrivals need that come a while after the place up to which all are served.
+    /// Prefetches for arrivals that come a while after the place up to which all are served.
     #[inline(never)]
     pub(super) fn prefetch_ahead<M: Medium>(
         &self,
@@ -64,7 +64,7 @@ impl AtWork<'_> {
             self.prefetch_first(arrivals, range(0, 2));
             self.prefetch_second(arrivals, range(0, 1), routing, medium);
         }
-        // What is behind it can be fetched when it is there.
+        // The memory behind it can be fetched when it is there.
         self.prefetch_third(arrivals, range(0, 1), medium);
         self.prefetch_second(arrivals, range(1, 2), routing, medium);
         self.prefetch_first(arrivals, range(2, 3));
@@ -75,7 +75,7 @@ impl AtWork<'_> {
         }
     }
 
-    /// Prefetches what leads to other memory.
+    /// Prefetches the parts that lead to other memory.
     fn prefetch_first(&self, arrivals: &EventList<Packet>, places: Range<usize>) {
         let leaf = &self.leaf;
         for place in places {
@@ -104,7 +104,7 @@ impl AtWork<'_> {
         }
     }
 
-    /// Prefetches where the packets of cells will be put once they are whole.
+    /// Prefetches the places of packets once their cells are complete.
     fn prefetch_third<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
@@ -120,7 +120,7 @@ impl AtWork<'_> {
         }
     }
 
-    /// Prefetches what is behind the memory that was prefetched first.
+    /// Prefetches the memory behind that which was prefetched first.
     fn prefetch_second<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
