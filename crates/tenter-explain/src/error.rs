@@ -1,9 +1,9 @@
-//! Why a plan cannot be explained.
+//! The reason why a plan cannot be explained.
 
 use tenter_topology::RoutingError;
 use tenter_workload::WorkloadError;
 
-/// Why a plan cannot be explained: it could not be run either.
+/// The reason why a plan cannot be explained, nor run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
     /// Some hosts cannot reach each other.

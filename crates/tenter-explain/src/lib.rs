@@ -1,15 +1,15 @@
-//! What a plan means and what running it costs, without running it.
+//! The meaning of a plan and the cost of running it, without running it.
 //!
 //! ```text
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
-//!        ─▶ circuits  what optical switches join, and what changes when
+//!        ─▶ circuits  initial circuits of optical switches, and their changes
 //!        ─▶ scheduled  memory, credits and speed-up of a scheduled fabric
 //!        ─▶ host_memory  PCIe, and NICs that it slows down
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
-//!        ─▶ bill     what is to be bought, and its power
+//!        ─▶ bill     the parts to buy, and their power
 //!        ─▶ idle     settings that have no effect
 //! ```
 //!

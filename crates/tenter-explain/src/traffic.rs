@@ -1,4 +1,4 @@
-//! How many packets a collective puts onto how many links.
+//! The number of packets of a collective and of the links that they cross.
 
 use tenter_endpoint::{AckPolicy, MessageCut};
 use tenter_plan::Plan;
@@ -7,7 +7,7 @@ use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 
 use crate::flow_workload::transfers;
 
-/// Packets of one collective, counted once per link they cross, if none is lost and nobody pauses.
+/// Packets of one collective, counted once per link they cross, without losses and pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     pub(crate) transfers: u64,

@@ -23,7 +23,7 @@ component! {
         /// Entries of a switch's table of flows; flows of one entry count as one.
         buckets: u32 = "256", in 1..=BUCKETS_MAX,
             from "a common default of the flow set size in dynamic load balancing";
-        /// With what probability a packet of a flow without a gap moves it, when another link is
+        /// Probability with which a packet of a flow without a gap moves it, if another link is
         /// better by `delta`; packets may then overtake each other.
         probability: Percent = "0", in 0..=100,
             from "the probability threshold of reactive path rebalancing; with 0 there is none";

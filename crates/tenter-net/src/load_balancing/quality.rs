@@ -20,11 +20,11 @@ const STEP_MAX: Time = Time::from_us(1_000_000);
 component! {
     /// How a switch judges its ports.
     pub struct QualitySpec {
-        /// How often a switch judges how busy its ports are; `0ns` means at every packet, which is
-        /// slower to simulate.
+        /// Interval at which a switch takes the levels of its ports; `0ns` means at every packet,
+        /// which is slower to simulate.
         refresh: Time = "500ns", in Time::ZERO..=REFRESH_MAX, unless too_often,
             from "assumed: switch chips do it in hardware at intervals from a quarter of a microsecond on";
-        /// A port is one of eight levels busier for each such time that a frame would wait at it.
+        /// A port is one level busier, of eight, for each such time that a frame would wait at it.
         step: Time = "250ns", in Time::from_ps(1)..=STEP_MAX,
             from "eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G";
     }

@@ -15,7 +15,7 @@ const SAMPLES_MAX: u8 = 64;
 component! {
     /// How many queues a packet compares. A switch looks at them as they are at that instant.
     pub struct QueueAwareSpray {
-        /// Links drawn by chance for each packet; it takes the one with the shortest queue.
+        /// Links drawn at random for each packet; it takes the one with the shortest queue.
         samples: u8 = "2", in 1..=SAMPLES_MAX,
             from "DRILL: two random choices, the first of its two parameters";
         /// Whether the link that the packet before found best is compared with them.

@@ -67,20 +67,19 @@ component! {
     /// sent it; the packet's flow is then moved to the least busy of its links, as far as is known
     /// there.
     pub struct TelemetryAssisted {
-        /// What moves a flow: the switch before the long queue, to the least busy of its links; or
-        /// the NIC that sends it, by another UDP source port, which ECMP then has any link for.
-        /// Notices to hosts are packets of class 7.
+        /// The part that moves a flow: the switch before the long queue, to the least busy of its
+        /// links; or the NIC that sends it, by another UDP source port, for which ECMP may take any
+        /// link. Notices to hosts are packets of class 7.
         notify: Notify = "leaf";
-        /// A queue towards another switch is long when more waits in it; the switch before is then
-        /// told, if it grows, or where a host sent the packet this one.
+        /// A queue towards another switch is long beyond this. If it also grows, the previous
+        /// switch is notified, or this one if a host sent the packet.
         threshold: Bytes = "128KiB", in SIZES,
             from "assumed: under three microseconds at 400G, and below the queues at which ECN marks";
-        /// A long queue grows when this much more waits in it than at the last look, or
-        /// when the sender has been paused since; one that only stands would not be helped by a
-        /// move.
+        /// A long queue grows when it has this much more than at the last check, or when the sender
+        /// has been paused since; a move would not help a queue of constant length.
         growth: Bytes = "16KiB", in SIZES,
             from "assumed: 3 % of what a link of 400G carries in `notice_interval`";
-        /// How often a switch looks at a port, at most one notice each time.
+        /// Interval at which a switch checks a port, with at most one notice each time.
         notice_interval: Time = "10us", in Time::ZERO..=SECOND,
             from "assumed: as long as notice and response take, so that one move is seen before the next is asked for";
         /// From the arrival of a notice to the first packet that may take another link, or at the

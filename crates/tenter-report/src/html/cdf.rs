@@ -49,7 +49,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
     page.push_str("</section>\n");
 }
 
-/// The distribution over all judged iterations of one size.
+/// The distribution over all measured iterations of one size.
 fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     let judged = runs.iter().any(|run| !run.row.warm_up);
     let counted = runs.iter().filter(|run| !judged || !run.row.warm_up);

@@ -72,7 +72,7 @@ fn table(rows: &[FlowSizeRow], page: &mut String) {
     page.push_str("</tbody></table></div>\n");
 }
 
-/// Percentiles of the slowdown over the size of the flows, where a distribution has several sizes.
+/// Percentiles of the slowdown over the size of the flows, if a distribution has several sizes.
 fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
     type Percentile = fn(&FlowSizeRow) -> Option<f64>;
     let percentiles: [(&str, Percentile); 4] = [

@@ -1,4 +1,4 @@
-//! Which rank sent which chunk when: bars, or where there are too many of them, strips.
+//! Chunks by sending rank over time: bars, or if there are too many of them, strips.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,13 +10,13 @@ use crate::trial_data::{Chunk, TrialData};
 
 const LEFT: f64 = 104.0;
 const RIGHT: f64 = 1_084.0;
-/// Bars of one drawing at most, and rows of bars.
+/// The most bars of one drawing, and the most rows of bars.
 const BARS: usize = 3_000;
 const LANES: usize = 130;
-/// Rows of strips at most.
+/// The most rows of strips.
 const ROWS: usize = 32;
 
-/// How many marks the timelines of a page may have together.
+/// The most marks of all timelines of a page together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     bars: usize,
@@ -24,7 +24,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For so many drawings.
+    /// For a number of drawings.
     pub(super) fn of(drawings: usize) -> Budget {
         let drawings = drawings.max(1);
         Budget {
@@ -173,7 +173,7 @@ fn bar(chunk: &Chunk, start: f64, (top, height): (f64, f64), x: &Scale, page: &m
     );
 }
 
-/// How fast each rank sent, as colour: what chunks carry is spread over the time they take.
+/// The sending rate of each rank, as colour: the bytes of chunks are spread over their time.
 fn draw_strips(
     trial: &TrialData,
     ranks: &BTreeMap<u32, Vec<&Chunk>>,

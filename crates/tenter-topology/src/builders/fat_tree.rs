@@ -117,7 +117,7 @@ parsed!(Taper {
     "write for example `2`: half of the cables"
 });
 
-/// A taper of 1, and one that a count stands for, need not be said.
+/// A taper of 1, and one that a count stands for, need not be written.
 fn no_taper_is_not_said(core: &CoreTier, reader: &mut dyn Reader) -> bool {
     if core.taper.of == core.taper.parts {
         reader.leave_out("taper");
