@@ -176,7 +176,7 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
 /// Whether the algorithm wants the ranks of a server to follow each other.
 fn tells_hosts_apart(collective: &Collective, algorithm: &str) -> bool {
     let kind = CollectiveKind::parse(collective.scenario, algorithm);
-    kind.is_ok_and(|mut kind| kind.npus_per_host_mut().is_some())
+    kind.is_ok_and(|kind| kind.has_key("npus_per_host"))
 }
 
 fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
@@ -364,7 +364,7 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
         let time_us: f64 = done.iter().map(|done| done.0).sum();
         let moved: f64 = done.iter().map(|done| done.1).sum();
         let algbw = if time_us > 0.0 { moved / time_us } else { 0.0 };
-        let busbw = algbw * job.sequence[index].kind.busbw_factor(job.ranks());
+        let busbw = algbw * job.sequence[index].traffic.busbw_factor(job.ranks());
         Some(row_of(sized, time_us / done.len() as f64, algbw, busbw))
     };
     prepared.sizes.iter().map_while(row).collect()

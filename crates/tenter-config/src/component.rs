@@ -1,6 +1,6 @@
 //! Components: structs that know how they are written.
 
-use crate::{Defaults, Key, KeyTable, Reader, Written};
+use crate::{Key, KeyTable, Reader, Texts, Written};
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
@@ -23,7 +23,7 @@ pub trait Component: Sized {
 /// When a default is no value of its key, which a test of each component excludes, or when a key
 /// has none.
 pub fn default_of<T: Component>() -> T {
-    let read = T::read(&mut Defaults(T::KEYS));
+    let read = T::read(&mut Texts(T::KEYS, &[]));
     read.expect("the defaults of a component hold")
 }
 
@@ -55,13 +55,21 @@ pub fn default_of<T: Component>() -> T {
 /// A component with lists or texts names what it derives: `struct Name, derive(Clone, Debug)`.
 /// Without that it is `Copy`, and `Default` follows from the defaults.
 ///
+/// `idle RULE;` before the fields names a function of the component that lists the keys without a
+/// meaning beside the others ([`Idle`](crate::Idle)): they are refused where they were written, and
+/// left out where the component is written. `first ..field: Type, "what it is";` there holds an
+/// enum whose keys choose further keys ([`Chosen`](crate::Chosen)), as in [`variants!`].
+///
 /// A key that is no name in Rust follows its field: `moves as "move": Type`. `CHECK` is a function
 /// from the value to what is wrong with it and the remedy. `check RULE;` behind the fields names a
 /// function of the whole component and the reader: it refuses what does not go together, and says
 /// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
 /// whose keys stand beside its own.
 ///
-/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping.
+/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One without
+/// keys is written `struct Name;`.
+///
+/// [`variants!`]: crate::variants
 #[macro_export]
 macro_rules! component {
     (
@@ -90,9 +98,32 @@ macro_rules! component {
         }
     };
     (
+        $(#[doc = $about:literal])*
+        $vis:vis struct $name:ident;
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        $vis struct $name;
+
+        impl $crate::Component for $name {
+            const KEYS: &'static [$crate::Key] = &[];
+            const TABLE: $crate::KeyTable = $crate::NO_KEYS;
+
+            fn read(_: &mut dyn $crate::Reader) -> Option<$name> {
+                Some($name)
+            }
+
+            fn written(&self) -> Vec<(&'static str, $crate::Written)> {
+                Vec::new()
+            }
+        }
+    };
+    (
         @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
         $(fill $fill:path;)?
         $(either $one:literal, $other:literal;)*
+        $(idle $idle:path;)?
+        $(first ..$first:ident: $first_type:ty, $about_first:literal;)?
         $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
@@ -108,6 +139,7 @@ macro_rules! component {
         $(#[doc = $about])*
         #[derive($($derived),*)]
         $vis struct $name {
+            $(#[doc = $about_first] $vis $first: $first_type,)?
             $($(#[doc = $meaning])+ $vis $field: $type,)*
             $(#[doc = $about_held] $vis $held: $held_type,)?
         }
@@ -135,7 +167,12 @@ macro_rules! component {
         impl $crate::Component for $name {
             const KEYS: &'static [$crate::Key] = &$crate::joined::<{
                 $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
-            }>(&[$name::OWN_KEYS, $(<$held_type as $crate::Component>::KEYS)?]);
+                    $(+ <$first_type as $crate::Component>::KEYS.len())?
+            }>(&[
+                $(<$first_type as $crate::Component>::KEYS,)?
+                $name::OWN_KEYS,
+                $(<$held_type as $crate::Component>::KEYS)?
+            ]);
 
             const TABLE: $crate::KeyTable = $crate::KeyTable {
                 title: concat!($($title)?),
@@ -146,6 +183,7 @@ macro_rules! component {
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
                 // All are read, so that all problems are told.
+                $(let $first = <$first_type as $crate::Component>::read(reader);)?
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
@@ -162,9 +200,11 @@ macro_rules! component {
                 )*
                 $(let $held = <$held_type as $crate::Component>::read(reader);)?
                 let read = $name {
+                    $($first: $first?,)?
                     $($field: $field?,)*
                     $($held: $held?,)?
                 };
+                $($crate::refuse_idle(reader, &$idle(&read));)?
                 $(if !$rule(&read, reader) {
                     return None;
                 })?
@@ -177,7 +217,9 @@ macro_rules! component {
                     [$($unit)?] $($absent)?
                 ),)*];
                 let own: Vec<_> = own.into_iter().flatten().collect();
+                $(let own = [$crate::Component::written(&self.$first), own].concat();)?
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
+                $(let own = $crate::without_idle(own, &$idle(self));)?
                 own
             }
         }
@@ -186,7 +228,7 @@ macro_rules! component {
             type Bounds = ();
 
             fn shape((): ()) -> $crate::Shape {
-                $crate::Shape::Mapping(&<$name as $crate::Component>::TABLE)
+                $crate::component!(@shape $name $($first_type)?)
             }
 
             fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
@@ -202,6 +244,15 @@ macro_rules! component {
                 $crate::Written::mapping($crate::Component::written(self))
             }
         }
+    };
+    (@shape $name:ident) => {
+        $crate::Shape::Mapping(&<$name as $crate::Component>::TABLE)
+    };
+    (@shape $name:ident $first:ty) => {
+        $crate::Shape::Led(
+            &<$name as $crate::Component>::TABLE,
+            <$first as $crate::Chosen>::members,
+        )
     };
     (@type [$type:ty] []) => { $type };
     (@type [$type:ty] [$unit:ty]) => { $unit };

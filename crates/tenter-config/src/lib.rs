@@ -31,6 +31,7 @@
 
 mod chance;
 mod component;
+mod idle;
 mod key;
 mod reader;
 mod shape;
@@ -43,11 +44,12 @@ mod written;
 
 pub use chance::Chance;
 pub use component::{Component, default_of};
+pub use idle::{Idle, refuse_idle, without_idle};
 pub use key::{Form, Key, KeyTable, Presence, joined, key};
-pub use reader::{Defaults, Reader};
+pub use reader::{Reader, Texts};
 pub use shape::Shape;
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value};
-pub use variants::{NO_KEYS, Variants};
+pub use variants::{Choice, Chosen, NO_KEYS, Variants};
 pub use word_or::WordOr;
 pub use written::Written;

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use tenter_units::{Bytes, Rate, Time};
 
-use crate::{KeyTable, Variants};
+use crate::{Choice, KeyTable, Variants};
 
 /// What a value may be.
 #[derive(Clone, Debug)]
@@ -67,6 +67,8 @@ pub enum Shape {
     Mapping(&'static KeyTable),
     /// A mapping in which one key chooses the others.
     Variants(&'static Variants),
+    /// A mapping with these keys, the first of which choose further ones.
+    Led(&'static KeyTable, fn() -> Vec<Choice>),
     /// A list of one shape.
     List(Box<Shape>),
     /// A mapping from names of the user's to values of one shape.
@@ -118,9 +120,10 @@ impl Shape {
             Shape::Text => Cow::Borrowed("text"),
             Shape::Any => Cow::Borrowed("value"),
             Shape::Named(_) => Cow::Borrowed("mapping of names"),
-            Shape::Mapping(_) | Shape::Variants(_) => Cow::Borrowed("mapping"),
+            Shape::Mapping(_) | Shape::Variants(_) | Shape::Led(..) => Cow::Borrowed("mapping"),
             Shape::List(shape) => match *shape {
-                Shape::Mapping(_) | Shape::Variants(_) => Cow::Borrowed("list"),
+                Shape::Mapping(_) | Shape::Variants(_) | Shape::Led(..) => Cow::Borrowed("list"),
+                Shape::Bytes { .. } => Cow::Borrowed("list of sizes"),
                 Shape::Integer { .. } => Cow::Borrowed("list of whole numbers"),
                 Shape::Text => Cow::Borrowed("list of texts"),
                 Shape::Any => Cow::Borrowed("list of values"),
@@ -141,6 +144,10 @@ impl Shape {
                 let members = variants.members.iter().map(|(_, table)| *table);
                 let own = (!variants.are_told_apart).then_some(variants.own);
                 own.into_iter().chain(members).collect()
+            }
+            Shape::Led(own, members) => {
+                let members = members().into_iter().map(|member| member.table);
+                [*own].into_iter().chain(members).collect()
             }
             Shape::Either(_, inner)
             | Shape::OrWord(inner, _)

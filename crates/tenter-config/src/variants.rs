@@ -1,6 +1,6 @@
 //! Mappings in which one key chooses the others.
 
-use crate::KeyTable;
+use crate::{Component, KeyTable, Presence};
 
 /// A mapping in which one key chooses the others, or tells which kind of mapping it is.
 #[derive(Debug)]
@@ -19,6 +19,37 @@ pub const NO_KEYS: KeyTable = KeyTable {
     keys: &[],
 };
 
+/// One of the mappings that keys choose among.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The keys that choose, their words for this one, and whether they must be written.
+    pub words: Vec<(&'static str, &'static str, bool)>,
+    /// The keys that it has.
+    pub table: &'static KeyTable,
+}
+
+/// An enum whose members are chosen by keys, which may stand among keys of another component.
+pub trait Chosen: Component {
+    /// Its members.
+    fn members() -> Vec<Choice>;
+}
+
+impl Variants {
+    /// Its members, where a key chooses them.
+    pub fn choices(&self) -> Vec<Choice> {
+        let key = &self.own.keys[0];
+        let choice = |(word, table): &(&'static str, &'static KeyTable)| Choice {
+            words: vec![(
+                key.name,
+                *word,
+                !matches!(key.presence, Presence::Default(default) if default == *word),
+            )],
+            table,
+        };
+        self.members.iter().map(choice).collect()
+    }
+}
+
 /// Declares an enum whose members are components, chosen by a key of the same mapping.
 ///
 /// ```text
@@ -35,8 +66,8 @@ pub const NO_KEYS: KeyTable = KeyTable {
 /// }
 /// ```
 ///
-/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; `read_keys`
-/// reads it from a section that has further keys.
+/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; as a
+/// [`Component`] it is read from a section that has further keys.
 #[macro_export]
 macro_rules! variants {
     (
@@ -103,6 +134,31 @@ macro_rules! variants {
             }
         }
 
+        impl $crate::Component for $name {
+            const KEYS: &'static [$crate::Key] = $name::VARIANTS.own.keys;
+            const TABLE: $crate::KeyTable = *$name::VARIANTS.own;
+
+            fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                $name::read_keys(reader)
+            }
+
+            fn written(&self) -> Vec<(&'static str, $crate::Written)> {
+                let mut keys = vec![(stringify!($tag), $crate::Written::word(self.word()))];
+                match self {
+                    $($crate::variants!(@held held $name $member $($type)?) => {
+                        $crate::variants!(@write keys held $($type)?);
+                    })+
+                }
+                keys
+            }
+        }
+
+        impl $crate::Chosen for $name {
+            fn members() -> Vec<$crate::Choice> {
+                $name::VARIANTS.choices()
+            }
+        }
+
         impl $crate::Value for $name {
             type Bounds = ();
 
@@ -119,13 +175,7 @@ macro_rules! variants {
             }
 
             fn written(&self) -> $crate::Written {
-                let mut keys = vec![(stringify!($tag), $crate::Written::word(self.word()))];
-                match self {
-                    $($crate::variants!(@held held $name $member $($type)?) => {
-                        $crate::variants!(@write keys held $($type)?);
-                    })+
-                }
-                $crate::Written::mapping(keys)
+                $crate::Written::mapping($crate::Component::written(self))
             }
         }
     };
@@ -147,7 +197,7 @@ macro_rules! variants {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Defaults, Value, component};
+    use crate::{Texts, Value, component};
 
     component! {
         /// A pause.
@@ -171,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_key_chooses_the_others() {
-        let read = Deed::read_keys(&mut Defaults(Deed::VARIANTS.own.keys));
+        let read = Deed::read_keys(&mut Texts(Deed::VARIANTS.own.keys, &[]));
         assert_eq!(read, Some(Deed::Nothing));
         let pause = Deed::Pause(Pause { count: 3 });
         assert_eq!(pause.written().to_string(), "{kind: pause, count: 3}");

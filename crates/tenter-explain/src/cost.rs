@@ -177,7 +177,7 @@ fn job_cost(
         let control = traffic.control_hops * rounds;
         cost.packet_hops += data + control + updates(plan, data, control);
         let flows = traffic.transfers.saturating_mul(pairs);
-        if !run.kind.is_endless() {
+        if !run.traffic.is_endless() {
             cost.flows = cost.flows.saturating_add(in_rounds(flows, rounds));
         }
         cost.exact &= traffic.exact;

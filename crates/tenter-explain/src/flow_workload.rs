@@ -18,7 +18,7 @@ pub(crate) fn transfers(
     schedule: &dyn Schedule,
 ) -> u64 {
     let count = u64::from(schedule.transfer_count());
-    let Some(workload) = run.kind.flow_workload() else {
+    let Some(workload) = run.traffic.flow_workload() else {
         return count;
     };
     let Some(duration) = workload.duration else {

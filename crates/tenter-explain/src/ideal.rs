@@ -5,9 +5,8 @@ use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
 use tenter_topology::Routing;
 use tenter_units::Time;
-use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::stretches;
-use tenter_workload::{CollectiveRun, Job, WorkloadError};
+use tenter_workload::{CollectiveRun, Job, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 
@@ -74,10 +73,10 @@ pub(crate) fn job_facts(
     let runs = job.sequence.iter();
     let collectives = runs
         .clone()
-        .filter(|run| !run.kind.is_endless())
+        .filter(|run| !run.traffic.is_endless())
         .map(|run| ideal_time((plan, routing, job), &ideal, run));
-    let flows = runs.map(|run| match &run.kind {
-        CollectiveKind::Flows { flows } => flows.len() as u64,
+    let flows = runs.map(|run| match &run.traffic {
+        Traffic::Flows(flows) => flows.len() as u64,
         _ => 0,
     });
     let topology = &plan.topology;
@@ -191,20 +190,20 @@ fn ideal_time(
 ) -> Result<IdealTime, WorkloadError> {
     let ranks = job.ranks();
     let time = ideal.completion(run);
-    let schedule = run.kind.schedule(ranks, run.size_bytes)?;
+    let schedule = run.traffic.schedule(ranks, run.size_bytes)?;
     let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
-    let flows = run.kind.flow_workload();
+    let flows = run.traffic.flow_workload();
     let of_flows = flows.map(|flows| (flows.sizes.mean() * transfers as f64) as u64);
     let size_bytes = of_flows.unwrap_or(run.size_bytes);
-    let algbw = size_bytes as f64 / time.as_s() / 1e9 * run.kind.algbw_factor(ranks);
+    let algbw = size_bytes as f64 / time.as_s() / 1e9 * run.traffic.algbw_factor(ranks);
     Ok(IdealTime {
-        collective: run.kind.name().to_owned(),
-        algorithm: run.kind.algorithm().to_owned(),
+        collective: run.traffic.name().to_owned(),
+        algorithm: run.traffic.algorithm().to_owned(),
         size_bytes,
         transfers,
         ideal_ns: time.as_ns(),
         ideal_busbw_gbytes_per_s: flows
             .is_none()
-            .then(|| algbw * run.kind.busbw_factor(ranks)),
+            .then(|| algbw * run.traffic.busbw_factor(ranks)),
     })
 }

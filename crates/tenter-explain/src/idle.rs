@@ -282,7 +282,6 @@ impl<'a> Facts<'a> {
     fn random(&self) -> bool {
         let nic = &self.plan.nic;
         let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
-        let mut kinds = runs.clone().map(|run| &run.kind);
         let draws =
             |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
         let marks = |class: &ClassSpec| class.ecn.is_some();
@@ -291,22 +290,27 @@ impl<'a> Facts<'a> {
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
-            || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
+            || runs.clone().any(draws_collective)
             || runs.clone().any(draws_flows)
             || runs.clone().any(draws_pattern)
             || self.plan.switches.any_class(marks)
     }
 }
 
+/// Whether a collective depends on a draw.
+fn draws_collective(run: &CollectiveRun) -> bool {
+    run.traffic.collective().is_some_and(CollectiveKind::draws)
+}
+
 /// Whether flows have random sizes or start at random times.
 fn draws_flows(run: &CollectiveRun) -> bool {
-    let flows = run.kind.flow_workload();
+    let flows = run.traffic.flow_workload();
     flows.is_some_and(|flows| flows.is_open() || flows.sizes.points().len() > 1)
 }
 
 /// Whether neighbours or volumes of an application are random.
 fn draws_pattern(run: &CollectiveRun) -> bool {
-    let pattern = run.kind.pattern();
+    let pattern = run.traffic.pattern();
     pattern.is_some_and(|pattern| pattern.kind().draws())
 }
 

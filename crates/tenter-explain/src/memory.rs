@@ -149,15 +149,15 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
 /// The workload of a job whose flows are forgotten once their rows are written.
 fn flow_workload(job: &Job) -> Option<&FlowWorkload> {
     let mut runs = job.sequence.iter();
-    runs.find_map(|run| run.kind.flow_workload())
+    runs.find_map(|run| run.traffic.flow_workload())
 }
 
 /// Flows of all turns of a job.
 fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
     // Flows that never end leave no records.
-    for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {
-        let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
+        let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
         let transfers = transfers((plan, None), job, run, &*schedule);
         let once = transfers.saturating_mul(u64::from(job.queue_pairs));
         flows = flows.saturating_add(in_rounds(once, rounds));
@@ -223,7 +223,7 @@ impl Entries {
     pub(crate) fn of(job: &Job) -> Result<Entries, WorkloadError> {
         let mut schedules = Vec::new();
         for run in largest_runs(job) {
-            schedules.push(run.kind.schedule(job.ranks(), run.size_bytes)?);
+            schedules.push(run.traffic.schedule(job.ranks(), run.size_bytes)?);
         }
         let mut entries = Entries {
             count: 0,
@@ -261,7 +261,10 @@ impl Entries {
 fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     let mut largest: Vec<&CollectiveRun> = Vec::new();
     for run in &job.sequence {
-        match largest.iter_mut().find(|known| known.kind == run.kind) {
+        match largest
+            .iter_mut()
+            .find(|known| known.traffic == run.traffic)
+        {
             Some(known) if known.size_bytes >= run.size_bytes => {}
             Some(known) => *known = run,
             None => largest.push(run),

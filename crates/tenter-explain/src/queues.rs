@@ -36,7 +36,7 @@ struct Share {
 /// Hashing puts more of the traffic across the fabric on some links than on others, the less the
 /// more flows share a link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
-    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
     let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
     let mut bytes_of_all = 0_u64;

@@ -38,13 +38,13 @@ pub(crate) fn traffic(
     run: &CollectiveRun,
     most: u64,
 ) -> Result<Traffic, WorkloadError> {
-    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
     let looked_at = transfers.min(most.max(1));
     let mut sum = Traffic {
         transfers,
         // Sizes of flows are known; how many there is time for is an estimate.
-        exact: looked_at == transfers && run.kind.flow_workload().is_none(),
+        exact: looked_at == transfers && run.traffic.flow_workload().is_none(),
         ..Traffic::default()
     };
     let mut last: Option<Load> = None;

@@ -189,9 +189,16 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Leaves a key out of the effective configuration, because another one says it.
+    /// Leaves a key out of the effective configuration, because another one says it; also one of a
+    /// mapping in the section, by its path.
     pub fn drop_key(&mut self, name: &str) {
-        self.complete.retain(|entry| entry.key != name);
+        let Some((mapping, rest)) = name.split_once('.') else {
+            self.complete.retain(|entry| entry.key != name);
+            return;
+        };
+        if let Some(entry) = self.complete.iter_mut().find(|entry| entry.key == mapping) {
+            entry.node.remove(&rest.split('.').collect::<Vec<_>>());
+        }
     }
 
     /// Reports the keys nobody took, and gives the section with everything filled in.
@@ -491,6 +498,9 @@ impl Reader for Section<'_> {
     }
 
     fn was_given(&self, key: &str) -> bool {
+        if key.contains('.') {
+            return self.problems.written(&self.path_of(key)).is_some();
+        }
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         taken.is_some_and(|(.., given)| *given)
     }

@@ -36,7 +36,6 @@ mod addresses;
 mod buffer;
 mod circuits;
 mod classes;
-mod collectives;
 mod congestion;
 mod copies;
 mod delays;

@@ -4,8 +4,7 @@ use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
-use tenter_workload::collective::Groups;
-use tenter_workload::pattern::PatternKind;
+use tenter_workload::spec::JobSpec;
 
 use crate::addresses::Addresses;
 use crate::congestion;
@@ -16,7 +15,7 @@ use crate::faults::Faults;
 use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
-use crate::jobs::{self, JobDraft};
+use crate::jobs;
 use crate::load_balancing::Balancing;
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie;
@@ -30,7 +29,7 @@ use crate::switch::Switch;
 use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, collectives, device_defaults, entropy, hand_over, host_notices, impairments,
+    buffer, circuits, device_defaults, entropy, hand_over, host_notices, impairments,
     load_balancing, reach, source_flow_control, switch_model, switching, topologies,
 };
 use tenter_config::Presence::{Default, Required};
@@ -72,10 +71,11 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
         ),
         key(
             "jobs",
-            "list",
+            "",
             Required,
             "The jobs: which hosts take part, and what they run",
-        ),
+        )
+        .typed(|| Vec::<JobSpec>::shape(())),
         key(
             "faults",
             "",
@@ -146,15 +146,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(Host::TABLE.with_inner())
         .chain(congestion::tables())
         .chain(Addresses::TABLE.with_inner())
-        .chain(jobs::TABLES)
-        .chain(
-            PatternKind::VARIANTS
-                .members
-                .iter()
-                .map(|(_, table)| *table),
-        )
-        .chain(collectives::TABLES)
-        .chain([&Groups::TABLE])
+        .chain(JobSpec::TABLE.with_inner())
         .chain(Faults::TABLE.with_inner())
         .chain(Impairment::TABLE.with_inner());
     own.chain(rest)
@@ -169,7 +161,7 @@ struct Draft {
     seed: Option<u64>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
-    jobs: Option<Vec<JobDraft>>,
+    jobs: Option<Vec<JobSpec>>,
     faults: Read<Faults>,
     impairments: Read<Vec<Impairment>>,
     observe: Read<Observe>,
@@ -186,6 +178,7 @@ pub(crate) fn resolve(
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
     device_defaults::fill_in(&mut root);
+    jobs::fill_in(&mut root, seed);
     let mut section = Section::root(root, &SCENARIO, problems);
     let draft = read(&mut section, seed);
     let mut effective = section.finish();
@@ -210,7 +203,7 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         seed,
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
-        jobs: jobs::read(scenario, seed.unwrap_or(0)),
+        jobs: jobs::read(scenario),
         faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
         observe: scenario.value("observe"),
@@ -235,7 +228,14 @@ impl Draft {
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
+        let (jobs, addresses, dma) = place(
+            self.jobs.as_deref(),
+            endpoint,
+            &topology,
+            &names,
+            seed,
+            effective,
+        );
         let faults = self.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
@@ -319,7 +319,7 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    drafts: Option<Vec<JobDraft>>,
+    specs: Option<&[JobSpec]>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     names: &HostNames<'_>,
@@ -328,7 +328,7 @@ fn place(
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
     let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
-    let jobs = jobs::bind(drafts, names, of_nic, effective);
+    let jobs = jobs::bind(specs, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }

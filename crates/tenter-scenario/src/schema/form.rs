@@ -22,6 +22,15 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
             json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
         }
         Shape::Variants(variants) => of_variants(variants),
+        Shape::Led(own, members) => one_of(members().into_iter().map(|member| {
+            let keys = Object::of(&[own, member.table]);
+            let fix =
+                |keys: Object, (key, word, must): (&'static str, &'static str, bool)| match must {
+                    true => keys.fixed(key, word),
+                    false => keys.fixed_or_left_out(key, word),
+                };
+            member.words.into_iter().fold(keys, fix).schema()
+        })),
         Shape::WordOrMapping(words) => {
             let words: Vec<&str> = std::iter::once("none")
                 .chain(words.iter().copied())
