@@ -6,7 +6,7 @@ use tenter_units::{Bytes, Rate, Time};
 
 use crate::{Key, KeyTable, Presence, Share, Written};
 
-/// Where a component is read from: a section of a scenario, or [`Defaults`]. Each method takes one
+/// Where a component is read from: a section of a scenario, or [`Texts`]. Each method takes one
 /// key; what is wrong is noted with its place, and reading goes on.
 pub trait Reader {
     /// A time within bounds.
@@ -98,7 +98,8 @@ pub trait Reader {
     /// Puts what follows from other keys into the effective configuration.
     fn write(&mut self, key: &str, value: Written);
 
-    /// Whether a key that was read had been written, and not only its default.
+    /// Whether a key that was read, or one within it (`switch.classes`), had been written, and not
+    /// only its default.
     fn was_given(&self, key: &str) -> bool;
 
     /// Leaves a key out of the effective configuration: it means nothing beside the others.
@@ -111,11 +112,15 @@ pub trait Reader {
     fn refuse(&mut self, key: &str, what: &str, remedy: &str);
 }
 
-/// The texts of defaults: they are read as if they had been written.
-pub struct Defaults(pub &'static [Key]);
+/// The texts of some keys, and of the defaults of the others: they are read as if they had been
+/// written.
+pub struct Texts<'a>(pub &'static [Key], pub &'a [(&'a str, String)]);
 
-impl Defaults {
-    fn default(&self, key: &str) -> Option<&'static str> {
+impl Texts<'_> {
+    fn text_of(&self, key: &str) -> Option<&str> {
+        if let Some((_, text)) = self.1.iter().find(|(name, _)| *name == key) {
+            return Some(text);
+        }
         let key = self.0.iter().find(|known| known.name == key)?;
         match key.presence {
             Presence::Default(text) => Some(text),
@@ -128,12 +133,12 @@ impl Defaults {
         key: &str,
         range: &RangeInclusive<T>,
     ) -> Option<T> {
-        let value = self.default(key)?.parse().ok()?;
+        let value = self.text_of(key)?.parse().ok()?;
         range.contains(&value).then_some(value)
     }
 }
 
-impl Reader for Defaults {
+impl Reader for Texts<'_> {
     fn time(&mut self, key: &str, range: RangeInclusive<Time>) -> Option<Time> {
         self.parsed(key, &range)
     }
@@ -147,7 +152,7 @@ impl Reader for Defaults {
     }
 
     fn share(&mut self, key: &str) -> Option<Share> {
-        self.default(key)?.parse().ok()
+        self.text_of(key)?.parse().ok()
     }
 
     fn integer(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
@@ -155,32 +160,32 @@ impl Reader for Defaults {
     }
 
     fn flag(&mut self, key: &str) -> Option<bool> {
-        self.default(key)?.parse().ok()
+        self.text_of(key)?.parse().ok()
     }
 
     fn choice(&mut self, key: &str, words: &[&str]) -> Option<usize> {
-        let text = self.default(key)?;
+        let text = self.text_of(key)?;
         words.iter().position(|word| *word == text)
     }
 
     fn words(&mut self, key: &str, words: &[&str], _: &str) -> Option<Vec<usize>> {
-        let list = self.default(key)?.strip_prefix('[')?.strip_suffix(']')?;
+        let list = self.text_of(key)?.strip_prefix('[')?.strip_suffix(']')?;
         let place = |text: &str| words.iter().position(|word| *word == text.trim());
         list.split(',').map(place).collect()
     }
 
     fn is_word(&mut self, key: &str, word: &str) -> bool {
-        self.default(key) == Some(word)
+        self.text_of(key) == Some(word)
     }
 
     fn word(&mut self, key: &str, _: [&str; 2], read: &mut dyn FnMut(&str) -> bool) {
-        if let Some(text) = self.default(key) {
+        if let Some(text) = self.text_of(key) {
             read(text);
         }
     }
 
     fn text(&mut self, key: &str, longest: usize) -> Option<String> {
-        let text = self.default(key)?.trim_matches('"');
+        let text = self.text_of(key)?.trim_matches('"');
         (text.chars().count() <= longest).then(|| text.to_owned())
     }
 
@@ -191,21 +196,21 @@ impl Reader for Defaults {
         read: &mut dyn FnMut(&mut dyn Reader),
     ) {
         // A default is never a mapping with keys.
-        if self.default(key) == Some("{}") {
-            read(&mut Defaults(table.keys));
+        if self.text_of(key) == Some("{}") {
+            read(&mut Texts(table.keys, &[]));
         }
     }
 
     fn list(&mut self, key: &str, _: &mut dyn FnMut(&mut dyn Reader)) -> bool {
-        self.default(key) == Some("[]")
+        self.text_of(key) == Some("[]")
     }
 
     fn names(&mut self, key: &str, _: &mut dyn FnMut(&str, &mut dyn Reader)) -> bool {
-        self.default(key) == Some("{}")
+        self.text_of(key) == Some("{}")
     }
 
     fn any(&mut self, key: &str) -> Option<Written> {
-        self.default(key).map(Written::word)
+        self.text_of(key).map(Written::word)
     }
 
     fn either(&mut self, _: &str, _: &str) {}
@@ -217,7 +222,7 @@ impl Reader for Defaults {
     fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
 
     fn is_there(&self, key: &str) -> bool {
-        self.default(key).is_some()
+        self.text_of(key).is_some()
     }
 
     fn write(&mut self, _: &str, _: Written) {}
@@ -229,10 +234,10 @@ impl Reader for Defaults {
     fn leave_out(&mut self, _: &str) {}
 
     fn refuse_all(&mut self, what: &str, _: &str) {
-        unreachable!("the component of all defaults {what}");
+        assert!(!self.1.is_empty(), "the component of all defaults {what}");
     }
 
     fn refuse(&mut self, key: &str, what: &str, _: &str) {
-        unreachable!("the default of `{key}` {what}");
+        assert!(!self.1.is_empty(), "the default of `{key}` {what}");
     }
 }

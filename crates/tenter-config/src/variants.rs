@@ -2,17 +2,6 @@
 
 use crate::KeyTable;
 
-/// A mapping in which one key chooses the others, or tells which kind of mapping it is.
-#[derive(Debug)]
-pub struct Variants {
-    /// The table of the key that chooses, or of all keys that tell.
-    pub own: &'static KeyTable,
-    /// The word of each variant, and the keys that it has.
-    pub members: &'static [(&'static str, &'static KeyTable)],
-    /// Whether no key chooses: each variant has all of its keys, one of which tells it.
-    pub are_told_apart: bool,
-}
-
 /// The table of a variant without keys.
 pub const NO_KEYS: KeyTable = KeyTable {
     title: "",
@@ -35,8 +24,8 @@ pub const NO_KEYS: KeyTable = KeyTable {
 /// }
 /// ```
 ///
-/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; `read_keys`
-/// reads it from a section that has further keys.
+/// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; as a
+/// [`Component`](crate::Component) it is read from a section that has further keys.
 #[macro_export]
 macro_rules! variants {
     (
@@ -103,6 +92,40 @@ macro_rules! variants {
             }
         }
 
+        $($(
+            impl From<$type> for $name {
+                fn from(own: $type) -> $name {
+                    $name::$member(own)
+                }
+            }
+        )?)+
+
+        /// Beside the keys of a component that holds it.
+        impl $crate::Component for $name {
+            const KEYS: &'static [$crate::Key] = $name::VARIANTS.own.keys;
+            const TABLE: $crate::KeyTable = *$name::VARIANTS.own;
+
+            fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                $name::read_keys(reader)
+            }
+
+            fn written(&self) -> Vec<(&'static str, $crate::Written)> {
+                let mut keys = vec![(stringify!($tag), $crate::Written::word(self.word()))];
+                match self {
+                    $($crate::variants!(@held held $name $member $($type)?) => {
+                        $crate::variants!(@write keys held $($type)?);
+                    })+
+                }
+                keys
+            }
+        }
+
+        impl $crate::Chosen for $name {
+            fn members() -> Vec<$crate::Choice> {
+                $name::VARIANTS.choices()
+            }
+        }
+
         impl $crate::Value for $name {
             type Bounds = ();
 
@@ -119,13 +142,7 @@ macro_rules! variants {
             }
 
             fn written(&self) -> $crate::Written {
-                let mut keys = vec![(stringify!($tag), $crate::Written::word(self.word()))];
-                match self {
-                    $($crate::variants!(@held held $name $member $($type)?) => {
-                        $crate::variants!(@write keys held $($type)?);
-                    })+
-                }
-                $crate::Written::mapping(keys)
+                $crate::Written::mapping($crate::Component::written(self))
             }
         }
     };
@@ -147,7 +164,7 @@ macro_rules! variants {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Defaults, Value, component};
+    use crate::{Texts, Value, component};
 
     component! {
         /// A pause.
@@ -171,9 +188,10 @@ mod tests {
 
     #[test]
     fn a_key_chooses_the_others() {
-        let read = Deed::read_keys(&mut Defaults(Deed::VARIANTS.own.keys));
+        let read = Deed::read_keys(&mut Texts(Deed::VARIANTS.own.keys, &[]));
         assert_eq!(read, Some(Deed::Nothing));
         let pause = Deed::Pause(Pause { count: 3 });
+        assert_eq!(<Deed as crate::Component>::KEYS[0].name, "kind");
         assert_eq!(pause.written().to_string(), "{kind: pause, count: 3}");
         assert_eq!(Deed::shape(()).tables().len(), 3);
     }

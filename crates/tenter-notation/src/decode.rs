@@ -189,9 +189,16 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Leaves a key out of the effective configuration, because another one says it.
+    /// Leaves a key out of the effective configuration, because another one says it; also one of a
+    /// mapping in the section, by its path.
     pub fn drop_key(&mut self, name: &str) {
-        self.complete.retain(|entry| entry.key != name);
+        let Some((mapping, rest)) = name.split_once('.') else {
+            self.complete.retain(|entry| entry.key != name);
+            return;
+        };
+        if let Some(entry) = self.complete.iter_mut().find(|entry| entry.key == mapping) {
+            entry.node.remove(&rest.split('.').collect::<Vec<_>>());
+        }
     }
 
     /// Reports the keys nobody took, and gives the section with everything filled in.
@@ -279,6 +286,10 @@ impl<'p> Section<'p> {
     /// One of several words.
     pub fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         self.take(name)?.choice(choices)
+    }
+
+    fn was_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|(taken, ..)| *taken == name)
     }
 
     fn key(&self, name: &str) -> &'static Key {
@@ -437,6 +448,11 @@ impl Reader for Section<'_> {
     }
 
     fn any(&mut self, key: &str) -> Option<Written> {
+        if self.was_taken(key) {
+            // Its own reader has filled in what was left out.
+            let complete = self.complete.iter().find(|entry| entry.key == key);
+            return complete.map(|entry| entry.node.to_written());
+        }
         Some(self.take(key)?.node.to_written())
     }
 
@@ -491,6 +507,9 @@ impl Reader for Section<'_> {
     }
 
     fn was_given(&self, key: &str) -> bool {
+        if key.contains('.') {
+            return self.problems.is_written(&self.path_of(key));
+        }
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         taken.is_some_and(|(.., given)| *given)
     }
