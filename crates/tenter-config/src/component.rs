@@ -1,6 +1,6 @@
 //! Components: structs that know how they are written.
 
-use crate::{Key, KeyTable, Reader, Texts, Written};
+use crate::{Choice, Key, KeyTable, Reader, Texts, Written};
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
@@ -17,13 +17,46 @@ pub trait Component: Sized {
     fn written(&self) -> Vec<(&'static str, Written)>;
 }
 
+/// An enum whose members are chosen by keys, which may stand among keys of another component.
+pub trait Chosen: Component {
+    /// Its members.
+    fn members() -> Vec<Choice>;
+}
+
+/// What could be read of a value of which something may be wrong.
+pub trait Part: Default {
+    /// The value.
+    type Whole;
+
+    /// The value, where nothing is missing.
+    fn whole(self) -> Option<Self::Whole>;
+}
+
+impl<T> Part for Option<T> {
+    type Whole = T;
+
+    fn whole(self) -> Option<T> {
+        self
+    }
+}
+
 /// The component whose keys all have their defaults.
 ///
 /// # Panics
 /// When a default is no value of its key, which a test of each component excludes, or when a key
 /// has none.
 pub fn default_of<T: Component>() -> T {
-    let read = T::read(&mut Texts(T::KEYS, &[]));
+    default_with(&[])
+}
+
+/// The same where keys without a default have the values that are given, as they would be written.
+///
+/// # Panics
+/// As [`default_of`], and when one of these is no value of its key.
+pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
+    let given = given.iter().map(|&(key, text)| (key, text.to_owned()));
+    let given: Vec<(&str, String)> = given.collect();
+    let read = T::read(&mut Texts(T::KEYS, &given));
     read.expect("the defaults of a component hold")
 }
 
@@ -66,6 +99,10 @@ pub fn default_of<T: Component>() -> T {
 /// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
 /// whose keys stand beside its own.
 ///
+/// `struct Name, derive(…), partly Parts` makes a second struct, of what could be read where some
+/// of it is wrong: the rule gets that one, which tells what does not go together in the same round.
+/// A field of such a component is `name: Type, partly Parts`.
+///
 /// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One without
 /// keys is written `struct Name;`.
 ///
@@ -77,7 +114,7 @@ macro_rules! component {
         $vis:vis struct $name:ident $(as $title:literal)? { $($body:tt)* }
     ) => {
         $crate::component! {
-            @make [Clone, Copy, Debug, PartialEq, Eq] [$($about)*] [$vis] $name [$($title)?]
+            @make [Clone, Copy, Debug, PartialEq, Eq] [] [$($about)*] [$vis] $name [$($title)?]
             $($body)*
         }
 
@@ -89,12 +126,13 @@ macro_rules! component {
     };
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident $(as $title:literal)?, derive($($derived:ident),*) {
+        $vis:vis struct $name:ident $(as $title:literal)?, derive($($derived:ident),*)
+        $(, partly $parts:ident)? {
             $($body:tt)*
         }
     ) => {
         $crate::component! {
-            @make [$($derived),*] [$($about)*] [$vis] $name [$($title)?] $($body)*
+            @make [$($derived),*] [$($parts)?] [$($about)*] [$vis] $name [$($title)?] $($body)*
         }
     };
     (
@@ -119,7 +157,8 @@ macro_rules! component {
         }
     };
     (
-        @make [$($derived:ident),*] [$($about:literal)*] [$vis:vis] $name:ident [$($title:literal)?]
+        @make [$($derived:ident),*] [$($parts:ident)?] [$($about:literal)*] [$vis:vis]
+        $name:ident [$($title:literal)?]
         $(fill $fill:path;)?
         $(either $one:literal, $other:literal;)*
         $(idle $idle:path;)?
@@ -131,7 +170,8 @@ macro_rules! component {
                 $(= by $by:path | $($of:ident),+ | $words:literal)?
                 $(= filled $filled:literal)?
                 $(= absent $absent:literal)?
-                $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?;
+                $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?
+                $(, partly $part:ident)?;
         )*
         $(check $rule:path;)?
         $(..$held:ident: $held_type:ty, $about_held:literal;)?
@@ -142,6 +182,13 @@ macro_rules! component {
             $(#[doc = $about_first] $vis $first: $first_type,)?
             $($(#[doc = $meaning])+ $vis $field: $type,)*
             $(#[doc = $about_held] $vis $held: $held_type,)?
+        }
+
+        $crate::component! {
+            @parts [$($parts)?] [$vis] $name
+            $($first [$first_type] [],)?
+            $($field [$type] [$($part)?],)*
+            $($held [$held_type] [],)?
         }
 
         impl $name {
@@ -162,24 +209,11 @@ macro_rules! component {
                     origin: concat!($($origin)?),
                 },
             )*];
-        }
 
-        impl $crate::Component for $name {
-            const KEYS: &'static [$crate::Key] = &$crate::joined::<{
-                $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
-                    $(+ <$first_type as $crate::Component>::KEYS.len())?
-            }>(&[
-                $(<$first_type as $crate::Component>::KEYS,)?
-                $name::OWN_KEYS,
-                $(<$held_type as $crate::Component>::KEYS)?
-            ]);
-
-            const TABLE: $crate::KeyTable = $crate::KeyTable {
-                title: concat!($($title)?),
-                keys: <$name as $crate::Component>::KEYS,
-            };
-
-            fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+            /// Reads all of its keys; what is wrong is missing.
+            $vis fn read_parts(
+                reader: &mut dyn $crate::Reader,
+            ) -> $crate::component!(@part [$name] $($parts)?) {
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
                 // All are read, so that all problems are told.
@@ -187,8 +221,8 @@ macro_rules! component {
                 $(
                     let key = $crate::component!(@key $field $($key)?);
                     let bounds = $crate::component!(@bounds $($bounds)?);
-                    $crate::component!(@read reader key bounds $field $type [$($unit)?]
-                        [$($by | $($of)+)?] [$($absent)?]);
+                    $crate::component!(@read [$($part)?] reader key bounds $field $type
+                        [$($unit)?] [$($by | $($of)+)?] [$($absent)?]);
                     $(let $field = match $field.map(|value| (value, $check(value))) {
                         Some((value, None)) => Some(value),
                         Some((_, Some((what, remedy)))) => {
@@ -199,16 +233,28 @@ macro_rules! component {
                     };)?
                 )*
                 $(let $held = <$held_type as $crate::Component>::read(reader);)?
-                let read = $name {
-                    $($first: $first?,)?
-                    $($field: $field?,)*
-                    $($held: $held?,)?
-                };
-                $($crate::refuse_idle(reader, &$idle(&read));)?
-                $(if !$rule(&read, reader) {
-                    return None;
-                })?
-                Some(read)
+                $crate::component!(@made [$($parts)?] $name reader [$($rule)?] [$($idle)?]
+                    $($first)? $($field)* $($held)?)
+            }
+        }
+
+        impl $crate::Component for $name {
+            const KEYS: &'static [$crate::Key] = &$crate::joined::<{
+                $(<$first_type as $crate::Component>::KEYS.len() +)?
+                $name::OWN_KEYS.len() $(+ <$held_type as $crate::Component>::KEYS.len())?
+            }>(&[
+                $(<$first_type as $crate::Component>::KEYS,)?
+                $name::OWN_KEYS,
+                $(<$held_type as $crate::Component>::KEYS,)?
+            ]);
+
+            const TABLE: $crate::KeyTable = $crate::KeyTable {
+                title: concat!($($title)?),
+                keys: <$name as $crate::Component>::KEYS,
+            };
+
+            fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
+                $crate::Part::whole($name::read_parts(reader))
             }
 
             fn written(&self) -> Vec<(&'static str, $crate::Written)> {
@@ -254,6 +300,48 @@ macro_rules! component {
             <$first as $crate::Chosen>::members,
         )
     };
+    (@parts [] $($rest:tt)*) => {};
+    (
+        @parts [$parts:ident] [$vis:vis] $name:ident
+        $($field:ident [$type:ty] [$($part:ident)?],)*
+    ) => {
+        #[doc = concat!("What could be read of [`", stringify!($name), "`].")]
+        #[derive(Debug, Default)]
+        $vis struct $parts {
+            $(
+                #[doc = concat!("Its `", stringify!($field), "`, where nothing is wrong with it.")]
+                $vis $field: $crate::component!(@part [$type] $($part)?),
+            )*
+        }
+
+        impl $crate::Part for $parts {
+            type Whole = $name;
+
+            fn whole(self) -> Option<$name> {
+                Some($name { $($field: $crate::Part::whole(self.$field)?,)* })
+            }
+        }
+    };
+    (@part [$type:ty]) => { Option<$type> };
+    (@part [$type:ty] $part:ident) => { $part };
+    (
+        @made [] $name:ident $reader:ident [$($rule:path)?] [$($idle:path)?] $($field:ident)*
+    ) => {{
+        let read = $name { $($field: $field?,)* };
+        $($crate::refuse_idle($reader, &$idle(&read));)?
+        $(if !$rule(&read, $reader) {
+            return None;
+        })?
+        Some(read)
+    }};
+    (
+        @made [$parts:ident] $name:ident $reader:ident [$($rule:path)?] [$($idle:path)?]
+        $($field:ident)*
+    ) => {{
+        let read = $parts { $($field,)* };
+        $($rule(&read, $reader);)?
+        read
+    }};
     (@type [$type:ty] []) => { $type };
     (@type [$type:ty] [$unit:ty]) => { $unit };
     (@type [$type:ty] [], $absent:literal) => { <$type as $crate::Absent>::Inner };
@@ -274,7 +362,17 @@ macro_rules! component {
     (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
     (@presence [] []) => { $crate::Presence::Required };
     (
-        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        @read [$part:ident] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []
+    ) => {
+        let () = $bounds;
+        let mut $field = $part::default();
+        let table = &<$type as $crate::Component>::TABLE;
+        $reader.mapping($key, table, &mut |keys| {
+            $field = <$type>::read_parts(keys);
+        });
+    };
+    (
+        @read [] $reader:ident $key:ident $bounds:ident $field:ident $type:ty
         [] [] [$absent:literal]
     ) => {
         let $field: Option<$type> = if $reader.is_there($key) {
@@ -284,15 +382,15 @@ macro_rules! component {
             Some(None)
         };
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$unit:ty] [] []) => {
+    (@read [] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [$unit:ty] [] []) => {
         let $field = <$unit as $crate::Value>::read($reader, $key, $bounds);
         let $field: Option<$type> = $field.map(<$unit as $crate::KeptAs<$type>>::kept);
     };
-    (@read $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []) => {
+    (@read [] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []) => {
         let $field = <$type as $crate::Value>::read($reader, $key, $bounds);
     };
     (
-        @read $reader:ident $key:ident $bounds:ident $field:ident $type:ty
+        @read [] $reader:ident $key:ident $bounds:ident $field:ident $type:ty
         [] [$by:path | $($of:ident)+] []
     ) => {
         let $field = if $reader.is_there($key) {

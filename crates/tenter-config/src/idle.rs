@@ -7,7 +7,7 @@ use crate::{Reader, Written};
 pub struct Idle {
     /// The key; in a mapping that the component holds, its path (`pattern.steps`).
     pub key: &'static str,
-    /// What is wrong with it where it was written.
+    /// What is wrong with it where it was written; nothing where it may be.
     pub what: &'static str,
     /// The remedy.
     pub remedy: &'static str,
@@ -19,12 +19,21 @@ impl Idle {
         let idle = |&key: &&'static str| Idle { key, what, remedy };
         keys.iter().map(idle).collect()
     }
+
+    /// A key that may be written and need not be.
+    pub fn unsaid(key: &'static str) -> Idle {
+        Idle {
+            key,
+            what: "",
+            remedy: "",
+        }
+    }
 }
 
 /// Refuses those of these keys that were written, and leaves all out of the effective configuration.
 pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     for idle in keys {
-        if reader.was_given(idle.key) {
+        if !idle.what.is_empty() && reader.was_given(idle.key) {
             reader.refuse(idle.key, idle.what, idle.remedy);
         }
         reader.leave_out(idle.key);

@@ -1,9 +1,9 @@
-//! Keys and their tables.
+//! Keys, their tables, and what may be written for them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::Shape;
+use tenter_units::{Bytes, Rate, Time};
 
 /// What holds when a key is left out.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,99 @@ pub const fn joined<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
     keys
 }
 
+/// What a value may be.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A time with its unit, within bounds.
+    Time {
+        /// No shorter.
+        least: Time,
+        /// No longer.
+        most: Time,
+    },
+    /// A rate with its unit, within bounds.
+    Rate {
+        /// No slower.
+        least: Rate,
+        /// No faster.
+        most: Rate,
+    },
+    /// A size with its unit, within bounds.
+    Bytes {
+        /// No smaller.
+        least: Bytes,
+        /// No larger.
+        most: Bytes,
+    },
+    /// A decimal from 0 to 1.
+    Share,
+    /// A whole number within bounds.
+    Integer {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// A whole number of per cent within bounds.
+    Percent {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// `true` or `false`.
+    Flag,
+    /// One of several words.
+    Choice(&'static [&'static str]),
+    /// A list of some of several words, each at most once.
+    Words(&'static [&'static str]),
+    /// `none`, one of several words, or a mapping.
+    WordOrMapping(&'static [&'static str]),
+    /// A word of the first shape, or one of the second.
+    Either(Box<Shape>, Box<Shape>),
+    /// One of another shape, or this word.
+    OrWord(Box<Shape>, &'static str),
+    /// A word of which this is said.
+    Parsed(&'static str),
+    /// Any text.
+    Text,
+    /// A mapping with these keys.
+    Mapping(&'static KeyTable),
+    /// A mapping in which one key chooses the others.
+    Variants(&'static Variants),
+    /// A mapping with these keys, the first of which choose further ones.
+    Led(&'static KeyTable, fn() -> Vec<Choice>),
+    /// A list of one shape.
+    List(Box<Shape>),
+    /// A mapping from names of the user's to values of one shape.
+    Named(Box<Shape>),
+    /// Anything.
+    Any,
+}
+
+impl Shape {
+    /// The keys of the mapping that it is, or is a list of: one table, or those of its variants.
+    pub fn tables(&self) -> Vec<&'static KeyTable> {
+        match self {
+            Shape::Mapping(table) => vec![table],
+            Shape::Variants(variants) => {
+                let members = variants.members.iter().map(|(_, table)| *table);
+                let own = (!variants.are_told_apart).then_some(variants.own);
+                own.into_iter().chain(members).collect()
+            }
+            Shape::Led(own, members) => {
+                let members = members().into_iter().map(|member| member.table);
+                [*own].into_iter().chain(members).collect()
+            }
+            Shape::Either(_, inner)
+            | Shape::OrWord(inner, _)
+            | Shape::List(inner)
+            | Shape::Named(inner) => inner.tables(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// The keys of one section, or of one variant of it.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyTable {
@@ -113,6 +206,42 @@ pub struct KeyTable {
     pub title: &'static str,
     /// The keys in the order of the reference.
     pub keys: &'static [Key],
+}
+
+/// A mapping in which one key chooses the others, or tells which kind of mapping it is.
+#[derive(Debug)]
+pub struct Variants {
+    /// The table of the key that chooses, or of all keys that tell.
+    pub own: &'static KeyTable,
+    /// The word of each variant, and the keys that it has.
+    pub members: &'static [(&'static str, &'static KeyTable)],
+    /// Whether no key chooses: each variant has all of its keys, one of which tells it.
+    pub are_told_apart: bool,
+}
+
+/// One of the mappings that keys choose among.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The keys that choose, their words for this one, and whether they must be written.
+    pub words: Vec<(&'static str, &'static str, bool)>,
+    /// The keys that it has.
+    pub table: &'static KeyTable,
+}
+
+impl Variants {
+    /// Its members, where a key chooses them.
+    pub fn choices(&self) -> Vec<Choice> {
+        let key = &self.own.keys[0];
+        let choice = |(word, table): &(&'static str, &'static KeyTable)| Choice {
+            words: vec![(
+                key.name,
+                *word,
+                !matches!(key.presence, Presence::Default(default) if default == *word),
+            )],
+            table,
+        };
+        self.members.iter().map(choice).collect()
+    }
 }
 
 impl KeyTable {

@@ -27,6 +27,8 @@
 //! assert_eq!(Pause::KEYS[0].form.text(), "time, at most 100us");
 //! ```
 //!
+//! [`Written`] is what serde has of them.
+//!
 //! **Architecture invariant.** Nothing here knows a component, a notation or a file.
 
 mod chance;
@@ -34,6 +36,7 @@ mod component;
 mod idle;
 mod key;
 mod reader;
+mod serial;
 mod shape;
 mod share;
 mod told_apart;
@@ -43,13 +46,12 @@ mod word_or;
 mod written;
 
 pub use chance::Chance;
-pub use component::{Component, default_of};
+pub use component::{Chosen, Component, Part, default_of, default_with};
 pub use idle::{Idle, refuse_idle, without_idle};
-pub use key::{Form, Key, KeyTable, Presence, joined, key};
+pub use key::{Choice, Form, Key, KeyTable, Presence, Shape, Variants, joined, key};
 pub use reader::{Reader, Texts};
-pub use shape::Shape;
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value};
-pub use variants::{Choice, Chosen, NO_KEYS, Variants};
+pub use variants::NO_KEYS;
 pub use word_or::WordOr;
 pub use written::Written;

@@ -98,7 +98,8 @@ pub trait Reader {
     /// Puts what follows from other keys into the effective configuration.
     fn write(&mut self, key: &str, value: Written);
 
-    /// Whether a key that was read had been written, and not only its default.
+    /// Whether a key that was read, or one within it (`switch.classes`), had been written, and not
+    /// only its default.
     fn was_given(&self, key: &str) -> bool;
 
     /// Leaves a key out of the effective configuration: it means nothing beside the others.

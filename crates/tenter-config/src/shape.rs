@@ -1,81 +1,11 @@
-//! What may be written for a key, by its type.
+//! What may be written for a key, in words.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use tenter_units::{Bytes, Rate, Time};
+use tenter_units::Time;
 
-use crate::{Choice, KeyTable, Variants};
-
-/// What a value may be.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// A time with its unit, within bounds.
-    Time {
-        /// No shorter.
-        least: Time,
-        /// No longer.
-        most: Time,
-    },
-    /// A rate with its unit, within bounds.
-    Rate {
-        /// No slower.
-        least: Rate,
-        /// No faster.
-        most: Rate,
-    },
-    /// A size with its unit, within bounds.
-    Bytes {
-        /// No smaller.
-        least: Bytes,
-        /// No larger.
-        most: Bytes,
-    },
-    /// A decimal from 0 to 1.
-    Share,
-    /// A whole number within bounds.
-    Integer {
-        /// The smallest.
-        least: u64,
-        /// The largest.
-        most: u64,
-    },
-    /// A whole number of per cent within bounds.
-    Percent {
-        /// The smallest.
-        least: u64,
-        /// The largest.
-        most: u64,
-    },
-    /// `true` or `false`.
-    Flag,
-    /// One of several words.
-    Choice(&'static [&'static str]),
-    /// A list of some of several words, each at most once.
-    Words(&'static [&'static str]),
-    /// `none`, one of several words, or a mapping.
-    WordOrMapping(&'static [&'static str]),
-    /// A word of the first shape, or one of the second.
-    Either(Box<Shape>, Box<Shape>),
-    /// One of another shape, or this word.
-    OrWord(Box<Shape>, &'static str),
-    /// A word of which this is said.
-    Parsed(&'static str),
-    /// Any text.
-    Text,
-    /// A mapping with these keys.
-    Mapping(&'static KeyTable),
-    /// A mapping in which one key chooses the others.
-    Variants(&'static Variants),
-    /// A mapping with these keys, the first of which choose further ones.
-    Led(&'static KeyTable, fn() -> Vec<Choice>),
-    /// A list of one shape.
-    List(Box<Shape>),
-    /// A mapping from names of the user's to values of one shape.
-    Named(Box<Shape>),
-    /// Anything.
-    Any,
-}
+use crate::Shape;
 
 impl Shape {
     /// As the reference has it.
@@ -111,6 +41,7 @@ impl Shape {
                 let comma = if text.contains(',') { "," } else { "" };
                 Cow::Owned(format!("{text}{comma} or `{word}`"))
             }
+            Shape::Integer { least, most } if least == most => Cow::Owned(format!("`{least}`")),
             Shape::Integer { least, most } if most >= u64::from(u32::MAX) => {
                 Cow::Owned(format!("whole number, {least} or more"))
             }
@@ -133,27 +64,6 @@ impl Shape {
             Shape::Flag => Cow::Borrowed("`true` or `false`"),
             Shape::Choice(words) => Cow::Owned(listed(words)),
             Shape::Words(words) => Cow::Owned(format!("list of {}", quoted(words).join(", "))),
-        }
-    }
-
-    /// The keys of the mapping that it is, or is a list of: one table, or those of its variants.
-    pub fn tables(&self) -> Vec<&'static KeyTable> {
-        match self {
-            Shape::Mapping(table) => vec![table],
-            Shape::Variants(variants) => {
-                let members = variants.members.iter().map(|(_, table)| *table);
-                let own = (!variants.are_told_apart).then_some(variants.own);
-                own.into_iter().chain(members).collect()
-            }
-            Shape::Led(own, members) => {
-                let members = members().into_iter().map(|member| member.table);
-                [*own].into_iter().chain(members).collect()
-            }
-            Shape::Either(_, inner)
-            | Shape::OrWord(inner, _)
-            | Shape::List(inner)
-            | Shape::Named(inner) => inner.tables(),
-            _ => Vec::new(),
         }
     }
 }

@@ -1,54 +1,12 @@
 //! Mappings in which one key chooses the others.
 
-use crate::{Component, KeyTable, Presence};
-
-/// A mapping in which one key chooses the others, or tells which kind of mapping it is.
-#[derive(Debug)]
-pub struct Variants {
-    /// The table of the key that chooses, or of all keys that tell.
-    pub own: &'static KeyTable,
-    /// The word of each variant, and the keys that it has.
-    pub members: &'static [(&'static str, &'static KeyTable)],
-    /// Whether no key chooses: each variant has all of its keys, one of which tells it.
-    pub are_told_apart: bool,
-}
+use crate::KeyTable;
 
 /// The table of a variant without keys.
 pub const NO_KEYS: KeyTable = KeyTable {
     title: "",
     keys: &[],
 };
-
-/// One of the mappings that keys choose among.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The keys that choose, their words for this one, and whether they must be written.
-    pub words: Vec<(&'static str, &'static str, bool)>,
-    /// The keys that it has.
-    pub table: &'static KeyTable,
-}
-
-/// An enum whose members are chosen by keys, which may stand among keys of another component.
-pub trait Chosen: Component {
-    /// Its members.
-    fn members() -> Vec<Choice>;
-}
-
-impl Variants {
-    /// Its members, where a key chooses them.
-    pub fn choices(&self) -> Vec<Choice> {
-        let key = &self.own.keys[0];
-        let choice = |(word, table): &(&'static str, &'static KeyTable)| Choice {
-            words: vec![(
-                key.name,
-                *word,
-                !matches!(key.presence, Presence::Default(default) if default == *word),
-            )],
-            table,
-        };
-        self.members.iter().map(choice).collect()
-    }
-}
 
 /// Declares an enum whose members are components, chosen by a key of the same mapping.
 ///
@@ -67,7 +25,7 @@ impl Variants {
 /// ```
 ///
 /// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; as a
-/// [`Component`] it is read from a section that has further keys.
+/// [`Component`](crate::Component) it is read from a section that has further keys.
 #[macro_export]
 macro_rules! variants {
     (
@@ -134,6 +92,15 @@ macro_rules! variants {
             }
         }
 
+        $($(
+            impl From<$type> for $name {
+                fn from(own: $type) -> $name {
+                    $name::$member(own)
+                }
+            }
+        )?)+
+
+        /// Beside the keys of a component that holds it.
         impl $crate::Component for $name {
             const KEYS: &'static [$crate::Key] = $name::VARIANTS.own.keys;
             const TABLE: $crate::KeyTable = *$name::VARIANTS.own;
@@ -224,6 +191,7 @@ mod tests {
         let read = Deed::read_keys(&mut Texts(Deed::VARIANTS.own.keys, &[]));
         assert_eq!(read, Some(Deed::Nothing));
         let pause = Deed::Pause(Pause { count: 3 });
+        assert_eq!(<Deed as crate::Component>::KEYS[0].name, "kind");
         assert_eq!(pause.written().to_string(), "{kind: pause, count: 3}");
         assert_eq!(Deed::shape(()).tables().len(), 3);
     }

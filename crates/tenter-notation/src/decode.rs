@@ -288,6 +288,10 @@ impl<'p> Section<'p> {
         self.take(name)?.choice(choices)
     }
 
+    fn was_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|(taken, ..)| *taken == name)
+    }
+
     fn key(&self, name: &str) -> &'static Key {
         let found = self.tables.iter().find_map(|table| table.get(name));
         found.expect("every key that is read stands in the table of its section")
@@ -444,6 +448,11 @@ impl Reader for Section<'_> {
     }
 
     fn any(&mut self, key: &str) -> Option<Written> {
+        if self.was_taken(key) {
+            // Its own reader has filled in what was left out.
+            let complete = self.complete.iter().find(|entry| entry.key == key);
+            return complete.map(|entry| entry.node.to_written());
+        }
         Some(self.take(key)?.node.to_written())
     }
 
@@ -499,7 +508,7 @@ impl Reader for Section<'_> {
 
     fn was_given(&self, key: &str) -> bool {
         if key.contains('.') {
-            return self.problems.written(&self.path_of(key)).is_some();
+            return self.problems.is_written(&self.path_of(key));
         }
         let taken = self.taken.iter().find(|(name, ..)| *name == key);
         taken.is_some_and(|(.., given)| *given)

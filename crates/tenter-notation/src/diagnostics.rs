@@ -310,6 +310,11 @@ impl Problems {
         at.filter(|_| is_written)
     }
 
+    /// Whether there is a value at a path, wherever it comes from.
+    pub fn is_written(&self, path: &str) -> bool {
+        self.find(path).1
+    }
+
     /// Where the value at a path stands, or the last part of the path that was written, and whether
     /// the value was.
     fn find(&self, path: &str) -> (Option<Location>, bool) {
@@ -350,18 +355,23 @@ impl Problems {
     }
 
     /// The problems in the order of the text, with their places; those of no place come first.
+    /// Values that stand in no text have no sources.
     pub fn into_diagnostics(self, sources: Vec<Source>) -> Diagnostics {
         let mut found = self.found.into_inner();
+        let whole = || {
+            sources
+                .first()
+                .map_or_else(String::new, |source| source.name.clone())
+        };
         found.sort_by_key(|found| found.at.map(|at| (at.source, at.start)));
         let problems = found
             .into_iter()
             .map(|Found { at, message, help }| {
                 let location = at.map(|at| clamped(at, &sources[at.source].text));
                 let position = location.map(|at| position(at, &sources[at.source]));
-                let place = position.as_ref().map_or_else(
-                    || sources[0].name.clone(),
-                    |of| format!("{}:{}:{}", of.source, of.start.0, of.start.1),
-                );
+                let place = position.as_ref().map_or_else(whole, |of| {
+                    format!("{}:{}:{}", of.source, of.start.0, of.start.1)
+                });
                 let span = location.map(|at| at.start..at.end);
                 Problem {
                     message,

@@ -1,5 +1,5 @@
-//! YAML out: the effective configuration as a file a person can read and a scenario reader can read
-//! back.
+//! Texts out: the effective configuration as a file a person can read and a scenario reader can
+//! read back, and scenarios in other notations.
 
 use std::fmt::Write as _;
 
@@ -16,6 +16,56 @@ pub fn yaml(node: &Node) -> String {
         }
     }
     out
+}
+
+/// The tree, which is a mapping, as TOML: a line for each of its keys.
+pub fn toml(node: &Node) -> String {
+    let mut out = String::new();
+    if let Value::Map(entries) = &node.value {
+        for entry in entries {
+            key(&entry.key, &mut out);
+            out.push_str(" = ");
+            toml_inline(&entry.node, &mut out);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn toml_inline(node: &Node, out: &mut String) {
+    match &node.value {
+        Value::Scalar { text, quoted } => {
+            let is_number = text
+                .parse::<i64>()
+                .is_ok_and(|number| number.to_string() == *text);
+            let is_plain = is_number || ["true", "false"].contains(&text.as_str());
+            scalar_as(text, is_plain && !quoted, out);
+        }
+        Value::List(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { ", " });
+                toml_inline(item, out);
+            }
+            out.push(']');
+        }
+        Value::Map(entries) => {
+            out.push('{');
+            for (index, entry) in entries.iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { ", " });
+                key(&entry.key, out);
+                out.push_str(" = ");
+                toml_inline(&entry.node, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// A key of TOML.
+fn key(text: &str, out: &mut String) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    scalar_as(text, !text.is_empty() && text.bytes().all(plain), out);
 }
 
 /// A mapping or list over several lines; the caller has written the indent of the first.
@@ -93,7 +143,11 @@ fn inline(node: &Node, out: &mut String) {
 /// A word as it is where YAML cannot take it for anything else, else in double quotes with JSON's
 /// escapes.
 pub fn scalar(text: &str, quoted: bool, out: &mut String) {
-    if !quoted && is_plain(text) {
+    scalar_as(text, !quoted && is_plain(text), out);
+}
+
+fn scalar_as(text: &str, plain: bool, out: &mut String) {
+    if plain {
         out.push_str(text);
         return;
     }

@@ -19,6 +19,7 @@ pub mod emit;
 mod location;
 pub mod overrides;
 mod quote;
+pub mod serial;
 pub mod toml;
 pub mod tree;
 pub mod yaml;

@@ -2,34 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use tenter_config::Presence::Default;
-use tenter_config::{Key, Value, key};
-use tenter_notation::decode::{Read, Section, split_remedy};
+use tenter_config::Reader;
+use tenter_notation::decode::split_remedy;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::CircuitPlan;
 use tenter_steering::can_steer;
 use tenter_topology::{Rewiring, Topology, TopologyError, TopologySpec};
 
 use crate::switching::Switching;
-
-/// The key in `fabric`.
-pub(crate) const KEY: Key = key(
-    "circuits",
-    "",
-    Default("none"),
-    "Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in place of the spines of a `leaf-spine` fabric",
-)
-.typed(|| Option::<CircuitPlan>::shape(()));
-
-/// Reads `circuits` out of `fabric`.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<CircuitPlan>> {
-    let circuits = Option::<CircuitPlan>::read(fabric, KEY.name, ())?;
-    if circuits.is_none() {
-        // The usual: it need not be said.
-        fabric.drop_key(KEY.name);
-    }
-    Some(circuits)
-}
 
 /// The fabric with the optical switches in it; their changes are put into the order of time.
 pub(crate) fn bind(
@@ -102,7 +82,7 @@ fn check_reach(
 }
 
 /// Refuses what cannot work with circuits that change.
-pub(crate) fn check(switching: &Switching, problems: &Problems) {
+pub(crate) fn check(switching: &Switching, reader: &mut dyn Reader) {
     let what = match switching {
         Switching::Scheduled(_) => {
             "cannot be in a scheduled fabric, whose credits and cells go from leaf to leaf over one spine"
@@ -112,7 +92,7 @@ pub(crate) fn check(switching: &Switching, problems: &Problems) {
         }
         Switching::OutputQueued | Switching::InputQueued(_) => return,
     };
-    problems.push_at("fabric.circuits", what, "leave out `fabric.switching`");
+    reader.refuse("circuits", what, "leave out `fabric.switching`");
 }
 
 fn rewire(topology: &mut Topology, rewirings: &[Rewiring], list: &Path<'_>) -> Option<()> {

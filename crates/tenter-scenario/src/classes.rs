@@ -17,7 +17,7 @@ use tenter_units::{Bytes, Rate};
 
 component! {
     /// What becomes of a traffic class.
-    pub(crate) struct Class as "`fabric.switch.classes[]`", derive(Clone, Debug) {
+    pub struct Class as "`fabric.switch.classes[]`", derive(Clone, Debug, PartialEq) {
         either "levels", "alpha";
         either "levels", "limit";
         either "alpha", "limit";
@@ -54,7 +54,7 @@ component! {
 
 component! {
     /// How senders are paused before frames would be dropped.
-    pub(crate) struct Lossless as "`fabric.switch.classes[].lossless`, written as a mapping" {
+    pub struct Lossless as "`fabric.switch.classes[].lossless`, written as a mapping" {
         /// Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are
         /// then paused when their frames need headroom.
         scope: PoolScope = "all";
@@ -77,7 +77,8 @@ component! {
 
 /// The only scheduling that is no weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Strict {
+pub enum Strict {
+    /// Before all weighted classes.
     Strict,
 }
 
@@ -85,9 +86,12 @@ choice!(Strict { "strict" => Strict });
 
 /// What is compared with the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trigger {
+pub enum Trigger {
+    /// The bytes that came in through one port.
     Ingress,
+    /// Those in an output queue.
     Egress,
+    /// Those in the whole pool.
     Pool,
 }
 
@@ -95,9 +99,12 @@ choice!(Trigger { "ingress" => Ingress, "egress" => Egress, "pool" => Pool });
 
 /// How headroom is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub enum Kept {
+    /// By the delays of the model.
     Model,
+    /// By the formula of SONiC.
     Sonic,
+    /// As given.
     Bytes(Bytes),
 }
 
@@ -105,14 +112,22 @@ word_or!(Kept { "model" => Model, "sonic" => Sonic, Bytes(Bytes) });
 
 /// Marking by a name: thresholds that publications and devices use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Marking {
+pub enum Marking {
+    /// Nothing is marked.
     None,
+    /// HPCC's simulator at 25 Gb/s.
     Hpcc25g,
+    /// The same at 50 Gb/s.
     Hpcc50g,
+    /// The same at 100 Gb/s.
     Hpcc100g,
+    /// In proportion at 400 Gb/s.
     Hpcc400g,
+    /// ASTRA-sim at 200 Gb/s.
     Astra200g,
+    /// The same at 400 Gb/s.
     Astra400g,
+    /// SONiC's lossless profile, at any rate.
     Sonic,
 }
 
@@ -161,7 +176,7 @@ impl Marking {
 
 /// A share of what is free in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Alpha {
+pub struct Alpha {
     numerator: u32,
     denominator: u32,
 }

@@ -32,7 +32,10 @@ pub(crate) fn fill_in(scenario: &mut Node) {
         fill_switching(fabric, &kind, profile);
     }
     let by_credit = kind == "credit-based";
-    if by_credit && let Some(balancing) = mapping(fabric, "load_balancing") {
+    if kind != "scheduled"
+        && let Some(balancing) = mapping(fabric, "load_balancing")
+        && by_credit
+    {
         fill_word(balancing, "kind", "destination");
     }
     let Some(switch) = mapping(fabric, "switch") else {

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, choice, component, told_apart};
+use tenter_config::{Idle, Reader, choice, component, default_of, told_apart};
 use tenter_engine::Stream;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::{Fault, FaultEvent, FaultPlan, SIMULATED_MAX};
@@ -13,7 +13,7 @@ use crate::links::{Cable, LinkName, find_host, find_switch};
 
 component! {
     /// What breaks and is mended, and when.
-    pub(crate) struct Faults as "`faults`", derive(Clone, Debug) {
+    pub struct Faults as "`faults`", derive(Clone, Debug, PartialEq) {
         /// How long after a link has gone down or come up routing knows; until then frames for a
         /// link that is down are lost.
         convergence: Time = "50ms", in TIMES, from "what fast reroute is designed for (Fast Convergence, VPP documentation); BGP without it takes up to seconds";
@@ -22,9 +22,16 @@ component! {
     }
 }
 
+/// Nothing breaks.
+impl Default for Faults {
+    fn default() -> Faults {
+        default_of()
+    }
+}
+
 told_apart! {
     /// What breaks.
-    pub(crate) enum Event as derive(Clone, Debug) {
+    pub enum Event as derive(Clone, Debug, PartialEq) {
         "does not say what one thing breaks", "give it one of `link`, `switch`, `nic` and `random`";
         /// A link goes down.
         "link" => Link(LinkDown), with "rate" => SlowLink(SlowLink);
@@ -39,7 +46,7 @@ told_apart! {
 
 component! {
     /// A link that goes down.
-    pub(crate) struct LinkDown as "`faults.events[]` with `link`", derive(Clone, Debug) {
+    pub struct LinkDown as "`faults.events[]` with `link`", derive(Clone, Debug, PartialEq) {
         /// The link between two nodes that goes down: `leaf0-spine1`.
         link: String, in WORD_MAX;
         /// Which of several parallel cables.
@@ -50,7 +57,7 @@ component! {
 
 component! {
     /// A link that is degraded.
-    pub(crate) struct SlowLink as "`faults.events[]` with `link` and `rate`", derive(Clone, Debug) {
+    pub struct SlowLink as "`faults.events[]` with `link` and `rate`", derive(Clone, Debug, PartialEq) {
         /// The link between two nodes that is degraded: `leaf0-spine1`.
         link: String, in WORD_MAX;
         /// Which of several parallel cables.
@@ -67,7 +74,7 @@ component! {
 
 component! {
     /// A switch that goes down.
-    pub(crate) struct SwitchDown as "`faults.events[]` with `switch`", derive(Clone, Debug) {
+    pub struct SwitchDown as "`faults.events[]` with `switch`", derive(Clone, Debug, PartialEq) {
         /// A switch: all its links go down, and what it holds is lost.
         switch: String, in WORD_MAX;
         ..course: Course, "When.";
@@ -76,20 +83,21 @@ component! {
 
 component! {
     /// When something is down.
-    pub(crate) struct Course, derive(Clone, Debug) {
+    pub struct Course, derive(Clone, Debug, PartialEq) {
+        idle beside_flap;
         /// When it goes down for the first time.
         down: Time, in TIMES;
         /// When it comes up again.
         up: Option<Time> = "none", in TIMES;
         /// That it goes down again and again; in place of `up`.
         flap: Option<Flap> = absent "it goes down once";
-        check comes_up_in_one_way;
+        check comes_up_later;
     }
 }
 
 component! {
     /// Going down again and again.
-    pub(crate) struct Flap as "`faults.events[].flap`", derive(Clone, Debug) {
+    pub struct Flap as "`faults.events[].flap`", derive(Clone, Debug, PartialEq) {
         /// From one time it goes down to the next.
         period: Time, in LENGTHS;
         /// How long it is down each time; shorter than `period`.
@@ -102,7 +110,7 @@ component! {
 
 component! {
     /// A NIC that pauses its leaf.
-    pub(crate) struct PauseStorm as "`faults.events[]` with `nic`", derive(Clone, Debug) {
+    pub struct PauseStorm as "`faults.events[]` with `nic`", derive(Clone, Debug, PartialEq) {
         /// A host whose NIC pauses its leaf whatever it receives.
         nic: String, in WORD_MAX;
         /// When it begins to pause all lossless classes, again and again.
@@ -115,7 +123,7 @@ component! {
 
 component! {
     /// Links that go down by chance.
-    pub(crate) struct Random as "`faults.events[]` with `random`", derive(Clone, Debug) {
+    pub struct Random as "`faults.events[]` with `random`", derive(Clone, Debug, PartialEq) {
         /// Links and times drawn by chance, from a stream of their own: of all links, those between
         /// switches, or those of hosts.
         links as "random": Which;
@@ -133,9 +141,12 @@ component! {
 
 /// Links of which some are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub enum Which {
+    /// All links.
     All,
+    /// Those between switches.
     Fabric,
+    /// Those of hosts.
     Hosts,
 }
 
@@ -164,16 +175,14 @@ fn stops_after_it_begins(own: &PauseStorm, reader: &mut dyn Reader) -> bool {
     )
 }
 
-fn comes_up_in_one_way(own: &Course, reader: &mut dyn Reader) -> bool {
-    if own.flap.is_none() {
-        return is_later(reader, ("up", own.up), ("down", own.down));
-    }
-    let both = reader.was_given("up");
-    if both {
-        reader.refuse("up", "and `flap` exclude each other", "keep one of them");
-    }
-    reader.leave_out("up");
-    !both
+fn comes_up_later(own: &Course, reader: &mut dyn Reader) -> bool {
+    own.flap.is_some() || is_later(reader, ("up", own.up), ("down", own.down))
+}
+
+/// What flaps comes up by itself.
+fn beside_flap(own: &Course) -> Vec<Idle> {
+    let keys: &[&str] = if own.flap.is_some() { &["up"] } else { &[] };
+    Idle::all(keys, "and `flap` exclude each other", "keep one of them")
 }
 
 fn is_later(

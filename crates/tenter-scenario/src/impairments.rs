@@ -6,7 +6,7 @@ use std::str::FromStr;
 use tenter_config::{Chance, Reader, choice, component, parsed};
 use tenter_net::PacketKind;
 use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
-use tenter_notation::decode::{Read, Section};
+use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::{LinkImpairment, RulePlan};
 use tenter_topology::{CableEnd, Topology};
@@ -15,7 +15,7 @@ use crate::links::{Cable, LinkName, find_host};
 
 component! {
     /// What is done to the frames of some links.
-    pub(crate) struct Impairment as "`impairments[]`", derive(Clone, Debug, PartialEq) {
+    pub struct Impairment as "`impairments[]`", derive(Clone, Debug, PartialEq) {
         /// The link between two nodes (`leaf0-spine1`), or `all`, `fabric-links` or `host-links`;
         /// of several entries for one link the last holds.
         link: String, in WORD_MAX;
@@ -34,7 +34,7 @@ component! {
 
 component! {
     /// What a tester does to some frames.
-    pub(crate) struct Rule as "`impairments[].rules[]`", derive(Clone, Debug, PartialEq) {
+    pub struct Rule as "`impairments[].rules[]`", derive(Clone, Debug, PartialEq) {
         /// Kinds of frames it is for; the first four are those of data.
         opcodes: Vec<Opcode> = "[first, middle, last, only]";
         /// The host the frames come from.
@@ -67,8 +67,10 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// What a tester does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
+    /// They are lost.
     Drop,
+    /// They are held back until others have passed.
     Reorder,
 }
 
@@ -76,16 +78,26 @@ choice!(Action { "drop" => Drop, "reorder" => Reorder });
 
 /// Kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opcode {
+pub enum Opcode {
+    /// The first data packet of a message.
     First,
+    /// One between the first and the last.
     Middle,
+    /// The last one.
     Last,
+    /// The only one of a message.
     Only,
+    /// An acknowledgement.
     Ack,
+    /// A negative acknowledgement.
     Nak,
+    /// A congestion notification packet.
     Cnp,
+    /// A congestion signal.
     Signal,
+    /// A packet of connection set-up.
     Connect,
+    /// The packet that ends a stream.
     EndOfData,
 }
 
@@ -121,7 +133,7 @@ impl Opcode {
 
 /// Packet sequence numbers, the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sequences(u32, u32);
+pub struct Sequences(u32, u32);
 
 impl FromStr for Sequences {
     type Err = ();
@@ -160,19 +172,12 @@ fn strikes_in_one_way(rule: &Rule, reader: &mut dyn Reader) -> bool {
     one
 }
 
-/// Reads `impairments`.
-pub(crate) fn read(scenario: &mut Section<'_>) -> Read<Vec<Impairment>> {
-    let field = scenario.peek("impairments");
-    let count = field.map_or(0, |node| node.items().len());
-    if count > ENTRIES_MAX {
+/// Refuses more entries than make sense.
+pub(crate) fn check(entries: &[Impairment], scenario: &mut dyn Reader) {
+    if entries.len() > ENTRIES_MAX {
         let help = "name many links at once: `all`, `fabric-links`, `host-links`";
-        scenario
-            .problems()
-            .push_at("impairments", "has more than 10000 entries", help);
-        scenario.take("impairments");
-        return None;
+        scenario.refuse("impairments", "has more than 10000 entries", help);
     }
-    scenario.value("impairments")
 }
 
 /// The entries by the numbers of a fabric.

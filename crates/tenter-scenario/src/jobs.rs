@@ -1,4 +1,4 @@
-//! The `jobs` section: its list, and what stands in it before it is read.
+//! The `jobs` section: what stands in it before it is read, and its binding to hosts.
 
 mod bind;
 mod flows;
@@ -7,10 +7,6 @@ mod start;
 mod workload;
 mod workload_pattern;
 
-use tenter_workload::spec::{JOBS_MAX, JobSpec};
-
-use tenter_config::Value as _;
-use tenter_notation::decode::Section;
 use tenter_notation::tree::{Entry, Node, Value};
 
 pub(crate) use bind::bind;
@@ -39,27 +35,4 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>) {
             }
         }
     }
-}
-
-/// Reads `jobs` out of the scenario; `None` when any of them could not be read.
-pub(crate) fn read(scenario: &mut Section<'_>) -> Option<Vec<JobSpec>> {
-    let (what, help) = match scenario.peek("jobs").map(Node::items) {
-        Some([])
-            if scenario
-                .peek("jobs")
-                .is_some_and(|jobs| matches!(jobs.value, Value::List(_))) =>
-        {
-            (
-                "is empty: there is nothing to run".to_owned(),
-                "list at least one job",
-            )
-        }
-        Some(jobs) if jobs.len() > JOBS_MAX as usize => (
-            format!("has more than {JOBS_MAX} jobs"),
-            "spread them over several scenarios",
-        ),
-        _ => return Vec::read(scenario, "jobs", ()),
-    };
-    scenario.take("jobs")?.problem(&what, help.to_owned());
-    None
 }

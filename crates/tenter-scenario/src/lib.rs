@@ -33,6 +33,8 @@
 //! ```
 
 mod addresses;
+mod as_written;
+mod assemble;
 mod buffer;
 mod circuits;
 mod classes;
@@ -67,8 +69,10 @@ mod reach;
 mod sampling;
 mod scenario;
 mod schema;
+mod serial;
 mod source_flow_control;
 mod source_ports;
+pub mod spec;
 mod switch;
 mod switch_model;
 mod switching;
@@ -77,8 +81,8 @@ mod topologies;
 pub use document::read_document;
 pub use files::Files;
 pub use load::{
-    Format, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_without,
-    text_of,
+    Format, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,
+    load_without, text_of,
 };
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;

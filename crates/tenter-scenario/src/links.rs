@@ -8,8 +8,10 @@ use tenter_notation::diagnostics::Path;
 
 /// Which of several parallel cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cable {
+pub enum Cable {
+    /// All of them.
     All,
+    /// The one of this number, counted from 0.
     Number(u32),
 }
 

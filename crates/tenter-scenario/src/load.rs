@@ -1,8 +1,10 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
 use crate::files::{self, Files};
-use crate::{copies, given, scenario};
+use crate::scenario::Scenario;
+use crate::{assemble, copies, given};
 use std::rc::Rc;
+use tenter_config::Written;
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
@@ -164,27 +166,16 @@ fn load_changed(
 ) -> Result<Loaded, Diagnostics> {
     let sources = sources(text, source_name, overlay, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let Some(mut root) = parse(text, format, &problems) else {
+    let Some(mut root) = overlaid((text, format), overlay, overrides, &problems) else {
         return Err(problems.into_diagnostics(sources));
     };
-    if !root.is_map() {
-        report_no_scenario(&root, &problems);
-        return Err(problems.into_diagnostics(sources));
-    }
-    for (overlay, source) in overlay.iter().zip(1..) {
-        lay(&mut root, overlay.text, source, &problems);
-    }
-    for (text, source) in overrides.iter().zip(overlay.len() + 1..) {
-        overrides::apply(&mut root, text, source, &problems);
-    }
-    copies::write_out(&mut root, &problems);
     change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
     let written = Rc::new(root.clone());
     problems.know(&written);
     warnings.know(&written);
-    let (plan, mut effective) = scenario::resolve(root, seed, &problems, &warnings);
+    let (plan, mut effective) = assemble::resolve(root, seed, &problems, &warnings);
     match plan {
         Some(plan) => {
             let beside = files::take_out(&mut effective);
@@ -199,6 +190,64 @@ fn load_changed(
         }
         None => Err(problems.into_diagnostics(sources)),
     }
+}
+
+/// The typed scenario of a text, with overlays, overrides and files as in [`load_overlaid`]: what
+/// it leaves out is filled in, and its sections are not put together yet.
+///
+/// # Errors
+/// Every problem of single sections, together.
+pub fn load_typed(
+    (text, source_name, format): (&str, &str, Format),
+    overlay: &[Overlay<'_>],
+    overrides: &[String],
+    files: &Files<'_>,
+) -> Result<Scenario, Diagnostics> {
+    let sources = sources(text, source_name, overlay, overrides)?;
+    let problems = Problems::default();
+    let root = overlaid((text, format), overlay, overrides, &problems);
+    let read = root.and_then(|mut root| {
+        files::write_out(&mut root, files, &problems);
+        typed(root, &problems)
+    });
+    read.ok_or_else(|| problems.into_diagnostics(sources))
+}
+
+/// The typed scenario of values.
+///
+/// # Errors
+/// Every problem of single sections, together.
+pub(crate) fn typed_of(values: Written) -> Result<Scenario, Diagnostics> {
+    let problems = Problems::default();
+    let read = typed(Node::written(values), &problems);
+    read.ok_or_else(|| problems.into_diagnostics(Vec::new()))
+}
+
+fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
+    problems.know(&Rc::new(root.clone()));
+    assemble::typed(root, problems)
+}
+
+/// The tree of a text with overlays and overrides; `None` where it is no mapping.
+fn overlaid(
+    (text, format): (&str, Format),
+    overlay: &[Overlay<'_>],
+    overrides: &[String],
+    problems: &Problems,
+) -> Option<Node> {
+    let mut root = parse(text, format, problems)?;
+    if !root.is_map() {
+        report_no_scenario(&root, problems);
+        return None;
+    }
+    for (overlay, source) in overlay.iter().zip(1..) {
+        lay(&mut root, overlay.text, source, problems);
+    }
+    for (text, source) in overrides.iter().zip(overlay.len() + 1..) {
+        overrides::apply(&mut root, text, source, problems);
+    }
+    copies::write_out(&mut root, problems);
+    Some(root)
 }
 
 /// The tree of a text.

@@ -3,7 +3,7 @@
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_net::load_balancing::{InOrderNics, LoadBalancing, Order};
+use tenter_net::load_balancing::{Ecmp, InOrderNics, LoadBalancing, Order};
 use tenter_topology::{Routing, Topology};
 
 use crate::endpoint::Endpoint;
@@ -14,11 +14,27 @@ use tenter_notation::diagnostics::Problems;
 const PATH: &str = "fabric.load_balancing";
 
 /// A load balancer, and whether NICs may be used that need packets in order.
-#[derive(Clone, Debug)]
-pub(crate) struct Balancing {
-    pub(crate) spec: LoadBalancing,
-    /// Of one by which packets may overtake each other.
-    order: Option<Order>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balancing {
+    /// The load balancer.
+    pub spec: LoadBalancing,
+    /// Whether NICs may be used that need packets in order; of one by which packets may overtake
+    /// each other.
+    pub order: Option<Order>,
+}
+
+/// A hash of the 5-tuple alone.
+impl Default for Balancing {
+    fn default() -> Balancing {
+        Balancing::from(LoadBalancing::Ecmp(Ecmp::default()))
+    }
+}
+
+impl From<LoadBalancing> for Balancing {
+    fn from(spec: LoadBalancing) -> Balancing {
+        let order = spec.may_reorder().then(Order::default);
+        Balancing { spec, order }
+    }
 }
 
 impl Value for Balancing {

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, component, word_or};
+use tenter_config::{Reader, component, default_of, word_or};
 use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
 use tenter_units::Time;
 
 component! {
     /// What is recorded beside the results.
-    pub(crate) struct Observe as "`observe`", derive(Clone, Debug) {
+    pub struct Observe as "`observe`", derive(Clone, Debug, PartialEq) {
         /// Whether queues and rates are sampled over time.
         samples: bool = "true";
         /// How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
@@ -30,6 +30,13 @@ component! {
     }
 }
 
+/// Samples, and no changes of queues.
+impl Default for Observe {
+    fn default() -> Observe {
+        default_of()
+    }
+}
+
 fn changes_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -> bool {
     let from = observe.queue_changes_from;
     let to = observe.queue_changes_to.filter(|to| *to <= from);
@@ -46,7 +53,7 @@ fn changes_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -> b
 
 /// What a scenario says of the time between samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
+pub enum Sampling {
     /// Whatever suits the length of the run.
     Auto,
     /// This.
@@ -57,7 +64,7 @@ word_or!(Sampling { "auto" => Auto, Every(Time) });
 
 component! {
     /// When to stop.
-    pub(crate) struct Limits as "`limits`" {
+    pub struct Limits as "`limits`" {
         /// Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
         /// days) every trial does.
         time: Option<Time> = "none", in TIMES;
@@ -69,7 +76,7 @@ component! {
 
 component! {
     /// How the simulation is run; changes no result.
-    pub(crate) struct Engine as "`engine`" {
+    pub struct Engine as "`engine`" {
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
         /// fastest.
         window: Option<Time> = "none", in TIMES;

@@ -7,7 +7,7 @@ use tenter_plan::{PowerConstants, PowerProfile};
 
 component! {
     /// The constants of a profile, some of them changed.
-    pub(crate) struct OwnPower as "`fabric.power`", derive(Clone, Debug) {
+    pub struct OwnPower as "`fabric.power`", derive(Clone, Debug, PartialEq) {
         fill constants_of_the_profile;
         /// The profile that has the constants that are left out here.
         profile: ProfileName;
@@ -17,14 +17,15 @@ component! {
 
 /// The profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProfileName {
+pub enum ProfileName {
+    /// InfiniBand EDR at 100 Gb/s.
     Edr100g,
 }
 
 choice!(ProfileName { "edr-100g" => Edr100g });
 
 /// What power is counted by: a profile, or one with other constants.
-pub(crate) type Power = WordOr<ProfileName, OwnPower>;
+pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
     let named = |name: &&ProfileName| reader.peek("profile") == Some(name.written());

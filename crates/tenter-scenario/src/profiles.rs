@@ -41,7 +41,7 @@ const NAMES: [&str; PROFILES.len() + 1] = {
 
 /// The name of a profile, or `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ProfileName(&'static str);
+pub struct ProfileName(&'static str);
 
 impl config::Value for ProfileName {
     type Bounds = ();

@@ -10,7 +10,6 @@
 //! the reference writes it. What depends on several values (a pool that does not exist, a size that
 //! does not fit) only the reader finds.
 
-mod form;
 mod object;
 
 use serde_json::{Value, json};
@@ -19,13 +18,15 @@ use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::fabric::Fabric;
 use crate::load_balancing::Balancing;
 use crate::power::OwnPower;
+use crate::scenario::Scenario;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{congestion, endpoint, fabric, scenario};
-use object::{Object, list, one_of};
+use crate::{congestion, endpoint};
+use object::{Object, of_shape, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
 /// The JSON Schema (draft 2020-12) of a scenario, as indented text.
@@ -39,9 +40,9 @@ pub fn schema() -> String {
         "rate": quantity(Rate::unit_names(), "400Gbps"),
         "size": quantity(Bytes::unit_names(), "128KiB"),
         // Every kind of fabric has them.
-        "switch": form::of_shape(Switch::shape(()), None),
-        "load_balancing": form::of_shape(Balancing::shape(()), None),
-        "switching": form::of_shape(Switching::shape(()), None),
+        "switch": of_shape(Switch::shape(()), None),
+        "load_balancing": of_shape(Balancing::shape(()), None),
+        "switching": of_shape(Switching::shape(()), None),
         "source_flow_control": Object::of(&[&SourceFlowControl::TABLE]).schema(),
         "circuits": Object::of(&[&CircuitPlan::TABLE]).schema(),
         "power": Object::of(&[&OwnPower::TABLE]).schema(),
@@ -60,14 +61,14 @@ fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
 }
 
 fn root() -> Value {
-    Object::of(&[&scenario::SCENARIO])
+    Object::of(&[&Scenario::TABLE])
         .with("fabric", fabric())
         .with("endpoint", endpoint())
         .schema()
 }
 
 fn fabric() -> Value {
-    let [base] = fabric::TABLES;
+    let base = &Fabric::TABLE;
     let kind = |word: &'static str, table: &'static KeyTable| {
         Object::of(&[base, table])
             .fixed("kind", word)

@@ -5,14 +5,13 @@ use tenter_net::{
 };
 use tenter_units::Bytes;
 
-use tenter_config::Presence::Default;
-use tenter_config::{Key, Reader, Value as _, choice, component, key};
-use tenter_notation::decode::{Read, Section};
+use tenter_config::{Reader, choice, component, default_of};
+use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::Problems;
 
 component! {
     /// What switches tell senders of long queues.
-    pub(crate) struct SourceFlowControl as "`fabric.source_flow_control`", derive(Clone, Debug) {
+    pub struct SourceFlowControl as "`fabric.source_flow_control`", derive(Clone, Debug, PartialEq) {
         /// Whether a switch tells senders whose packets come for a long queue: not at all; by a
         /// signal that the sender's leaf turns into a pause frame for the class; or by a signal
         /// that its NIC obeys, for its queue pairs to that receiver alone; with `none` the other
@@ -42,8 +41,10 @@ component! {
 
 /// When a sender is told again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeat {
+pub enum Repeat {
+    /// Also when its pause has become too short.
     WhenLonger,
+    /// When its pause has passed.
     AfterPause,
 }
 
@@ -71,15 +72,6 @@ fn queues_have_something_to_drain(own: &SourceFlowControl, reader: &mut dyn Read
 /// The path of the section.
 const PATH: &str = "fabric.source_flow_control";
 
-/// How `fabric` names this section.
-pub(crate) const KEY: Key = key(
-    "source_flow_control",
-    "",
-    Default("{}"),
-    "What switches tell senders of long queues: Remote PFC, or source flow control in the NIC; it goes with any `flow_control`",
-)
-.typed(|| SourceFlowControl::shape(()));
-
 /// No threshold is larger.
 const SIZE_MAX: Bytes = Bytes::new(1 << 30);
 
@@ -88,24 +80,27 @@ pub(crate) struct SignalDraft {
     spec: SignalSpec,
 }
 
-/// Reads the section out of `fabric`: what signals there are, if any.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Read<Option<SignalDraft>> {
-    let own: SourceFlowControl = fabric.value(KEY.name)?;
-    let Some(mode) = own.mode else {
-        // The usual: it need not be said.
-        fabric.drop_key(KEY.name);
-        return Some(None);
-    };
-    let spec = SignalSpec {
-        mode,
-        place: own.at,
-        threshold_bytes: own.threshold.count(),
-        target_bytes: own.target.count(),
-        class: own.class,
-        cache_entries: own.cache_entries,
-        renews: own.repeat == Repeat::WhenLonger,
-    };
-    Some(Some(SignalDraft { spec }))
+impl SourceFlowControl {
+    /// The signals, if there are any.
+    pub(crate) fn signals(&self) -> Option<SignalDraft> {
+        let spec = SignalSpec {
+            mode: self.mode?,
+            place: self.at,
+            threshold_bytes: self.threshold.count(),
+            target_bytes: self.target.count(),
+            class: self.class,
+            cache_entries: self.cache_entries,
+            renews: self.repeat == Repeat::WhenLonger,
+        };
+        Some(SignalDraft { spec })
+    }
+}
+
+/// No signals: a default of one key depends on another.
+impl Default for SourceFlowControl {
+    fn default() -> SourceFlowControl {
+        default_of()
+    }
 }
 
 /// What the section is checked with.

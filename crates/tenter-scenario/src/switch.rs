@@ -15,7 +15,7 @@ use crate::profiles::ProfileName;
 
 component! {
     /// The switches of all tiers that have no model of their own.
-    pub(crate) struct SwitchKeys as "`fabric.switch`", derive(Clone, Debug) {
+    pub struct SwitchKeys as "`fabric.switch`", derive(Clone, Debug, PartialEq) {
         /// The device whose constants hold for what is left out here and in `classes`; the folder
         /// `profiles/` says where each comes from.
         profile: ProfileName = filled "`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled";
@@ -42,7 +42,7 @@ component! {
 
 component! {
     /// The switches of a tier.
-    pub(crate) struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug) {
+    pub struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug, PartialEq) {
         /// Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on.
         number as "tier": u8, in 0..=254;
         /// Their device; its constants come before those of `fabric.switch`.
@@ -63,7 +63,7 @@ component! {
 
 component! {
     /// A buffer that all ports of a switch share.
-    pub(crate) struct Buffer as "`fabric.switch.buffer`", derive(Clone, Debug) {
+    pub struct Buffer as "`fabric.switch.buffer`", derive(Clone, Debug, PartialEq) {
         /// The whole buffer of a switch: what is reserved, all headroom and all pools.
         size: Bytes, in CAPACITIES;
         /// The parts that are shared; without any, one called `shared` of all that is neither
@@ -81,7 +81,7 @@ component! {
 
 component! {
     /// A part of a buffer that is shared.
-    pub(crate) struct Pool as "`fabric.switch.buffer.pools[]`", derive(Clone, Debug) {
+    pub struct Pool as "`fabric.switch.buffer.pools[]`", derive(Clone, Debug, PartialEq) {
         /// A name no other pool has.
         name: String, in 64;
         /// How much of the buffer it is.
@@ -91,8 +91,10 @@ component! {
 
 /// How long ports take to obey a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PauseResponse {
+pub enum PauseResponse {
+    /// What the rate of the port allows.
     Standard,
+    /// The same for all ports.
     Fixed(Time),
 }
 
@@ -100,8 +102,10 @@ word_or!(PauseResponse { "standard" => Standard, Fixed(Time) });
 
 /// What an output queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Capacity {
+pub enum Capacity {
+    /// It never drops.
     Unlimited,
+    /// Frame bytes.
     Bytes(Bytes),
 }
 
@@ -109,10 +113,14 @@ word_or!(Capacity { "none" => Unlimited, Bytes(Bytes) });
 
 /// What `fabric.flow_control` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FlowControl {
+pub enum FlowControl {
+    /// Nothing.
     None,
+    /// The class of the data is lossless.
     Pfc,
+    /// Its packets are marked.
     Ecn,
+    /// Both.
     PfcAndEcn,
 }
 
@@ -246,11 +254,12 @@ impl FlowControl {
 }
 
 /// All switches of a fabric.
-#[derive(Clone, Debug)]
-pub(crate) struct Switch {
-    pub(crate) usual: SwitchKeys,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switch {
+    /// Those of all tiers that have no model of their own.
+    pub usual: SwitchKeys,
     /// The tiers that are not like the others.
-    pub(crate) tiers: Vec<Tier>,
+    pub tiers: Vec<Tier>,
 }
 
 const SWITCH: KeyTable = KeyTable {

@@ -1,25 +1,28 @@
 //! The `fabric.switching` section: where frames wait, at the outputs of every switch, by credit of
 //! the port they go to at the leaf they came to, or by credit of the next switch.
 
-pub(crate) mod credit;
-pub(crate) mod input_queued;
+mod around;
+mod credit;
+mod input_queued;
+
+pub(crate) use around::Around;
+pub use input_queued::{InputKeys, QueueKind};
 
 use tenter_endpoint::NicSpec;
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
-use tenter_net::{ClassSpec, CreditSpec, PfcTrigger, Switches};
+use tenter_net::{ClassSpec, CreditSpec, PfcTrigger};
 use tenter_topology::{Topology, TopologySpec};
 
-use input_queued::InputKeys;
+use around::PATH;
 use tenter_config::variants;
-use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Problems, quote};
 
 /// More leaves would have more control links than a leaf has inputs.
 const LEAVES_MAX: usize = 4_096;
 variants! {
     /// Where frames wait.
-    pub(crate) enum Switching as "`fabric.switching`", derive(Clone, Debug) {
+    pub enum Switching as "`fabric.switching`", derive(Clone, Debug, PartialEq) {
         /// Where frames wait: at the outputs of every switch; at its inputs, in front of a
         /// crossbar; at the leaf they came to until the port they go to grants them credit; or at
         /// every switch until the next one has room for them; the further keys depend on it.
@@ -35,30 +38,12 @@ variants! {
     }
 }
 
-/// The path of the section.
-const PATH: &str = "fabric.switching";
-
-/// Reads `switching` out of `fabric`.
-pub(crate) fn read(fabric: &mut Section<'_>) -> Option<Switching> {
-    let switching = fabric.value("switching");
-    if matches!(switching, Some(Switching::OutputQueued)) {
-        // The usual: it need not be said.
-        fabric.drop_key("switching");
-    }
-    switching
-}
-
-/// What the section is checked with.
-pub(crate) struct Around<'a> {
-    pub(crate) topology_spec: &'a TopologySpec,
-    pub(crate) topology: &'a Topology,
-    pub(crate) switches: &'a Switches,
-    pub(crate) nic: &'a NicSpec,
-    pub(crate) has_watchdog: bool,
-    pub(crate) has_storms: bool,
-}
-
 impl Switching {
+    /// Whether it need not be said.
+    pub(crate) fn is_usual(&self) -> bool {
+        matches!(self, Switching::OutputQueued)
+    }
+
     /// What is different in a scheduled fabric.
     pub(crate) fn scheduled(&self) -> Option<&ScheduledSpec> {
         match self {

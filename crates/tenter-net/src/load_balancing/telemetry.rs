@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use tenter_config::{Reader, choice, component};
+use tenter_config::{Idle, Reader, choice, component};
 use tenter_topology::Routing;
 use tenter_units::{Bytes, Time};
 
@@ -67,6 +67,7 @@ component! {
     /// sent it; the packet's flow is then moved to the least busy of its links, as far as is known
     /// there.
     pub struct TelemetryAssisted {
+        idle idle;
         /// The part that moves a flow: the switch before the long queue, to the least busy of its
         /// links; or the NIC that sends it, by another UDP source port, for which ECMP may take any
         /// link. Notices to hosts are packets of class 7.
@@ -108,20 +109,19 @@ component! {
     }
 }
 
-/// Refuses keys that only leaves use if hosts move flows, and leaves them out of the effective
-/// configuration.
-fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
+/// Keys that only leaves use.
+fn idle(spec: &TelemetryAssisted) -> Vec<Idle> {
     if spec.notify == Notify::Leaf {
-        return true;
+        return Vec::new();
     }
+    let what = "has no effect with `notify: host`: switches go by the hash alone";
+    Idle::all(&["buckets", "memory", "delta", "gap"], what, "leave it out")
+}
+
+fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
     let mut holds = true;
-    for key in ["buckets", "memory", "delta", "gap"] {
-        if reader.was_given(key) {
-            let what = "has no effect with `notify: host`: switches go by the hash alone";
-            reader.refuse(key, what, "leave it out");
-            holds = false;
-        }
-        reader.leave_out(key);
+    if spec.notify == Notify::Leaf {
+        return holds;
     }
     if spec.moves == Moves::AtGap {
         let what = "cannot be `at-gap` with `notify: host`: a NIC changes the source port at once";

@@ -6,7 +6,7 @@ use tenter_net::{
     CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, ClassSpec, CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL,
 };
 
-use super::{Around, PATH};
+use super::around::{Around, PATH};
 use tenter_notation::diagnostics::Problems;
 
 /// What waits for host memory waits in the input buffer of its lane, which is never too small.

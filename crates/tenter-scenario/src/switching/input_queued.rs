@@ -3,13 +3,13 @@
 use tenter_net::Scheduling;
 use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
 
-use super::{Around, PATH};
+use super::around::{Around, PATH};
 use tenter_config::{choice, component};
 use tenter_notation::diagnostics::Problems;
 
 component! {
     /// How frames wait at an input, and how inputs and outputs are matched.
-    pub(crate) struct InputKeys as "`fabric.switching` with `kind: input-queued`" {
+    pub struct InputKeys as "`fabric.switching` with `kind: input-queued`" {
         /// How frames of a class wait at an input: in the order of arrival, or in a queue for each
         /// output (virtual output queues).
         queues: QueueKind = "per-output";
@@ -24,8 +24,10 @@ component! {
 
 /// How frames of a class wait at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum QueueKind {
+pub enum QueueKind {
+    /// In the order of arrival.
     Fifo,
+    /// In a queue for each output.
     PerOutput,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tenter_config::{Reader, choice, component};
+use tenter_config::{Idle, choice, component};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES};
@@ -27,13 +27,13 @@ component! {
 component! {
     /// A node of an explicit topology.
     pub struct ExplicitNode as "`fabric.nodes[]` with `kind: explicit`", derive(Clone, Debug, PartialEq, Eq) {
+        idle idle;
         /// A name no other node has.
         name: String, in NAME_MAX;
         /// What it is.
         kind: ExplicitKind = "host";
         /// Of a switch: how far it is from the hosts, 0 for a leaf.
         tier: u8 = "0", in 0..=254;
-        check tiers_are_of_switches;
     }
 }
 
@@ -79,19 +79,14 @@ component! {
 /// The most characters of the name of a node.
 const NAME_MAX: usize = 64;
 
-fn tiers_are_of_switches(node: &ExplicitNode, reader: &mut dyn Reader) -> bool {
-    let is_host = node.kind == ExplicitKind::Host;
-    let wrong = is_host && reader.was_given("tier");
-    if wrong {
-        reader.refuse(
-            "tier",
-            "means nothing for a host",
-            "leave it out, or write `kind: switch`",
-        );
-    } else if is_host {
-        reader.leave_out("tier");
-    }
-    !wrong
+/// Hosts have no tier.
+fn idle(node: &ExplicitNode) -> Vec<Idle> {
+    let keys: &[&str] = match node.kind {
+        ExplicitKind::Host => &["tier"],
+        ExplicitKind::Switch => &[],
+    };
+    let remedy = "leave it out, or write `kind: switch`";
+    Idle::all(keys, "means nothing for a host", remedy)
 }
 
 impl ExplicitNode {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{Reader, component, parsed};
+use tenter_config::{Idle, Reader, component, default_with, parsed};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
@@ -48,6 +48,7 @@ component! {
     /// aggregation switches of a pod, and core by core.
     pub struct CoreTier as "`fabric.core` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
         either "taper", "links_per_pod";
+        idle no_taper;
         /// How many pods.
         pods: u32, in COUNTS;
         /// Core switches above each aggregation switch.
@@ -63,7 +64,6 @@ component! {
         rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
         /// Propagation delay of the links to the cores.
         delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
-        check no_taper_is_not_said;
     }
 }
 
@@ -118,11 +118,9 @@ parsed!(Taper {
 });
 
 /// A taper of 1, and one that a count stands for, need not be written.
-fn no_taper_is_not_said(core: &CoreTier, reader: &mut dyn Reader) -> bool {
-    if core.taper.of == core.taper.parts {
-        reader.leave_out("taper");
-    }
-    true
+fn no_taper(core: &CoreTier) -> Vec<Idle> {
+    let is_none = core.taper.of == core.taper.parts;
+    Vec::from_iter(is_none.then(|| Idle::unsaid("taper")))
 }
 
 fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
@@ -151,7 +149,33 @@ struct Numbers {
 const SIZE_PARAMETERS: &str =
     "the number of pods, of switches per pod, of hosts per leaf or of parallel links";
 
+impl CoreTier {
+    /// Cores above the aggregation switches of several pods; all else has its defaults.
+    pub fn new(pods: u32, cores_per_agg: u32) -> CoreTier {
+        CoreTier {
+            pods,
+            cores_per_agg,
+            ..default_with(&[("pods", "1"), ("cores_per_agg", "1")])
+        }
+    }
+}
+
 impl FatTree {
+    /// One pod of leaves with hosts and of aggregation switches; all else has its defaults.
+    pub fn new(hosts_per_leaf: u32, leaves_per_pod: u32, aggs_per_pod: u32) -> FatTree {
+        const ONE: &[(&str, &str)] = &[
+            ("hosts_per_leaf", "1"),
+            ("leaves_per_pod", "1"),
+            ("aggs_per_pod", "1"),
+        ];
+        FatTree {
+            hosts_per_leaf,
+            leaves_per_pod,
+            aggs_per_pod,
+            ..default_with(ONE)
+        }
+    }
+
     /// The three-tier tree of equal k-port switches: k pods of k/2 leaves and k/2 aggregation
     /// switches, k²/4 cores, k³/4 hosts, every link of one rate and delay.
     ///

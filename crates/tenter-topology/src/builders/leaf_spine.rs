@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_config::component;
+use tenter_config::{component, default_with};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, RATES, check_counts, check_rates};
@@ -54,6 +54,16 @@ component! {
 const SIZE_PARAMETERS: &str = "`leaves`, `hosts_per_leaf`, `spines` or `links_per_pair`";
 
 impl LeafSpine {
+    /// Leaves with hosts, and spines; all else has its defaults.
+    pub fn new(leaves: u32, hosts_per_leaf: u32, spines: u32) -> LeafSpine {
+        LeafSpine {
+            leaves,
+            hosts_per_leaf,
+            spines,
+            ..default_with(&[("leaves", "1"), ("hosts_per_leaf", "1"), ("spines", "1")])
+        }
+    }
+
     pub(super) fn build(&self) -> Result<Topology, TopologyError> {
         self.wire(|host| format!("host{host}"))
     }

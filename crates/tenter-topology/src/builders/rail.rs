@@ -1,6 +1,6 @@
 //! Rail-optimised wiring: NIC `i` of every server of a group on the group's leaf of rail `i`.
 
-use tenter_config::component;
+use tenter_config::{component, default_with};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, LeafSpine, RATES, check_counts};
@@ -39,6 +39,17 @@ component! {
 }
 
 impl Rail {
+    /// Servers with NICs, all on the same leaves, and spines; all else has its defaults.
+    pub fn new(servers: u32, nics_per_server: u32, spines: u32) -> Rail {
+        Rail {
+            servers,
+            servers_per_group: servers,
+            nics_per_server,
+            spines,
+            ..default_with(&[("servers", "1"), ("nics_per_server", "1"), ("spines", "1")])
+        }
+    }
+
     pub(super) fn build(&self) -> Result<Topology, TopologyError> {
         let nics = self.nics_per_server;
         check_counts(&[

@@ -1,6 +1,6 @@
 //! All hosts on one switch: the ideal fabric, and the smallest bench for a transport.
 
-use tenter_config::component;
+use tenter_config::{component, default_with};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
@@ -20,6 +20,14 @@ component! {
 }
 
 impl SingleSwitch {
+    /// A number of hosts; all else has its defaults.
+    pub fn new(hosts: u32) -> SingleSwitch {
+        SingleSwitch {
+            hosts,
+            ..default_with(&[("hosts", "1")])
+        }
+    }
+
     pub(super) fn build(&self) -> Result<Topology, TopologyError> {
         check_counts(&[("hosts", self.hosts)])?;
         check_rates(&[("rate", self.rate)])?;

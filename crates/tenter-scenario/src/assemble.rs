@@ -1,0 +1,289 @@
+//! From the sections of a scenario to the plan.
+
+use tenter_config::{Component as _, Part as _};
+use tenter_endpoint::{DmaRates, NicAddress};
+use tenter_net::{SignalSpec, Switches};
+use tenter_topology::{Topology, TopologySpec};
+use tenter_workload::Job;
+use tenter_workload::spec::JobSpec;
+
+use crate::endpoint::{self, Endpoint};
+use crate::hosts::HostNames;
+use crate::jobs;
+use crate::scenario::{Scenario, ScenarioParts};
+use crate::source_flow_control::{self, SignalDraft};
+use crate::switch_model::SwitchDraft;
+use crate::switching::Switching;
+use crate::{
+    buffer, circuits, delays, device_defaults, entropy, hand_over, host_notices, impairments,
+    load_balancing, pcie, queue_changes, reach, sampling, switch_model, switching, topologies,
+};
+use tenter_notation::decode::{Read, Section};
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::Node;
+use tenter_plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan};
+
+/// A scenario, read; nothing in it has been put together yet.
+struct Draft {
+    parts: ScenarioParts,
+    /// The seed of the scenario, or the one in its place.
+    seed: Option<u64>,
+    endpoint: Option<Endpoint>,
+}
+
+/// From the tree to the plan and the effective configuration. There is a plan exactly when no
+/// problem was noted.
+pub(crate) fn resolve(
+    root: Node,
+    seed: Option<u64>,
+    problems: &Problems,
+    warnings: &Problems,
+) -> (Option<Plan>, Node) {
+    let (draft, mut effective) = read(root, seed, problems);
+    let plan = draft.assemble(problems, warnings, &mut effective);
+    (plan.filter(|_| problems.is_empty()), effective)
+}
+
+/// From the tree to the typed scenario, without putting its sections together.
+pub(crate) fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
+    let (draft, _) = read(root, None, problems);
+    draft.parts.whole().filter(|_| problems.is_empty())
+}
+
+/// Reads all sections, and fills in what they leave out.
+fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node) {
+    device_defaults::fill_in(&mut root);
+    jobs::fill_in(&mut root, seed);
+    let mut section = Section::root(root, &Scenario::TABLE, problems);
+    for key in Scenario::KEYS {
+        // The sections that have readers of their own are read before the others.
+        section.put(key.name, Node::empty());
+    }
+    let endpoint = endpoint::read(&mut section);
+    let parts = Scenario::read_parts(&mut section);
+    let seed = seed.or(parts.seed);
+    if let Some(seed) = seed {
+        section.put("seed", Node::plain(seed.to_string()));
+    }
+    let draft = Draft {
+        parts,
+        seed,
+        endpoint,
+    };
+    (draft, section.finish())
+}
+
+impl Draft {
+    /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
+    fn assemble(
+        self,
+        problems: &Problems,
+        warnings: &Problems,
+        effective: &mut Node,
+    ) -> Option<Plan> {
+        let (own, seed) = (self.parts, self.seed.unwrap_or(0));
+        let fabric = own.fabric;
+        let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
+        let power = fabric.power();
+        buffer::check_capacities(models.as_deref(), self.endpoint.as_ref(), problems);
+        let (described, optical) = (fabric.topology?, fabric.circuits?);
+        let (topology, circuits) = build(&described, optical, problems)?;
+        switch_model::check_tiers(models.as_deref(), &topology, problems);
+        let endpoint = self.endpoint.as_ref();
+        load_balancing::check(
+            balancing.as_ref(),
+            endpoint,
+            &topology,
+            (problems, warnings),
+        );
+        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
+        let (jobs, addresses, dma) = place(own.jobs.as_deref(), endpoint, &topology, &names, seed, effective);
+        let faults = own.faults.as_ref();
+        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
+        let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
+        let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
+        let around = buffer::Around {
+            topology: &topology,
+            addresses: &addresses,
+            jobs: jobs.as_deref().unwrap_or_default(),
+            endpoint: &endpoint,
+            leaves_take_whole: switching.scheduled().is_some(),
+            problems,
+            warnings,
+        };
+        let (switch, models, balancing) = (fabric.switch??, models?, balancing?.spec);
+        let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
+        let switches = around.complete((&switch, models), &balancing, effective);
+        let others = (&described, watchdog.is_some(), faults.as_ref());
+        check_together(&around, &switching, switches.as_ref(), others);
+        let told = (told, impaired.as_deref());
+        let (switches, signals) = add_signals(&around, switches, told, &switching)?;
+        let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
+        let nic = switching.adapted(endpoint.complete(&balancing));
+        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
+        let sample_interval = observe.interval(length, effective);
+        Some(Plan {
+            name: own.name?,
+            description: own.description?,
+            seed: self.seed?,
+            topology_spec: described,
+            switches,
+            signals,
+            queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
+            scheduled: switching.scheduled().cloned(),
+            credit: switching.credit(),
+            input_queued: switching.input_queued(),
+            devices,
+            power: power?,
+            scale_up: host.scale_up,
+            npus_per_nic: host.npus_per_nic,
+            nic,
+            dma: dma?,
+            addresses,
+            jobs,
+            faults: faults?,
+            impairments: impaired?,
+            watchdog,
+            baseline: observe.baseline,
+            sample_interval,
+            time_limit: limits.time,
+            background_delay: limits.background,
+            window_cap: own.engine?.window,
+            topology,
+            circuits,
+        })
+    }
+}
+
+fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
+    endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
+}
+
+/// The fabric as a graph, and when its circuits change, if it has any.
+fn build(
+    spec: &TopologySpec,
+    circuits: Option<CircuitPlan>,
+    problems: &Problems,
+) -> Read<(Topology, Option<CircuitPlan>)> {
+    if let Some(mut circuits) = circuits {
+        let topology = circuits::bind(&mut circuits, spec, problems)?;
+        return Some((topology, Some(circuits)));
+    }
+    Some((topologies::build(spec, problems)?, None))
+}
+
+/// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
+type Placed = (
+    Option<Vec<Job>>,
+    Option<Vec<NicAddress>>,
+    Option<Vec<DmaRates>>,
+);
+
+/// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
+fn place(
+    specs: Option<&[JobSpec]>,
+    endpoint: Option<&Endpoint>,
+    topology: &Topology,
+    names: &HostNames<'_>,
+    seed: u64,
+    effective: &mut Node,
+) -> Placed {
+    let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
+    let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
+    let jobs = jobs::bind(specs, names, of_nic, effective);
+    if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
+        reach::check(jobs, addresses, &endpoint.addresses, names);
+    }
+    let dma = endpoint
+        .and_then(|of| pcie::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names));
+    (jobs, addresses, dma)
+}
+
+/// The switches with what signals and notices to senders need, and the signals; refuses impairments
+/// that do not go with source ports that change.
+fn add_signals(
+    around: &buffer::Around<'_>,
+    switches: Option<Switches>,
+    (draft, impaired): (Read<Option<SignalDraft>>, Option<&[LinkImpairment]>),
+    switching: &Switching,
+) -> Read<(Switches, Option<SignalSpec>)> {
+    entropy::check_impairments(around, impaired);
+    let mut switches = switches?;
+    let draft = draft?;
+    let others = (draft.is_some(), switching);
+    host_notices::complete(around, &mut switches, others, impaired);
+    let Some(draft) = draft else {
+        return Some((switches, None));
+    };
+    let own = source_flow_control::Around {
+        used: around.all_classes(),
+        scheduled: switching.scheduled().is_some(),
+        by_credit: switching.credit().is_some(),
+        problems: around.problems,
+        warnings: around.warnings,
+    };
+    let spec = draft.complete(&mut switches, &own)?;
+    Some((switches, Some(spec)))
+}
+
+/// Checks what only shows together.
+fn check_together(
+    around: &buffer::Around<'_>,
+    switching: &Switching,
+    switches: Option<&Switches>,
+    (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
+) {
+    let Some(switches) = switches else {
+        return;
+    };
+    hand_over::check(around);
+    delays::check(around);
+    if switching.scheduled().is_none() {
+        entropy::check(around, &switches.usual.load_balancing);
+    }
+    let by_credit = switching.credit().is_some();
+    if !by_credit {
+        warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
+    }
+    let own = switching::Around {
+        topology_spec,
+        topology: around.topology,
+        switches,
+        nic: &around.endpoint.nic,
+        has_watchdog,
+        has_storms: faults.is_some_and(has_storms),
+    };
+    switching.check(&own, (around.problems, around.warnings));
+}
+
+fn devices(models: &[SwitchDraft]) -> Devices {
+    let tiers = models.iter();
+    Devices {
+        usual: models.first().and_then(SwitchDraft::device),
+        tiers: tiers
+            .filter_map(|of| Some((of.tier?, of.device())))
+            .collect(),
+    }
+}
+
+fn has_storms(faults: &FaultPlan) -> bool {
+    let storm = |event: &FaultEvent| matches!(event.fault, Fault::StormBegins(_));
+    faults.events.iter().any(storm)
+}
+
+/// Warns of pauses in a fabric where nothing can be paused.
+fn warn_of_pauses(
+    switches: &Switches,
+    (watchdog, faults): (bool, Option<&FaultPlan>),
+    warnings: &Problems,
+) {
+    let Some(faults) = faults else {
+        return;
+    };
+    let lossless = switches.any_class(|class| class.lossless.is_some());
+    if !lossless && (watchdog || has_storms(faults)) {
+        let message = "a pause storm and a PFC watchdog have no effect: no class is lossless";
+        let help = "make one lossless, for example with `fabric.flow_control: pfc`";
+        warnings.push(None, message.to_owned(), Some(help.to_owned()));
+    }
+}

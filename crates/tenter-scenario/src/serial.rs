@@ -1,0 +1,23 @@
+//! The scenario as serde has it: written as a file has it, and read with all checks of its
+//! sections.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+use tenter_config::{Component, Written};
+use tenter_notation::serial::listed;
+
+use crate::load::typed_of;
+use crate::scenario::Scenario;
+
+impl Serialize for Scenario {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Written::mapping(self.written()).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scenario {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Scenario, D::Error> {
+        let read = typed_of(Written::deserialize(from)?);
+        read.map_err(|problems| D::Error::custom(listed(&problems)))
+    }
+}

@@ -1,0 +1,60 @@
+//! Scenarios as typed values: the sections of a scenario, each a component with its keys as fields.
+//!
+//! A [`Scenario`] is made by [`Scenario::new`], by [`load_typed`](crate::load_typed) from a text,
+//! or by serde. It holds what is written; nothing has been put together yet.
+
+use tenter_config::{Component, Written};
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::emit;
+use tenter_notation::tree::Node;
+
+use crate::device_defaults;
+
+pub use crate::as_written::EndpointAsWritten;
+pub use crate::classes::{Alpha, Class, Kept, Lossless, Marking, Strict, Trigger};
+pub use crate::fabric::{Fabric, FabricParts};
+pub use crate::faults::{
+    Course, Event, Faults, Flap, LinkDown, PauseStorm, Random, SlowLink, SwitchDown, Which,
+};
+pub use crate::impairments::{Action, Impairment, Opcode, Rule, Sequences};
+pub use crate::links::Cable;
+pub use crate::load_balancing::Balancing;
+pub use crate::observe::{Engine, Limits, Observe, Sampling};
+pub use crate::power::{OwnPower, Power, ProfileName as PowerProfileName};
+pub use crate::profiles::ProfileName;
+pub use crate::scenario::{Scenario, ScenarioParts};
+pub use crate::source_flow_control::{Repeat, SourceFlowControl};
+pub use crate::switch::{
+    Buffer, Capacity, FlowControl, PauseResponse, Pool, Switch, SwitchKeys, Tier,
+};
+pub use crate::switching::{InputKeys, QueueKind, Switching};
+
+impl Scenario {
+    /// The scenario as YAML.
+    pub fn to_yaml(&self) -> String {
+        emit::yaml(&self.tree())
+    }
+
+    /// The scenario as TOML, a line for each section.
+    pub fn to_toml(&self) -> String {
+        emit::toml(&self.tree())
+    }
+
+    fn tree(&self) -> Node {
+        Node::written(Written::mapping(self.written()))
+    }
+}
+
+impl Switch {
+    /// The switches of a device, with all its constants; `None` for a name that no device has.
+    pub fn of_device(name: &str) -> Option<Switch> {
+        let switch = Node::mapping([("profile", Node::plain(name))]);
+        let mut root = Node::mapping([("fabric", Node::mapping([("switch", switch)]))]);
+        device_defaults::fill_in(&mut root);
+        let problems = Problems::default();
+        let fabric = root.entry_mut("fabric")?.clone();
+        let mut fabric = Section::root(fabric, &Fabric::TABLE, &problems);
+        fabric.value("switch").filter(|_| problems.is_empty())
+    }
+}
