@@ -29,6 +29,7 @@ pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
 pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
 pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
+pub(crate) use view::SwitchSite;
 pub use view::{InOrderNics, Order};
 pub use weighted_ecmp::WeightedEcmp;
 
@@ -161,10 +162,10 @@ macro_rules! members {
                 }
             }
 
-            /// What a switch with so many ports remembers, and what it must know of its ports.
-            pub(super) fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
+            /// What a switch remembers, and what it must know of its ports.
+            pub(super) fn member(&self, site: &SwitchSite) -> (Member, Option<QualitySpec>) {
                 match self {
-                    $($list::$name(spec) => (Member::$name(spec.begin(ports)), spec.quality()),)+
+                    $($list::$name(spec) => (Member::$name(spec.begin(site)), spec.quality()),)+
                 }
             }
         }

@@ -1,13 +1,16 @@
 //! What each load balancer is, and what it may look at.
 
+use std::sync::Arc;
+
 use tenter_config::{Component, Key, choice, component};
-use tenter_topology::Routing;
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::Time;
 
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
+use crate::signals::Headers;
 
 component! {
     /// What a load balancer by which packets may overtake each other asks of NICs.
@@ -37,6 +40,17 @@ pub(crate) const fn order_keys<T: Described>() -> &'static [Key] {
     if T::MAY_REORDER { Order::KEYS } else { &[] }
 }
 
+/// Where a switch is, as far as its load balancer may go by it.
+#[derive(Debug)]
+pub(crate) struct SwitchSite {
+    /// How many ports it has.
+    pub(crate) ports: usize,
+    /// Where it stands in a tree.
+    pub(crate) place: TreePlace,
+    /// Reads who sent a packet, where hosts are told of long queues.
+    pub(crate) headers: Option<Arc<dyn Headers>>,
+}
+
 /// The parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
     /// What one switch remembers.
@@ -45,8 +59,8 @@ pub(crate) trait Described {
     /// Whether packets of a flow may overtake each other, with some values of its keys at least.
     const MAY_REORDER: bool;
 
-    /// What a switch with so many ports remembers before the first packet.
-    fn begin(&self, ports: usize) -> Self::AtWork;
+    /// What a switch at this place remembers before the first packet.
+    fn begin(&self, site: &SwitchSite) -> Self::AtWork;
 
     /// What a switch must know of how busy its ports are; `None`: nothing.
     fn quality(&self) -> Option<QualitySpec> {
