@@ -63,7 +63,7 @@ pub use signals::{
     SignalWiring,
 };
 pub use spec::{Forwarding, SwitchSpec, Switches};
-pub use switch::{Headrooms, Switch, SwitchModel};
+pub use switch::{Headrooms, Switch, SwitchModel, SwitchParts};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
 pub use visit_counts::VisitCounts;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use tenter_config::{choice, component};
 use tenter_units::Time;
 
+use crate::buffer::SharedBuffer;
 use crate::medium::Medium;
 use crate::port::{Port, PortEnv, WatchdogAction};
 
@@ -35,7 +36,7 @@ impl WatchdogSpec {
         port: &mut Port,
         queue: usize,
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> bool {
         if let Some(since) = port.stuck_since(queue, now) {

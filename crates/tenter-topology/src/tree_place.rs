@@ -12,6 +12,14 @@ pub struct TreePlace {
     pub parents: u32,
 }
 
+impl TreePlace {
+    /// That of a switch with hosts alone around it.
+    pub const ROOT: TreePlace = TreePlace {
+        stride: 1,
+        parents: 0,
+    };
+}
+
 impl Topology {
     /// The place of a switch, by the tiers of its neighbours.
     pub fn tree_place(&self, switch: u32) -> TreePlace {

@@ -1,10 +1,11 @@
 //! The load balancer of one switch.
 
-use tenter_topology::{Routing, TreePlace};
+use tenter_topology::Routing;
+use tenter_units::Time;
 
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::load_balancing::telemetry::TelemetryTable;
-use crate::load_balancing::view::View;
+use crate::load_balancing::view::{SwitchSite, View};
 use crate::load_balancing::{LoadBalancing, Member};
 use crate::packet::Packet;
 use crate::port::Port;
@@ -20,13 +21,15 @@ pub(crate) struct Balancer {
 }
 
 impl Balancer {
-    /// The load balancer of a switch with a number of ports.
-    pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
-        let (member, quality) = spec.member(ports);
+    /// The load balancer of a switch. Packets that would wait for more than `spill` at every
+    /// circuit straight to their leaf take the tree; then it [may](LoadBalancing::may_spill).
+    pub(crate) fn new(spec: &LoadBalancing, site: &SwitchSite, spill: Option<Time>) -> Balancer {
+        let (member, quality) = spec.member(site);
+        let quality = spill.map(|_| QualitySpec::EXACT).or(quality);
         Balancer {
             member,
-            quality: Quality::new(quality, ports),
-            spill: None,
+            quality: Quality::new(quality, site.ports),
+            spill: spill.map(Time::ps),
         }
     }
 
@@ -38,13 +41,6 @@ impl Balancer {
             quality: Quality::new(None, ports),
             spill: None,
         }
-    }
-
-    /// Packets that would wait for more than `limit` ps at every circuit straight to their leaf
-    /// take the tree from now on. The load balancer [may spill](LoadBalancing::may_spill).
-    pub(crate) fn spill(&mut self, limit: u64, ports: usize) {
-        self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
-        self.spill = Some(limit);
     }
 
     /// The port that a packet takes at switch number `index`, which has been brought to the
@@ -106,13 +102,6 @@ impl Balancer {
                     others
                 }
             }
-        }
-    }
-
-    /// Sets the place of the switch in the tree, before the first event.
-    pub(crate) fn stand_at(&mut self, place: TreePlace) {
-        if let Member::Destination(forwarding) = &mut self.member {
-            forwarding.0 = place;
         }
     }
 

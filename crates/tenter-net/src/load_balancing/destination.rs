@@ -8,7 +8,7 @@
 use tenter_config::component;
 use tenter_topology::TreePlace;
 
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 
 component! {
@@ -18,17 +18,14 @@ component! {
 
 /// Where a switch stands in the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forwarding(pub(crate) TreePlace);
+pub(crate) struct Forwarding(TreePlace);
 
 impl Described for ByDestination {
     type AtWork = Forwarding;
     const MAY_REORDER: bool = false;
 
-    fn begin(&self, _: usize) -> Forwarding {
-        Forwarding(TreePlace {
-            stride: 1,
-            parents: 0,
-        })
+    fn begin(&self, site: &SwitchSite) -> Forwarding {
+        Forwarding(site.place)
     }
 
     fn reads_hash(&self) -> bool {

@@ -5,7 +5,7 @@ use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Draw, Packet};
 
 /// No gap is longer.
@@ -87,7 +87,7 @@ impl Described for Flowlet {
     type AtWork = FlowletTable;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> FlowletTable {
+    fn begin(&self, _: &SwitchSite) -> FlowletTable {
         FlowletTable::new(*self)
     }
 

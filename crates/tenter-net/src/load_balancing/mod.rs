@@ -29,6 +29,7 @@ pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
 pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
 pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
+pub(crate) use view::SwitchSite;
 pub use view::{InOrderNics, Order};
 pub use weighted_ecmp::WeightedEcmp;
 
@@ -161,10 +162,10 @@ macro_rules! members {
                 }
             }
 
-            /// The state of a switch with a number of ports, and the knowledge of its ports.
-            pub(super) fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
+            /// The state of a switch, and the knowledge of its ports.
+            pub(super) fn member(&self, site: &SwitchSite) -> (Member, Option<QualitySpec>) {
                 match self {
-                    $($list::$name(spec) => (Member::$name(spec.begin(ports)), spec.quality()),)+
+                    $($list::$name(spec) => (Member::$name(spec.begin(site)), spec.quality()),)+
                 }
             }
         }

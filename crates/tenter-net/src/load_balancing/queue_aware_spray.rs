@@ -6,7 +6,7 @@ use tenter_engine::mix64;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Draw, Packet};
 
 /// No packet compares more queues.
@@ -35,7 +35,7 @@ impl Described for QueueAwareSpray {
     type AtWork = SprayMemory;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> SprayMemory {
+    fn begin(&self, _: &SwitchSite) -> SprayMemory {
         SprayMemory {
             spec: *self,
             best: Buckets::new(1, None),

@@ -12,7 +12,7 @@ use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::flowlet::BUCKETS_MAX;
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
@@ -191,7 +191,12 @@ pub(crate) struct TelemetryTable {
 }
 
 impl TelemetryTable {
-    pub(crate) fn new(spec: TelemetryAssisted, ports: usize) -> TelemetryTable {
+    /// That of a switch with a number of ports; `headers` tells it who sent a packet.
+    fn new(
+        spec: TelemetryAssisted,
+        ports: usize,
+        headers: Option<Arc<dyn Headers>>,
+    ) -> TelemetryTable {
         let empty = Bucket {
             last: 0,
             due: NEVER,
@@ -208,13 +213,8 @@ impl TelemetryTable {
             notices: vec![(0, 0); ports],
             moves: 0,
             host_notices: 0,
-            headers: None,
+            headers,
         }
-    }
-
-    /// Lets it read the sender of a packet.
-    pub(crate) fn read_headers(&mut self, headers: Arc<dyn Headers>) {
-        self.headers = Some(headers);
     }
 
     /// Number of notices that it has sent to hosts.
@@ -376,8 +376,9 @@ impl Described for TelemetryAssisted {
     type AtWork = Box<TelemetryTable>;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, ports: usize) -> Box<TelemetryTable> {
-        Box::new(TelemetryTable::new(*self, ports))
+    fn begin(&self, site: &SwitchSite) -> Box<TelemetryTable> {
+        let headers = site.headers.clone();
+        Box::new(TelemetryTable::new(*self, site.ports, headers))
     }
 
     fn quality(&self) -> Option<QualitySpec> {
@@ -477,7 +478,7 @@ mod tests {
     impl Bench {
         fn new(spec: TelemetryAssisted) -> Bench {
             Bench {
-                table: spec.begin(4),
+                table: Box::new(TelemetryTable::new(spec, 4, None)),
                 routing: routing(),
             }
         }
@@ -582,7 +583,7 @@ mod tests {
         let first = bench.port(0);
         bench.tell(first, 1_000);
         assert_eq!(bench.port(20_000), first);
-        let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2);
+        let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2, None);
         let data = packet(1, 0, 10_000_000);
         let told = spine.tells(&data, (0, 1), (20_000, 0), (2, &routing()));
         assert_eq!(told, NoticeTarget::Host);
@@ -593,7 +594,7 @@ mod tests {
     fn a_queue_is_told_of_once_in_an_interval_and_never_to_or_about_hosts() {
         // Leaf 0 has its host at port 0 and four uplinks; the spine (switch 2) has two leaves.
         let routing = routing();
-        let mut spine = TelemetryTable::new(spec(), 2);
+        let mut spine = TelemetryTable::new(spec(), 2, None);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
             spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == NoticeTarget::Before
@@ -616,7 +617,7 @@ mod tests {
         assert!(!tells(80, (0, 1), 20_999, 3));
         assert!(tells(90, (0, 1), 20_000, 4));
         assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
-        let mut leaf = TelemetryTable::new(spec(), 5);
+        let mut leaf = TelemetryTable::new(spec(), 5, None);
         let mut told = |ports| {
             let packet = packet(1, 0, 0);
             leaf.tells(&packet, ports, (20_000, 0), (0, &routing))

@@ -1,13 +1,16 @@
 //! The interface of a load balancer, and its view of the switch.
 
+use std::sync::Arc;
+
 use tenter_config::{Component, Key, choice, component};
-use tenter_topology::Routing;
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::Time;
 
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
+use crate::signals::Headers;
 
 component! {
     /// What a load balancer by which packets may overtake each other asks of NICs.
@@ -37,6 +40,17 @@ pub(crate) const fn order_keys<T: Described>() -> &'static [Key] {
     if T::MAY_REORDER { Order::KEYS } else { &[] }
 }
 
+/// Where a switch is, as far as its load balancer may go by it.
+#[derive(Debug)]
+pub(crate) struct SwitchSite {
+    /// How many ports it has.
+    pub(crate) ports: usize,
+    /// Where it stands in a tree.
+    pub(crate) place: TreePlace,
+    /// Reads who sent a packet, where hosts are told of long queues.
+    pub(crate) headers: Option<Arc<dyn Headers>>,
+}
+
 /// The parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
     /// The memory of one switch.
@@ -45,8 +59,8 @@ pub(crate) trait Described {
     /// Whether packets of a flow may overtake each other, with some values of its keys at least.
     const MAY_REORDER: bool;
 
-    /// The memory of a switch with a number of ports before the first packet.
-    fn begin(&self, ports: usize) -> Self::AtWork;
+    /// The memory of a switch at this place before the first packet.
+    fn begin(&self, site: &SwitchSite) -> Self::AtWork;
 
     /// The knowledge of its ports that a switch keeps; `None`: none.
     fn quality(&self) -> Option<QualitySpec> {

@@ -28,7 +28,7 @@ mod voq;
 
 pub(crate) use ahead::{Ahead, TakenBack};
 pub use cell::CellSpec;
-pub(crate) use leaf::{AtWork, Leaf};
+pub(crate) use leaf::VoqLeaf;
 pub use leaf::{LeafRecord, LeafWiring, Peer};
 pub use spec::{HostPlace, IndicationSpec, ScheduledSpec};
 pub use spray::SprayKind;

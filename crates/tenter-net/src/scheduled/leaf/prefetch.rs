@@ -10,7 +10,7 @@ use std::ops::Range;
 use tenter_engine::{EventList, prefetch_at};
 use tenter_topology::Routing;
 
-use super::{AtWork, BLOCK, Leaf};
+use super::{BLOCK, Leaf, VoqLeaf};
 use crate::medium::Medium;
 use crate::packet::{Packet, PacketKind};
 
@@ -42,7 +42,7 @@ impl Leaf {
     }
 }
 
-impl AtWork<'_> {
+impl VoqLeaf {
     /// Prefetches for arrivals that come a while after the place up to which all are served.
     #[inline(never)]
     pub(super) fn prefetch_ahead<M: Medium>(
@@ -80,20 +80,20 @@ impl AtWork<'_> {
         let leaf = &self.leaf;
         for place in places {
             let (packet, input) = arrivals.get(place);
-            if usize::from(input) < self.received.len() {
-                prefetch_at(self.received, usize::from(input));
+            if usize::from(input) < self.chassis.received.len() {
+                prefetch_at(&self.chassis.received, usize::from(input));
             }
             match self.about((packet, input)) {
                 About::Packet(queue) | About::Credit(queue, _) => prefetch_at(&leaf.voqs, queue),
                 About::Announced(place) => prefetch_at(&leaf.assemblies, place),
                 About::Cell(place, port) => {
                     prefetch_at(&leaf.assemblies, place);
-                    let port = &self.ports[usize::from(port)];
+                    let port = &self.chassis.ports[usize::from(port)];
                     port.prefetch();
                     port.prefetch_queues();
                 }
                 About::Request(port, from, class) => {
-                    self.ports[usize::from(port)].prefetch();
+                    self.chassis.ports[usize::from(port)].prefetch();
                     prefetch_at(&leaf.credits, usize::from(port));
                     if let Some(credits) = leaf.credits[usize::from(port)].as_ref() {
                         credits.prefetch(from, class);
@@ -114,7 +114,7 @@ impl AtWork<'_> {
         for place in places {
             let (packet, input) = arrivals.get(place);
             if let About::Cell(_, port) = self.about((packet, input)) {
-                let port = &self.ports[usize::from(port)];
+                let port = &self.chassis.ports[usize::from(port)];
                 port.transmitter().prefetch_room(packet.at, medium);
             }
         }
@@ -134,10 +134,10 @@ impl AtWork<'_> {
             match self.about((packet, input)) {
                 About::Packet(queue) => leaf.voqs[queue].prefetch_back(&leaf.slots),
                 About::Credit(queue, to) => {
-                    let candidates = routing.candidates(self.index, packet.destination);
+                    let candidates = routing.candidates(self.chassis.index, packet.destination);
                     let next = leaf.spray.peek(usize::from(to), candidates.len());
                     if let Some(&port) = candidates.get(next) {
-                        self.ports[usize::from(port)].prefetch();
+                        self.chassis.ports[usize::from(port)].prefetch();
                     }
                     leaf.voqs[queue].prefetch_front(&leaf.slots);
                     if let Some(peer) = leaf.wiring.peers[usize::from(to)] {
@@ -147,7 +147,7 @@ impl AtWork<'_> {
                 About::Announced(place) => leaf.assemblies[place].prefetch_back(&leaf.slots),
                 About::Cell(place, port) => {
                     leaf.assemblies[place].prefetch_front(&leaf.slots);
-                    let port = &self.ports[usize::from(port)];
+                    let port = &self.chassis.ports[usize::from(port)];
                     port.prefetch_frames();
                     port.transmitter().prefetch_way(packet.at, medium);
                 }
@@ -157,8 +157,8 @@ impl AtWork<'_> {
     }
 
     fn about(&self, (packet, input): (&Packet, u16)) -> About {
-        let ports = self.ports.len() as u16;
-        let class = self.rules.queue(packet);
+        let ports = self.chassis.ports.len() as u16;
+        let class = self.chassis.rules.queue(packet);
         let queue = packet.destination as usize * self.leaf.classes + class;
         let port = || self.leaf.wiring.places[packet.destination as usize].port;
         let is_cell = input < ports && !self.leaf.is_host_port(input);
