@@ -68,6 +68,7 @@ mod reach;
 mod sampling;
 mod scenario;
 mod schema;
+mod seeds;
 mod source_flow_control;
 mod source_ports;
 mod switch;

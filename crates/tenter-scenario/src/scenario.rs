@@ -24,6 +24,7 @@ use crate::pcie::{NicImpairment, Pcie};
 use crate::power::OwnPower;
 use crate::queue_changes;
 use crate::sampling;
+use crate::seeds::SeedKeys;
 use crate::source_flow_control::{SignalDraft, SourceFlowControl};
 use crate::source_ports::SourcePorts;
 use crate::switch::Switch;
@@ -58,6 +59,13 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
             Default("1"),
             "Seed of every random stream",
         ),
+        key(
+            "seeds",
+            "",
+            Default("{}"),
+            "Seeds of single kinds of draws in place of `seed`, so that one is varied and others are held",
+        )
+        .typed(|| SeedKeys::shape(())),
         key(
             "fabric",
             "mapping",
@@ -124,7 +132,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());
     let of_switching = Switching::shape(()).tables();
     let of_switching = of_switching.into_iter().flat_map(KeyTable::with_inner);
-    let own = [&SCENARIO]
+    let own = [&SCENARIO, &SeedKeys::TABLE]
         .into_iter()
         .chain(fabric::TABLES)
         .chain(Balancing::shape(()).tables())
@@ -167,6 +175,7 @@ struct Draft {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
+    seeds: Read<SeedKeys>,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
     jobs: Option<Vec<JobDraft>>,
@@ -204,13 +213,16 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
     if let Some(seed) = seed {
         scenario.put("seed", Node::plain(seed.to_string()));
     }
+    let seeds: Read<SeedKeys> = scenario.value("seeds");
+    let of_jobs = seeds.unwrap_or_default().beside(seed.unwrap_or(0)).arrivals;
     Draft {
         name,
         description,
         seed,
+        seeds,
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
-        jobs: jobs::read(scenario, seed.unwrap_or(0)),
+        jobs: jobs::read(scenario, of_jobs),
         faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
         observe: scenario.value("observe"),
@@ -228,6 +240,7 @@ impl Draft {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
+        let seeds = self.seeds.unwrap_or_default().beside(seed);
         buffer::check_capacities(fabric.models.as_deref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
         let (topology, circuits) = build(&described, optical, problems)?;
@@ -235,7 +248,8 @@ impl Draft {
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
+        let drawn = (&names, seeds.placement);
+        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, drawn, effective);
         let faults = self.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
@@ -264,6 +278,7 @@ impl Draft {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
+            seeds,
             topology_spec: described,
             switches,
             signals,
@@ -322,8 +337,7 @@ fn place(
     drafts: Option<Vec<JobDraft>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    names: &HostNames<'_>,
-    seed: u64,
+    (names, seed): (&HostNames<'_>, u64),
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));

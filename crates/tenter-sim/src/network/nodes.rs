@@ -91,7 +91,7 @@ impl Context {
             return NodeModel::Host(Box::new(self.host(node, transmitter)));
         }
         let index = node - self.topology.hosts as u32;
-        let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
+        let seed = mix64(self.seeds.hashing ^ mix64(u64::from(index))) as u32;
         let headrooms = self.headrooms(node);
         let place = (node, index, seed);
         let spec = self.switch(node);
@@ -164,7 +164,7 @@ impl Context {
             if !self.is_first_there(node, (here.job, here.rank)) {
                 let _ = write!(purpose, ", rank {}", here.rank);
             }
-            Stream::new(self.seed, nic, &purpose)
+            Stream::new(self.seeds.arrivals, nic, &purpose)
         };
         self.ranks_on(node).iter().map(stream).collect()
     }
