@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -159,30 +158,6 @@ fn a_trial_of_a_sweep_has_the_digest_that_it_has_alone() {
 /// Enough trials that a process can be killed among them.
 fn long() -> String {
     SWEEP.replace("seeds: 3", "seeds: 40")
-}
-
-#[test]
-fn a_sweep_that_is_killed_goes_on_where_it_was() {
-    let folder = Folder::new("killed", &long());
-    for pause in [30, 60, 90, 120, 200] {
-        let mut killed = folder
-            .command(&["sweep.yaml", "-o", "killed"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary runs");
-        std::thread::sleep(Duration::from_millis(pause));
-        // It may have ended before.
-        let _ = killed.kill();
-        killed.wait().expect("it has ended");
-    }
-    let resumed = folder.json(&["sweep.yaml", "-o", "killed"]);
-    let whole = folder.json(&["sweep.yaml", "-o", "whole"]);
-    assert_eq!(resumed["studies"], whole["studies"]);
-    assert_eq!(
-        results(&folder.0.join("killed")),
-        results(&folder.0.join("whole"))
-    );
 }
 
 #[test]

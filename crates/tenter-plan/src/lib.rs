@@ -16,6 +16,7 @@ pub mod ideal;
 mod impairments;
 mod plan;
 mod power;
+mod seeds;
 pub mod unloaded;
 
 pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
@@ -27,3 +28,4 @@ pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
 pub use plan::{Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};
+pub use seeds::Seeds;

@@ -21,7 +21,9 @@ use crate::{
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
-use tenter_plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan};
+use tenter_plan::{
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, Seeds,
+};
 
 /// A scenario, read; nothing in it has been put together yet.
 struct Draft {
@@ -82,6 +84,7 @@ impl Draft {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (own, seed) = (self.parts, self.seed.unwrap_or(0));
+        let seeds = own.seeds.unwrap_or_default().beside(seed);
         let fabric = own.fabric;
         let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
         let power = fabric.power();
@@ -97,7 +100,9 @@ impl Draft {
             (problems, warnings),
         );
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(own.jobs.as_deref(), endpoint, &topology, &names, seed, effective);
+        let drawn = (&names, seeds);
+        let (jobs, addresses, dma) =
+            place(own.jobs.as_deref(), endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
@@ -126,6 +131,7 @@ impl Draft {
             name: own.name?,
             description: own.description?,
             seed: self.seed?,
+            seeds,
             topology_spec: described,
             switches,
             signals,
@@ -184,12 +190,11 @@ fn place(
     specs: Option<&[JobSpec]>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    names: &HostNames<'_>,
-    seed: u64,
+    (names, seeds): (&HostNames<'_>, Seeds),
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
-    let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
+    let of_nic = (seeds, endpoint.map(|endpoint| &endpoint.nic));
     let jobs = jobs::bind(specs, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
