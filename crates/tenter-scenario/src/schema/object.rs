@@ -174,7 +174,7 @@ fn of_variants(variants: &Variants) -> Value {
 
 /// The schema of a form. `inner` is that of the mapping, or of each item of the list, that the form
 /// speaks of; nothing where a form is not understood.
-fn form_schema(form: &str, inner: Option<&Value>) -> Option<Value> {
+pub(super) fn form_schema(form: &str, inner: Option<&Value>) -> Option<Value> {
     if let Some(words) = form.strip_prefix("list of `") {
         return Some(list(&json!({ "enum": words_of(&format!("`{words}")) })));
     }

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 
+use super::object::form_schema;
 use super::*;
 use crate::scenario::all_tables;
 use crate::{Format, load, load_beside};
@@ -72,10 +73,10 @@ fn forms_become_types() {
         ),
     ];
     for (form, expected) in cases {
-        assert_eq!(form::schema(form, Some(&inner)), Some(expected), "{form}");
+        assert_eq!(form_schema(form, Some(&inner)), Some(expected), "{form}");
     }
-    assert_eq!(form::schema("a mood", None), None);
-    assert_eq!(form::schema("mapping", None), None, "of which kind?");
+    assert_eq!(form_schema("a mood", None), None);
+    assert_eq!(form_schema("mapping", None), None, "of which kind?");
 }
 
 #[test]
