@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use tenter_net::headroom::{Senders, incoming};
 use tenter_net::{
     ClassSpec, EcnSpec, Forwarding, Limit, PfcTrigger, PoolScope, Scheduling, SwitchSpec,
     UNLIMITED_POOL,
@@ -332,11 +331,6 @@ fn lossless_facts(
 ) -> Option<LosslessFacts> {
     let lossless = class.lossless.as_ref()?;
     let topology = &plan.topology;
-    let senders = Senders {
-        frame_bytes: plan.nic.longest_frame_bytes(),
-        transmit_latency: plan.nic.transmit_latency,
-        fast_ppm: plan.nic.clock_offset_max_ppm,
-    };
     let mut facts = LosslessFacts {
         trigger: match lossless.trigger {
             PfcTrigger::Ingress => "ingress",
@@ -354,8 +348,8 @@ fn lossless_facts(
     let switches = topology.switch_nodes();
     for node in switches.filter(|&node| topology.tier(node).is_some_and(is_one)) {
         let mut whole = 0_u64;
-        for (port, link) in (0_u16..).zip(incoming((topology, &plan.switches), node, &senders)) {
-            let bytes = lossless.headroom.bytes(&link);
+        for (port, link) in (0_u16..).zip(plan.links.incoming(node)) {
+            let bytes = link.headroom[usize::from(class.class)];
             whole = whole.saturating_add(bytes);
             facts.headroom_min_bytes = facts.headroom_min_bytes.min(bytes);
             if bytes > facts.headroom_max_bytes {

@@ -11,7 +11,6 @@ use tenter_workload::{Job, WorkloadError};
 use crate::credit::updates;
 use crate::error::ExplainError;
 use crate::ideal::{end_of_all, in_rounds, rounds, starts};
-use crate::latency::lookahead;
 use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
 
@@ -144,7 +143,7 @@ fn hop_ns(plan: &Plan) -> f64 {
 /// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
 /// each packet if that is less often.
 fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
-    let lookahead = lookahead(plan);
+    let lookahead = Time::from_ps(plan.lookahead.least_ps);
     let window = lookahead.min(plan.window_cap.unwrap_or(WINDOW_MAX));
     let window = window.min(WINDOW_MAX).max(Time::from_ps(1));
     let ranks: usize = plan.jobs.iter().map(|job| job.hosts.len()).sum();

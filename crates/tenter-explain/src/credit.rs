@@ -2,10 +2,9 @@
 //! cover.
 
 use serde::Serialize;
-use tenter_net::headroom::{self, PausedLink, Senders};
-use tenter_net::{CREDIT_BLOCK_BYTES, CreditSpec, DATA_OVERHEAD_BYTES, credit_blocks};
+use tenter_net::headroom::PausedLink;
+use tenter_net::{CREDIT_BLOCK_BYTES, DATA_OVERHEAD_BYTES, credit_blocks};
 use tenter_plan::Plan;
-use tenter_units::Time;
 
 /// A fabric that sends by credit in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,13 +39,8 @@ pub struct CreditFacts {
 /// The values of a fabric that sends by credit, if it is one.
 pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     let spec = plan.credit.as_ref()?;
-    let senders = Senders {
-        frame_bytes: plan.nic.longest_frame_bytes(),
-        transmit_latency: plan.nic.transmit_latency,
-        fast_ppm: plan.nic.clock_offset_max_ppm,
-    };
-    let fabric = (&plan.topology, &plan.switches);
-    let links: Vec<_> = headroom::all(fabric, senders, plan.nic.receive_latency).collect();
+    let links = plan.links.all();
+    let links: Vec<_> = links.map(|(end, link)| (end, link.paused)).collect();
     let needed = |link: &PausedLink| spec.needed_bytes(link);
     let (end, link) = links.iter().max_by_key(|(_, link)| needed(link))?;
     let round_trip = spec.round_trip(link);
@@ -81,14 +75,4 @@ pub(crate) fn updates(plan: &Plan, data: f64, control: f64) -> f64 {
     let each = |frame_bytes| (f64::from(credit_blocks(frame_bytes)) / update).min(1.0);
     let full = plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES;
     data * each(full) + control * each(u32::from(tenter_net::ACK_FRAME_BYTES))
-}
-
-/// From the start of a flow-control packet to its effect at the other end of a cable.
-pub(crate) fn shortest_update(spec: &CreditSpec, plan: &Plan) -> Time {
-    let cables = plan.topology.cables.iter();
-    let times = cables.map(|cable| {
-        let bytes = u32::from(tenter_net::FLOW_CONTROL_BYTES);
-        cable.rate.serialisation(0).of(bytes, 0).0 + cable.delay + spec.delay
-    });
-    times.min().unwrap_or_default()
 }

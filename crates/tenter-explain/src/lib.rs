@@ -31,7 +31,6 @@ mod flow_workload;
 mod host_memory;
 mod ideal;
 mod idle;
-mod latency;
 mod memory;
 mod paths;
 mod power;

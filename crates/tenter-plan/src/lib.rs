@@ -10,10 +10,13 @@
 
 mod bounds;
 mod circuits;
+mod delays;
 mod devices;
 mod faults;
 pub mod ideal;
 mod impairments;
+mod links;
+mod lookahead;
 mod plan;
 mod power;
 mod seeds;
@@ -23,9 +26,12 @@ pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
 pub use circuits::{
     CircuitChange, CircuitPlan, OnChange, SteeringController, SteeringDemand, SteeringPlan,
 };
+pub use delays::{Delays, Link};
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
+pub use links::{IncomingLink, Links};
+pub use lookahead::{Lookahead, Others};
 pub use plan::{Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};
 pub use seeds::Seeds;

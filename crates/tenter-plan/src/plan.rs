@@ -9,9 +9,12 @@ use tenter_units::Time;
 use tenter_workload::{Job, ScaleUp};
 
 use crate::circuits::CircuitPlan;
+use crate::delays::Delays;
 use crate::devices::Devices;
 use crate::faults::FaultPlan;
 use crate::impairments::LinkImpairment;
+use crate::links::Links;
+use crate::lookahead::{Lookahead, Others};
 use crate::power::PowerProfile;
 use crate::seeds::Seeds;
 
@@ -82,9 +85,44 @@ pub struct Plan {
     pub background_delay: Time,
     /// The longest window the engine may use; `None` for as long as the fabric's delays allow.
     pub window_cap: Option<Time>,
+    /// The links in the terms of flow control, with the headroom behind each.
+    pub links: Links,
+    /// How soon one node can affect another.
+    pub lookahead: Lookahead,
 }
 
 impl Plan {
+    /// What decides how long links take.
+    pub fn delays(&self) -> Delays<'_> {
+        Delays {
+            topology: &self.topology,
+            switches: &self.switches,
+            nic: &self.nic,
+            credit: self.credit.as_ref(),
+            seed: self.seed,
+        }
+    }
+
+    /// The same plan with links and lookahead as the rest of it has them: for a plan of which
+    /// something else was changed.
+    #[must_use]
+    pub fn evaluated(mut self) -> Plan {
+        self.links = Links::of((&self.topology, &self.switches), &self.nic);
+        self.with_lookahead()
+    }
+
+    /// The same plan with the lookahead of the rest of it.
+    #[must_use]
+    pub fn with_lookahead(mut self) -> Plan {
+        let others = Others {
+            scheduled: self.scheduled.as_ref(),
+            scale_up: self.scale_up,
+            signals: self.signals.is_some(),
+        };
+        self.lookahead = Lookahead::of(&self.delays(), &others);
+        self
+    }
+
     /// From which wait at circuits on leaves send through the tree, where there is one and the load
     /// balancer may.
     pub fn spill(&self) -> Option<Time> {

@@ -3,20 +3,10 @@
 use tenter_endpoint::NicSpec;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::{CableEnd, Routing};
-use tenter_units::{Rate, Time};
+use tenter_units::Time;
 
+pub use crate::delays::Link;
 use crate::plan::Plan;
-
-/// One link of a path, as the model has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
-    /// Its rate.
-    pub rate: Rate,
-    /// The sender's egress half, the cable and the receiver's ingress half.
-    pub latency: Time,
-    /// Whether the other end takes frames whole.
-    pub stores: bool,
-}
 
 /// The links from one host to another, on the path that takes the first choice everywhere.
 pub fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<Link> {
@@ -31,24 +21,7 @@ pub fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<Link> {
 
 /// The link that leaves a node by a port.
 pub fn link(plan: &Plan, end: CableEnd) -> Link {
-    let topology = &plan.topology;
-    let cable = topology.cable(end.node, end.port);
-    let peer = topology.neighbour(end.node, end.port).node;
-    let leave = if topology.is_host(end.node) {
-        plan.nic.transmit_latency
-    } else {
-        plan.switches.of(topology, end.node).egress_latency
-    };
-    let enter = if topology.is_host(peer) {
-        plan.nic.receive_latency
-    } else {
-        plan.switches.of(topology, peer).ingress_latency
-    };
-    Link {
-        rate: cable.rate,
-        latency: leave + cable.delay + enter,
-        stores: topology.is_host(peer) || plan.switches.take_whole(topology, peer, cable.rate),
-    }
+    plan.delays().link(end)
 }
 
 /// A wire that frames take one after the other.
@@ -137,6 +110,8 @@ fn pass_all(wires: &mut [Wire], frame_bytes: u32) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Rate;
+
     use super::*;
 
     /// 400G is 20 ps a byte, 200G is 40.

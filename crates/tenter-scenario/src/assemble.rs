@@ -22,7 +22,8 @@ use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_plan::{
-    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, Seeds,
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Links, Lookahead, Plan,
+    Seeds,
 };
 
 /// A scenario, read; nothing in it has been put together yet.
@@ -121,13 +122,14 @@ impl Draft {
         let switches = around.complete((&switch, models), &balancing, effective);
         let others = (&described, watchdog.is_some(), faults.as_ref());
         check_together(&around, &switching, switches.as_ref(), others);
+        let (switches, links) = switches.unzip();
         let told = (told, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
         let nic = switching.adapted(endpoint.complete(&balancing));
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
-        Some(Plan {
+        let plan = Plan {
             name: own.name?,
             description: own.description?,
             seed: self.seed?,
@@ -157,7 +159,10 @@ impl Draft {
             window_cap: own.engine?.window,
             topology,
             circuits,
-        })
+            links: links?,
+            lookahead: Lookahead::default(),
+        };
+        Some(plan.with_lookahead())
     }
 }
 
@@ -235,10 +240,10 @@ fn add_signals(
 fn check_together(
     around: &buffer::Around<'_>,
     switching: &Switching,
-    switches: Option<&Switches>,
+    switches: Option<&(Switches, Links)>,
     (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
 ) {
-    let Some(switches) = switches else {
+    let Some((switches, links)) = switches else {
         return;
     };
     hand_over::check(around);
@@ -254,6 +259,7 @@ fn check_together(
         topology_spec,
         topology: around.topology,
         switches,
+        links,
         nic: &around.endpoint.nic,
         has_watchdog,
         has_storms: faults.is_some_and(has_storms),

@@ -4,11 +4,12 @@
 use std::cmp::Reverse;
 
 use tenter_endpoint::{NicAddress, ReceiveBufferSpec};
-use tenter_net::headroom::{self, PausedLink, Senders};
+use tenter_net::headroom::{self, PausedLink};
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{
     ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES,
 };
+use tenter_plan::Links;
 use tenter_topology::Topology;
 use tenter_units::Bytes;
 use tenter_workload::Job;
@@ -35,12 +36,12 @@ pub(crate) struct Around<'a> {
     pub(crate) warnings: &'a Problems,
 }
 
-/// One of the models among all, and who sends to its switches.
+/// One of the models among all, and the links into its switches.
 struct Model<'a> {
     /// 0 for the usual one, then the tiers as they are listed.
     number: usize,
     switches: &'a Switches,
-    senders: &'a Senders,
+    links: &'a Links,
 }
 
 impl Model<'_> {
@@ -134,7 +135,7 @@ impl Around<'_> {
         (switch, models): (&Switch, Vec<SwitchDraft>),
         load_balancing: &LoadBalancing,
         effective: &mut Node,
-    ) -> Option<Switches> {
+    ) -> Option<(Switches, Links)> {
         let used = self.used_classes();
         let frame = u64::from(self.endpoint.nic.longest_frame_bytes());
         let controlled = models.first()?.is_controlled();
@@ -162,37 +163,31 @@ impl Around<'_> {
             },
         };
         self.check_tiers(&whole, &switches)?;
+        let links = Links::of((self.topology, &switches), &self.endpoint.nic);
         for (number, parts) in whole.iter().enumerate() {
-            self.fit(number, parts, &mut switches, effective)?;
+            self.fit((number, parts), &mut switches, &links, effective)?;
         }
-        self.check_receive_buffer(&switches, frame);
+        self.check_receive_buffer(&links);
         let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
         self.check_receive_refresh(most, frame);
         self.check_marks(&switches, &used.data);
-        Some(switches)
+        Some((switches, links))
     }
 
     /// Shares out the buffer of one model, and checks its thresholds and pauses.
     fn fit(
         &self,
-        number: usize,
-        Parts { draft, classes }: &Parts,
+        (number, Parts { draft, classes }): (usize, &Parts),
         switches: &mut Switches,
+        links: &Links,
         effective: &mut Node,
     ) -> Option<()> {
-        let nic = &self.endpoint.nic;
-        let frame = nic.longest_frame_bytes();
-        let senders = &Senders {
-            frame_bytes: frame,
-            transmit_latency: nic.transmit_latency,
-            fast_ppm: nic.clock_offset_max_ppm,
-        };
-        let frame = u64::from(frame);
+        let frame = u64::from(self.endpoint.nic.longest_frame_bytes());
         if let Some(buffer) = draft.buffer() {
             let of = Model {
                 number,
                 switches,
-                senders,
+                links,
             };
             let pools = match self.need(&of) {
                 Some(need) => {
@@ -208,7 +203,7 @@ impl Around<'_> {
         let of = Model {
             number,
             switches,
-            senders,
+            links,
         };
         for class in classes {
             self.check_limit(draft, class, of.spec(), frame);
@@ -330,17 +325,11 @@ impl Around<'_> {
     fn headroom_of_parts(&self, node: u32, of: &Model<'_>) -> Vec<u64> {
         let sharing = of.spec().sharing;
         let ports = self.topology.nodes[node as usize].ports.len();
-        let links = headroom::incoming((self.topology, of.switches), node, of.senders);
         let mut parts = vec![0_u64; sharing.parts()];
-        for (port, link) in links.enumerate() {
+        for (port, link) in of.links.incoming(node).enumerate() {
             let of_part = &mut parts[sharing.part_of_port(port, ports)];
-            for lossless in of
-                .spec()
-                .classes
-                .iter()
-                .filter_map(|of| of.lossless.as_ref())
-            {
-                *of_part = of_part.saturating_add(lossless.headroom.bytes(&link));
+            for bytes in link.headroom {
+                *of_part = of_part.saturating_add(bytes);
             }
         }
         parts
@@ -546,14 +535,14 @@ impl Around<'_> {
         let mut short: Option<(u64, u64)> = None;
         let mut needed: Option<(u64, String)> = None;
         for node in of.nodes(self.topology) {
-            let links = headroom::incoming((self.topology, of.switches), node, of.senders);
-            for (port, link) in (0_u16..).zip(links) {
-                let least = least_quanta(&link, lossless.refresh_percent);
+            for (port, link) in (0_u16..).zip(of.links.incoming(node)) {
+                let link = &link.paused;
+                let least = least_quanta(link, lossless.refresh_percent);
                 if least > u64::from(lossless.quanta) && short.is_none_or(|(most, _)| least > most)
                 {
                     short = Some((least, link.rate.bits_per_second() / 1_000_000_000));
                 }
-                let bytes = headroom::model(&link);
+                let bytes = headroom::model(link);
                 if needed.as_ref().is_none_or(|(most, _)| bytes > *most) {
                     needed = Some((bytes, self.topology.port_name(node, port)));
                 }
@@ -623,7 +612,7 @@ impl Around<'_> {
     }
 
     /// Whether what arrives after a NIC's XOFF still fits.
-    fn check_receive_buffer(&self, switches: &Switches, frame: u64) {
+    fn check_receive_buffer(&self, links: &Links) {
         let nic = &self.endpoint.nic;
         let Some(buffer) = nic.receive_buffer else {
             return;
@@ -631,12 +620,10 @@ impl Around<'_> {
         let Some(xoff) = buffer.xoff_bytes else {
             return;
         };
-        let links = (0..self.topology.hosts as u32).map(|host| {
-            let of_nic = (nic.receive_latency, frame as u32);
-            let link = headroom::into_host((self.topology, switches), host, of_nic);
-            headroom::model(&link)
-        });
-        let need = links.max().unwrap_or(0);
+        let hosts = 0..self.topology.hosts as u32;
+        let links = hosts.flat_map(|host| links.incoming(host));
+        let need = links.map(|link| headroom::model(&link.paused)).max();
+        let need = need.unwrap_or(0);
         let room = buffer.capacity_bytes - xoff;
         if need > room {
             let message = format!(

@@ -22,7 +22,6 @@ pub use error::SimulationError;
 pub use network::{
     Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel, PortChanges,
     QueueLog, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check, fabric,
-    lookahead,
 };
 pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs};
 pub use run::{Options, Simulation, run};

@@ -71,6 +71,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             notices::change(&mut plan, &mut Draw::new(seed.rotate_left(40)));
             circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
             input_queued::change(&mut plan, &mut Draw::new(seed.rotate_left(56)));
+            let plan = plan.evaluated();
             RandomScenario { seed, text, plan }
         }
         Err(errors) => panic!(

@@ -92,7 +92,7 @@ pub use tenter_record::{
     Kind, Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row,
     SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
 };
-pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema};
+pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
     Extent, Measured, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,

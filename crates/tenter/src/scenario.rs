@@ -6,7 +6,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tenter_scenario::{Format, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, text_of};
+use tenter_scenario::{
+    Format, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
+};
 
 use crate::{Error, Plan};
 
@@ -162,18 +164,51 @@ impl Scenario {
     /// # Errors
     /// Every problem of the scenario and its settings, together.
     pub fn resolve(&self) -> Result<Plan, Error> {
-        let (text, name) = (&self.text, &self.name);
-        let files = |named: &str| match &self.folder {
-            Some(folder) => beside(folder, named),
-            None => Err("write what it holds into the scenario".to_owned()),
-        };
-        let overlay = self.overlay.iter();
-        let overlay: Vec<Overlay<'_>> = overlay
-            .map(|(source_name, text)| Overlay { source_name, text })
-            .collect();
-        let (format, settings) = (self.format, &self.settings);
+        let (text, name, format) = (&self.text, &self.name, self.format);
+        let (overlay, settings) = (self.overlays(), &self.settings);
+        let files = |named: &str| self.file(named);
         let loaded = load_overlaid(text, name, format, &overlay, settings, self.seed, &files)?;
         Ok(Plan::new(loaded))
+    }
+
+    /// The scenario as a typed value, with its settings and the files that it names: what it leaves
+    /// out is filled in, and its sections are not put together yet.
+    ///
+    /// # Errors
+    /// Every problem of single sections, together.
+    pub fn typed(&self) -> Result<spec::Scenario, Error> {
+        let source = (self.text.as_str(), self.name.as_str(), self.format);
+        let files = |named: &str| self.file(named);
+        let mut typed = load_typed(source, &self.overlays(), &self.settings, &files)?;
+        typed.seed = self.seed.unwrap_or(typed.seed);
+        Ok(typed)
+    }
+
+    fn overlays(&self) -> Vec<Overlay<'_>> {
+        let overlay = self.overlay.iter();
+        overlay
+            .map(|(source_name, text)| Overlay { source_name, text })
+            .collect()
+    }
+
+    /// The text of a file that the scenario names, or what to do where it cannot be read.
+    fn file(&self, named: &str) -> Result<String, String> {
+        match &self.folder {
+            Some(folder) => beside(folder, named),
+            None => Err("write what it holds into the scenario".to_owned()),
+        }
+    }
+}
+
+/// A typed scenario; problems point into the YAML that it is written as.
+impl From<&spec::Scenario> for Scenario {
+    fn from(typed: &spec::Scenario) -> Scenario {
+        let name = if typed.name.is_empty() {
+            "scenario"
+        } else {
+            &typed.name
+        };
+        Scenario::parse(name, typed.to_yaml(), Format::Yaml)
     }
 }
 

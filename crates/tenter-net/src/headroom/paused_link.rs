@@ -3,7 +3,7 @@
 use tenter_units::{Rate, Time};
 
 /// A link whose receiver may pause its sender, in the terms of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PausedLink {
     /// Line rate of both directions.
     pub rate: Rate,

@@ -2,6 +2,7 @@
 
 use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
+use tenter_plan::Links;
 use tenter_topology::{Topology, TopologySpec};
 
 /// The path of the section.
@@ -12,6 +13,7 @@ pub(crate) struct Around<'a> {
     pub(crate) topology_spec: &'a TopologySpec,
     pub(crate) topology: &'a Topology,
     pub(crate) switches: &'a Switches,
+    pub(crate) links: &'a Links,
     pub(crate) nic: &'a NicSpec,
     pub(crate) has_watchdog: bool,
     pub(crate) has_storms: bool,

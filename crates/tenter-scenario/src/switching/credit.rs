@@ -1,7 +1,7 @@
 //! `fabric.switching` with `kind: credit-based`: its keys, and what such a fabric cannot work with.
 
 use tenter_endpoint::NicSpec;
-use tenter_net::headroom::{self, PausedLink, Senders};
+use tenter_net::headroom::PausedLink;
 use tenter_net::{
     CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, ClassSpec, CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL,
 };
@@ -109,12 +109,6 @@ fn check_size(
 
 /// Each link with the port that it leads to.
 fn links(around: &Around<'_>) -> impl Iterator<Item = (String, PausedLink)> {
-    let senders = Senders {
-        frame_bytes: around.nic.longest_frame_bytes(),
-        transmit_latency: around.nic.transmit_latency,
-        fast_ppm: around.nic.clock_offset_max_ppm,
-    };
-    let fabric = (around.topology, around.switches);
-    headroom::all(fabric, senders, around.nic.receive_latency)
-        .map(|(end, link)| (around.topology.port_name(end.node, end.port), link))
+    let links = around.links.all();
+    links.map(|(end, link)| (around.topology.port_name(end.node, end.port), link.paused))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
 use tenter_net::{ArrivalsByPort, Telemetry, Transmitter};
 use tenter_plan::Plan;
-use tenter_topology::{Routing, Topology};
+use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_workload::QueuePairs;
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
@@ -14,12 +14,12 @@ use super::context::Context;
 use super::driver::WindowedDriver;
 use super::fabric::{Fabric, NodeModel};
 use super::jobs::{JobPlan, JobProgress, Place, RankHere};
-use super::lookahead::{longest_flight, lookahead, windows};
 use super::partition_records::PartitionRecords;
 use super::scheduled::ScheduledFabric;
 use super::schedules::Schedules;
 use super::unloaded::Unloaded;
 use super::watch::{Unwatched, Watcher};
+use super::windows::windows;
 
 /// Everything that is the same for all parts, for a plan over so many threads.
 fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
@@ -70,6 +70,8 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     Ok(Context {
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),
+        incoming: plan.links.clone(),
+        lookahead: plan.lookahead,
         switches: plan.switches.clone(),
         nic: plan.nic.clone(),
         dma: plan.dma.clone(),
@@ -143,19 +145,19 @@ pub fn check(plan: &Plan) -> Result<(), SimulationError> {
     checked(plan, 1).map(|_| ())
 }
 
-/// What the nodes of a plan are made from, and how soon one can affect another.
-fn checked(plan: &Plan, threads: u16) -> Result<(Context, u64), SimulationError> {
+/// What the nodes of a plan are made from, where one affects another no sooner than later.
+fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let context = context(plan, threads)?;
-    let lookahead = lookahead(&context);
-    if lookahead > 0 {
-        return Ok((context, lookahead));
+    if plan.lookahead.least_ps > 0 {
+        return Ok(context);
     }
+    let delays = plan.delays();
     let nodes = (0..).zip(&context.topology.nodes);
     let mut ports =
         nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
     let at_once = ports.find(|&(node, port)| {
-        let mut links = context.possible_links(node, port);
-        links.any(|(latency, whole)| latency.is_zero() && !whole)
+        let mut links = delays.possible_links(CableEnd { node, port });
+        links.any(|link| link.latency.is_zero() && !link.stores)
     });
     Err(SimulationError::NoLookahead(at_once.map_or_else(
         || "some control frame".to_owned(),
@@ -180,11 +182,11 @@ pub fn build<W: Watcher>(
     threads: u16,
     watcher: impl Fn(&Context) -> W,
 ) -> Result<WindowedDriver<W>, SimulationError> {
-    let (context, lookahead) = checked(plan, threads)?;
+    let context = checked(plan, threads)?;
     let context = Arc::new(context);
-    let (windows, bucket_ps) = windows(lookahead, plan.window_cap);
+    let (windows, bucket_ps) = windows(plan.lookahead.least_ps, plan.window_cap);
     let central = matches!(windows, Windows::Central(_));
-    let flight_ps = longest_flight(&context);
+    let flight_ps = plan.lookahead.longest_flight_ps;
     let layout = LaneLayout {
         parts: threads,
         bucket_ps,

@@ -7,7 +7,7 @@ use tenter_engine::{Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{LinkImpairment, Seeds};
+use tenter_plan::{LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
@@ -29,6 +29,9 @@ pub struct Context {
     /// The routes while no link is down.
     pub(crate) routing: Arc<Routing>,
     pub(crate) impairments: Vec<LinkImpairment>,
+    /// The links with the headroom behind each.
+    pub(crate) incoming: Links,
+    pub(crate) lookahead: Lookahead,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
     /// The DMA rates of each NIC; empty without PCIe.
@@ -258,11 +261,5 @@ impl Context {
             node,
             input: ports + (from % nics) as u16,
         }
-    }
-
-    /// The shortest time in which one NPU affects another over their domain.
-    pub(super) fn domain_lookahead(&self) -> Option<u64> {
-        let domain = self.scale_up?;
-        Some(domain.latency.max(Time::from_ps(1)).ps())
     }
 }

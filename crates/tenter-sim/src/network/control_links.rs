@@ -24,7 +24,8 @@ impl Context {
                 name,
             };
         };
-        let up = self.fastest_up(node);
+        let delays = self.delays();
+        let up = delays.fastest_up(node);
         let peers = fabric.leaves.iter().map(|&to| {
             let (part, local) = self.home(to);
             let ports = self.topology().nodes[to as usize].ports.len() as u16;
@@ -33,7 +34,8 @@ impl Context {
                 node: local,
                 input: 2 * ports + number,
             };
-            self.control_latency((node, &up), to)
+            delays
+                .between_leaves((node, &up), to)
                 .map(|latency| Peer { output, latency })
         });
         let wiring = LeafWiring {
@@ -44,45 +46,5 @@ impl Context {
             name: (self.seeds.hashing, name.clone()),
         };
         SwitchModel::Leaf(&fabric.spec, wiring)
-    }
-
-    /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by
-    /// node; `u64::MAX` where none leads there.
-    fn fastest_up(&self, from: u32) -> Vec<u64> {
-        let topology = self.topology();
-        let mut times = vec![u64::MAX; topology.nodes.len()];
-        for port in 0..topology.nodes[from as usize].ports.len() as u16 {
-            let spine = topology.neighbour(from, port).node;
-            if !topology.is_host(spine) {
-                let time = &mut times[spine as usize];
-                *time = (*time).min(self.link(from, port).0.ps());
-            }
-        }
-        times
-    }
-
-    /// How long a message takes from one leaf, with its ways up, to another, in ps: as long as the
-    /// head of a cell on the fastest way; `None` to itself.
-    fn control_latency(&self, (from, up): (u32, &[u64]), to: u32) -> Option<u64> {
-        let topology = self.topology();
-        let ports = 0..topology.nodes[to as usize].ports.len() as u16;
-        let ends = ports.map(|port| topology.neighbour(to, port));
-        let ways = ends.filter(|end| from != to && up[end.node as usize] < u64::MAX);
-        let times = ways.map(|end| up[end.node as usize] + self.link(end.node, end.port).0.ps());
-        times.min()
-    }
-
-    /// The shortest and the longest time of a message between two leaves, in ps.
-    pub(crate) fn control_latencies(&self) -> Option<(u64, u64)> {
-        let leaves = &self.scheduled.as_ref()?.leaves;
-        let times = leaves.iter().flat_map(|&from| {
-            let up = self.fastest_up(from);
-            let latency = move |&to: &u32| self.control_latency((from, &up), to);
-            leaves.iter().filter_map(latency)
-        });
-        times.fold(None, |bounds, time| {
-            let (least, most) = bounds.unwrap_or((time, time));
-            Some((time.min(least), time.max(most)))
-        })
     }
 }

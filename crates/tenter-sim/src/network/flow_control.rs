@@ -1,8 +1,7 @@
-//! What flow control takes from the links: delays, headroom, lookahead.
+//! What flow control takes from the links: delays and headroom.
 
 use tenter_endpoint::NicClasses;
-use tenter_net::headroom::{PausedLink, Senders, incoming};
-use tenter_net::{FLOW_CONTROL_BYTES, Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::CableEnd;
 use tenter_units::Time;
 
@@ -11,14 +10,7 @@ use super::context::Context;
 impl Context {
     /// Whether any node of the fabric may send MAC control frames or flow-control packets.
     fn may_send_control(&self) -> bool {
-        let lossless = self.switches.any_class(|class| class.lossless.is_some());
-        let nic = self.nic.receive_buffer.as_ref();
-        let notices = self.switches.usual.load_balancing.sends_notices();
-        self.credit.is_some()
-            || self.signals.is_some()
-            || notices
-            || lossless
-            || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+        self.delays().may_send_control(self.signals.is_some())
     }
 
     /// The classes of what a NIC sends.
@@ -67,12 +59,7 @@ impl Context {
 
     /// The same where the way to the other end takes so long.
     pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> u64 {
-        let obey = || {
-            let rate = self.topology.cable(from.node, from.port).rate;
-            self.switches.response_time(rate)
-        };
-        let acts = self.credit.as_ref().map_or_else(obey, |spec| spec.delay);
-        delay.ps() + acts.ps()
+        self.delays().effect(from, delay).ps()
     }
 
     /// How long after a circuit has come up frames may be sent from one end of it, so that pauses
@@ -89,27 +76,6 @@ impl Context {
         (each.ps() + 1) * classes + rest
     }
 
-    /// The shortest time in which a MAC control frame or a flow-control packet acts on another
-    /// node, if there are any.
-    pub(crate) fn pause_lookahead(&self) -> Option<u64> {
-        let wire_bytes = match self.credit {
-            // Notices are longer, and take the same delay.
-            Some(_) => u32::from(FLOW_CONTROL_BYTES),
-            None => u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES,
-        };
-        let nodes = (0..).zip(&self.topology.nodes);
-        let ports =
-            nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
-        let times = ports.map(|(node, port)| {
-            let from = CableEnd { node, port };
-            let circuits = self.topology.optics.possible(from);
-            let shortest = circuits.map(|(_, delay)| self.mac_latency_over(from, delay));
-            let latency = shortest.fold(self.mac_latency(node, port), u64::min);
-            self.serialisation(node, port).of(wire_bytes, 0).0.ps() + latency
-        });
-        times.min().filter(|_| self.may_send_control())
-    }
-
     /// Which ports of a switch lead to hosts.
     pub(crate) fn leads_to_hosts(&self, node: u32) -> Vec<bool> {
         let peers = self.topology.neighbours(node);
@@ -118,17 +84,11 @@ impl Context {
 
     /// The headroom of each port and class of a switch.
     pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
-        let senders = Senders {
-            frame_bytes: self.nic.longest_frame_bytes(),
-            transmit_latency: self.nic.transmit_latency,
-            fast_ppm: self.nic.clock_offset_max_ppm,
-        };
-        let classes = &self.switch(node).classes;
-        let of_link = |link: PausedLink| {
-            let lossless = classes.iter().map(|class| class.lossless.as_ref());
-            lossless.map(move |class| class.map_or(0, |class| class.headroom.bytes(&link)))
-        };
-        let links = incoming((&self.topology, &self.switches), node, &senders);
-        links.flat_map(of_link).collect()
+        let classes = self.switch(node).classes.iter();
+        let classes: Vec<usize> = classes.map(|class| usize::from(class.class)).collect();
+        let links = self.incoming.incoming(node);
+        links
+            .flat_map(|link| classes.iter().map(|class| link.headroom[*class]))
+            .collect()
     }
 }

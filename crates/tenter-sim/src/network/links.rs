@@ -1,14 +1,25 @@
 //! Where links lead, and how long they take.
 
-use tenter_engine::{Output, Stream};
+use tenter_engine::Output;
 use tenter_net::FarEnd;
-use tenter_plan::unloaded;
+use tenter_plan::{Delays, unloaded};
 use tenter_topology::CableEnd;
 use tenter_units::{Rate, SerialisationTime, Time};
 
 use super::context::Context;
 
 impl Context {
+    /// What decides how long links take.
+    pub(crate) fn delays(&self) -> Delays<'_> {
+        Delays {
+            topology: &self.topology,
+            switches: &self.switches,
+            nic: &self.nic,
+            credit: self.credit.as_ref(),
+            seed: self.seed,
+        }
+    }
+
     /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
     /// their own behind those of data.
     pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
@@ -27,36 +38,13 @@ impl Context {
 
     /// The same of a link with a propagation delay that leads to another node.
     pub(crate) fn link_to(&self, (node, port): (u32, u16), peer: u32, delay: Time) -> (Time, bool) {
-        let leave = if self.topology.is_host(node) {
-            self.nic.transmit_latency
-        } else {
-            self.switch(node).egress_latency
-        };
-        let enter = if self.topology.is_host(peer) {
-            self.nic.receive_latency
-        } else {
-            self.switch(peer).ingress_latency
-        };
-        let rate = self.topology.cable(node, port).rate;
-        (leave + delay + enter, self.arrives_whole_at(peer, rate))
-    }
-
-    /// All links that may begin at a port, by their latency and whether frames arrive whole: one,
-    /// and those of every circuit that an optical switch may give it.
-    pub(super) fn possible_links(
-        &self,
-        node: u32,
-        port: u16,
-    ) -> impl Iterator<Item = (Time, bool)> + '_ {
-        let possible = self.topology.optics.possible(CableEnd { node, port });
-        let circuits =
-            possible.map(move |(peer, delay)| self.link_to((node, port), peer.node, delay));
-        std::iter::once(self.link(node, port)).chain(circuits)
+        let link = self.delays().link_to(CableEnd { node, port }, peer, delay);
+        (link.latency, link.stores)
     }
 
     /// Whether frames of this rate arrive whole at a node.
     pub(crate) fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
-        self.topology.is_host(peer) || self.switches.take_whole(&self.topology, peer, rate)
+        self.delays().arrives_whole_at(peer, rate)
     }
 
     /// What a port of a switch leads to when it is joined with another by a circuit.
@@ -78,19 +66,7 @@ impl Context {
 
     /// What bytes take at a port of a node that sends at a rate, by the node's clock.
     pub(crate) fn serialisation_at(&self, node: u32, rate: Rate) -> SerialisationTime {
-        rate.serialisation(self.clock_offset_ppm(node))
-    }
-
-    /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured
-    /// by.
-    fn clock_offset_ppm(&self, node: u32) -> i32 {
-        let most = self.nic.clock_offset_max_ppm;
-        if most == 0 || !self.topology.is_host(node) {
-            return 0;
-        }
-        let name = &self.topology.nodes[node as usize].name;
-        let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
-        (drawn as u32).cast_signed() - most.cast_signed()
+        self.delays().serialisation(node, rate)
     }
 
     /// From the first bit of a frame at a host to its last at another, on a path that takes the

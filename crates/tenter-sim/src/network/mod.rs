@@ -1,7 +1,7 @@
 //! The network of a trial: its nodes, who is where, and what moves time in it.
 //!
 //! ```text
-//!   jobs, schedules ─▶ context ─▶ links, lookahead ─▶ host, nodes ─▶ fabric ─▶ driver ─▶ build
+//!   jobs, schedules ─▶ context ─▶ links, windows ─▶ host, nodes ─▶ fabric ─▶ driver ─▶ build
 //! ```
 //!
 //! Each file knows only those before it.
@@ -16,7 +16,6 @@ mod flow_control;
 mod host;
 mod jobs;
 mod links;
-mod lookahead;
 mod nodes;
 mod partition_records;
 mod queue_log;
@@ -25,6 +24,7 @@ mod scheduled;
 mod schedules;
 mod unloaded;
 mod watch;
+mod windows;
 
 pub use build::{build, check, fabric};
 pub use change::Change;
@@ -34,7 +34,6 @@ pub use fabric::{Fabric, NodeModel};
 pub use host::Host;
 pub(crate) use jobs::JobPlan;
 pub use jobs::JobProgress;
-pub use lookahead::lookahead;
 pub(crate) use partition_records::{AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords};
 pub use queue_log::QueueLog;
 pub(crate) use unloaded::Remembered;

@@ -11,7 +11,7 @@ use tenter_record::{
 };
 use tenter_units::{Rate, Time};
 
-use crate::network::{Context, Driver, JobPlan, NodeModel, lookahead};
+use crate::network::{Context, Driver, JobPlan, NodeModel};
 
 use super::counters;
 use super::credit;
@@ -505,7 +505,7 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
             "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
              from event to event: the results are the same, but the run is slower; longer cables or switch latencies \
              make it faster",
-            Time::from_ps(lookahead(driver.context())),
+            Time::from_ps(driver.context().lookahead.least_ps),
         ));
     }
     let lossless = totals.lossless_dropped_frames;

@@ -1,0 +1,115 @@
+//! The links of a fabric in the terms of flow control, and the headroom behind each: evaluated once
+//! for all that are alike.
+
+use std::collections::HashMap;
+
+use tenter_endpoint::NicSpec;
+use tenter_net::headroom::{PausedLink, Senders, incoming, into_host};
+use tenter_net::{CLASSES, SwitchSpec, Switches};
+use tenter_topology::{CableEnd, Topology};
+
+/// A link, and what its receiver keeps for it; many are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IncomingLink {
+    /// The link, whose receiver may pause its sender.
+    pub paused: PausedLink,
+    /// The headroom of each traffic class, in bytes; 0 where it is lossy, and at NICs.
+    pub headroom: [u64; CLASSES],
+}
+
+/// The links that come in through the ports of all nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    kinds: Vec<IncomingLink>,
+    /// Kinds of the ports of a node, in their order: how many ports follow each other with links
+    /// of one kind. Nodes that are alike share one.
+    rows: Vec<Vec<(u16, u32)>>,
+    /// The row of each node.
+    of_node: Vec<u32>,
+}
+
+impl Links {
+    /// The links of a fabric whose hosts all have NICs of this model.
+    pub fn of(fabric: (&Topology, &Switches), nic: &NicSpec) -> Links {
+        let senders = Senders {
+            frame_bytes: nic.longest_frame_bytes(),
+            transmit_latency: nic.transmit_latency,
+            fast_ppm: nic.clock_offset_max_ppm,
+        };
+        let (topology, switches) = fabric;
+        let mut found = Found::default();
+        for node in 0..topology.nodes.len() as u32 {
+            if topology.is_host(node) {
+                let of_nic = (nic.receive_latency, senders.frame_bytes);
+                found.add_node([IncomingLink {
+                    paused: into_host(fabric, node, of_nic),
+                    headroom: [0; CLASSES],
+                }]);
+            } else {
+                let model = switches.of(topology, node);
+                let links = incoming(fabric, node, &senders);
+                found.add_node(links.map(|paused| kept(model, paused)));
+            }
+        }
+        found.links
+    }
+
+    /// The links that come in through the ports of a node, port after port.
+    pub fn incoming(&self, node: u32) -> impl Iterator<Item = &IncomingLink> {
+        let row = &self.rows[self.of_node[node as usize] as usize];
+        row.iter().flat_map(|&(ports, kind)| {
+            let kind = &self.kinds[kind as usize];
+            std::iter::repeat_n(kind, usize::from(ports))
+        })
+    }
+
+    /// All links, each with the port that it comes in through: those into hosts first.
+    pub fn all(&self) -> impl Iterator<Item = (CableEnd, &IncomingLink)> {
+        let nodes = 0..self.of_node.len() as u32;
+        nodes.flat_map(|node| {
+            let links = (0..).zip(self.incoming(node));
+            links.map(move |(port, link)| (CableEnd { node, port }, link))
+        })
+    }
+}
+
+/// A link into a switch of a model, with its headroom.
+fn kept(model: &SwitchSpec, paused: PausedLink) -> IncomingLink {
+    let mut headroom = [0; CLASSES];
+    for class in &model.classes {
+        if let Some(lossless) = &class.lossless {
+            headroom[usize::from(class.class)] = lossless.headroom.bytes(&paused);
+        }
+    }
+    IncomingLink { paused, headroom }
+}
+
+/// Links while they are collected.
+#[derive(Default)]
+struct Found {
+    links: Links,
+    kinds: HashMap<IncomingLink, u32>,
+    rows: HashMap<Vec<(u16, u32)>, u32>,
+}
+
+impl Found {
+    fn add_node(&mut self, incoming: impl IntoIterator<Item = IncomingLink>) {
+        let mut row: Vec<(u16, u32)> = Vec::new();
+        for link in incoming {
+            let kind = *self.kinds.entry(link).or_insert_with(|| {
+                self.links.kinds.push(link);
+                self.links.kinds.len() as u32 - 1
+            });
+            match row.last_mut() {
+                Some((ports, last)) if *last == kind => *ports += 1,
+                _ => row.push((1, kind)),
+            }
+        }
+        let rows = &mut self.links.rows;
+        let number = *self.rows.entry(row).or_insert_with_key(|row| {
+            rows.push(row.clone());
+            rows.len() as u32 - 1
+        });
+        self.links.of_node.push(number);
+    }
+}

@@ -1,0 +1,118 @@
+//! How soon one node can affect another, and how long a frame is under way at most.
+
+use tenter_net::scheduled::ScheduledSpec;
+use tenter_net::{FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_units::Time;
+use tenter_workload::collective::ScaleUp;
+
+use crate::delays::Delays;
+
+/// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
+const SMALLEST_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
+
+/// Bounds of the time between one node and another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lookahead {
+    /// The shortest time in which one node can affect another, in ps; `u64::MAX` where none does.
+    pub least_ps: u64,
+    /// The longest time a frame or a message is under way from one node to the next, in ps.
+    pub longest_flight_ps: u64,
+}
+
+/// What bounds it beside the links.
+#[derive(Clone, Copy, Debug)]
+pub struct Others<'p> {
+    /// A scheduled fabric sends cells, and messages between leaves.
+    pub scheduled: Option<&'p ScheduledSpec>,
+    /// NPUs exchange data beside their NICs.
+    pub scale_up: Option<ScaleUp>,
+    /// Whether switches send congestion signals.
+    pub signals: bool,
+}
+
+impl Lookahead {
+    /// That of a fabric.
+    pub fn of(delays: &Delays<'_>, others: &Others<'_>) -> Lookahead {
+        let between = others.scheduled.and_then(|_| between_leaves(delays));
+        Lookahead {
+            least_ps: least(delays, others, between),
+            longest_flight_ps: longest_flight(delays, others, between),
+        }
+    }
+}
+
+fn least(delays: &Delays<'_>, others: &Others<'_>, between: Option<(u64, u64)>) -> u64 {
+    let cell = others.scheduled.map(ScheduledSpec::shortest_wire_bytes);
+    let smallest = SMALLEST_WIRE_BYTES.min(cell.unwrap_or(u32::MAX));
+    let data = flights(delays, smallest).min();
+    let control = delays.may_send_control(others.signals);
+    let control = control.then(|| shortest_control(delays)).flatten();
+    let domain = others.scale_up.map(|domain| domain.latency.ps().max(1));
+    let all = data.into_iter().chain(control).chain(domain);
+    all.chain(between.map(|(least, _)| least))
+        .min()
+        .unwrap_or(u64::MAX)
+}
+
+fn longest_flight(delays: &Delays<'_>, others: &Others<'_>, between: Option<(u64, u64)>) -> u64 {
+    let frame_bytes = delays.nic.longest_frame_bytes();
+    let cell = others
+        .scheduled
+        .map_or(0, |spec| spec.longest_wire_bytes(frame_bytes));
+    let wire_bytes = (frame_bytes + WIRE_OVERHEAD_BYTES).max(cell);
+    let messages = between.map_or(0, |(_, most)| most);
+    flights(delays, wire_bytes).fold(messages, u64::max)
+}
+
+/// For every link the time from the start of a frame to its arrival, in ps.
+fn flights<'d>(delays: &'d Delays<'_>, wire_bytes: u32) -> impl Iterator<Item = u64> + 'd {
+    delays.all_ports().flat_map(move |end| {
+        let rate = delays.topology.cable(end.node, end.port).rate;
+        let serialisation = delays.serialisation(end.node, rate).of(wire_bytes, 0).0;
+        let links = delays.possible_links(end);
+        links.map(move |link| {
+            let stored = if link.stores {
+                serialisation
+            } else {
+                Time::ZERO
+            };
+            (link.latency + stored).ps()
+        })
+    })
+}
+
+/// The shortest time in which a control frame or a flow-control packet acts on another node.
+fn shortest_control(delays: &Delays<'_>) -> Option<u64> {
+    let wire_bytes = match delays.credit {
+        // Notices are longer, and take the same delay.
+        Some(_) => u32::from(FLOW_CONTROL_BYTES),
+        None => u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES,
+    };
+    let times = delays.all_ports().map(|end| {
+        let cable = delays.topology.cable(end.node, end.port);
+        let circuits = delays.topology.optics.possible(end);
+        let effects = circuits.map(|(_, delay)| delays.effect(end, delay));
+        let effect = effects.fold(delays.effect(end, cable.delay), Time::min);
+        (delays
+            .serialisation(end.node, cable.rate)
+            .of(wire_bytes, 0)
+            .0
+            + effect)
+            .ps()
+    });
+    times.min()
+}
+
+/// The shortest and the longest time of a message between two leaves of a scheduled fabric, in ps.
+fn between_leaves(delays: &Delays<'_>) -> Option<(u64, u64)> {
+    let leaves = delays.topology.leaves();
+    let times = leaves.iter().flat_map(|&from| {
+        let up = delays.fastest_up(from);
+        let time = move |&to: &u32| delays.between_leaves((from, &up), to);
+        leaves.iter().filter_map(time)
+    });
+    times.fold(None, |bounds, time| {
+        let (least, most) = bounds.unwrap_or((time, time));
+        Some((time.min(least), time.max(most)))
+    })
+}

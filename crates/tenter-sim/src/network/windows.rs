@@ -1,0 +1,18 @@
+//! How windows are laid by how soon one node can affect another.
+
+use tenter_engine::Windows;
+use tenter_plan::{CENTRAL_BELOW, WINDOW_MAX};
+use tenter_units::Time;
+
+/// Calendar buckets under central windows.
+const CENTRAL_BUCKET: Time = Time::from_ns(50);
+
+/// How windows are laid, and how long a calendar bucket is.
+pub(super) fn windows(lookahead: u64, cap: Option<Time>) -> (Windows, u64) {
+    let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).ps().max(1);
+    if lookahead < CENTRAL_BELOW.ps() {
+        (Windows::Central(lookahead.min(cap)), CENTRAL_BUCKET.ps())
+    } else {
+        (Windows::Buckets, lookahead.min(cap))
+    }
+}
