@@ -513,7 +513,12 @@ pub(crate) struct SweepOf {
     pub(crate) queue: bool,
     /// A worker that has written nothing for so long is taken for lost, in seconds; file systems of
     /// clusters show what others write with a delay
-    #[arg(long, value_name = "SECONDS", requires = "queue", default_value_t = 300)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "queue",
+        default_value_t = 300
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) patience: u32,
     /// What to print on standard output

@@ -90,10 +90,7 @@ impl Trial {
     fn large<R: Row>(&self, py: Python<'_>, rows: &Rows) -> PyResult<Table> {
         let name = R::TABLE;
         match rows {
-            Rows::Kept(batches) => Ok(Table::new(
-                self.inner.arrow_schema::<R>(),
-                batches.clone(),
-            )),
+            Rows::Kept(batches) => Ok(Table::new(self.inner.arrow_schema::<R>(), batches.clone())),
             Rows::Stored => match self.inner.stored::<R>() {
                 Ok(Some(table)) => Ok(Table::stored(table)),
                 Ok(None) => Err(wrong(py, "this trial has no folder")),

@@ -240,10 +240,7 @@ fn test_of(
     kind: &DataType,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<ColumnTest> {
-    let is_number = matches!(
-        kind,
-        DataType::Int64 | DataType::UInt64 | DataType::Float64
-    );
+    let is_number = matches!(kind, DataType::Int64 | DataType::UInt64 | DataType::Float64);
     let remedy = match kind {
         DataType::Utf8 => "give a text",
         DataType::Boolean => "give True or False",

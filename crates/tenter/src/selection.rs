@@ -127,9 +127,7 @@ impl ColumnTest {
                 };
                 (*low..=*high).contains(&value)
             }
-            (ColumnTest::Text(text), DataType::Utf8) => {
-                array.as_string::<i32>().value(row) == text
-            }
+            (ColumnTest::Text(text), DataType::Utf8) => array.as_string::<i32>().value(row) == text,
             (ColumnTest::Flag(flag), DataType::Boolean) => array.as_boolean().value(row) == *flag,
             _ => false,
         }
@@ -174,7 +172,9 @@ mod tests {
 
     fn place(name: &str) -> usize {
         let mut columns = FlowRow::COLUMNS.iter();
-        columns.position(|column| column.name == name).expect("a column")
+        columns
+            .position(|column| column.name == name)
+            .expect("a column")
     }
 
     #[test]
@@ -205,7 +205,10 @@ mod tests {
         let column = |place: usize| Arc::clone(batch.column(place));
         let found = selection.of((&schema, 10), column).expect("a batch");
         let bytes = found.column(0).as_primitive::<UInt64Type>();
-        assert_eq!((found.num_columns(), bytes.values().as_ref()), (1, [3, 5, 7].as_slice()));
+        assert_eq!(
+            (found.num_columns(), bytes.values().as_ref()),
+            (1, [3, 5, 7].as_slice())
+        );
         assert!(selection.may_be_in(|_| Some((8.0, 9.0))));
         assert!(!selection.may_be_in(|_| Some((9.0, 10.0))));
         // A missing value fits nothing.
@@ -214,6 +217,9 @@ mod tests {
             conditions: vec![of("latency_min_ns", ColumnTest::Between(0.0, 1e9))],
         };
         let none = of_missing.of((&schema, 10), column).expect("a batch");
-        assert_eq!((none.num_rows(), none.num_columns()), (0, FlowRow::COLUMNS.len()));
+        assert_eq!(
+            (none.num_rows(), none.num_columns()),
+            (0, FlowRow::COLUMNS.len())
+        );
     }
 }

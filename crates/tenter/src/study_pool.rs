@@ -113,7 +113,9 @@ impl Supply for StudyTrials<'_> {
         let Some((variant, nth, loaded)) = self.next()? else {
             return Ok(Taken::Nothing);
         };
-        let run = self.study.run(&self.study.study().variants[variant], loaded);
+        let run = self
+            .study
+            .run(&self.study.study().variants[variant], loaded);
         Ok(Taken::Task(Box::new(Task {
             variant,
             nth,

@@ -318,16 +318,22 @@ observe: {samples: false}
     let per_packet = ("endpoint.nic.acknowledge", "per-packet");
     let control = "endpoint.nic.congestion_control";
     let variants: [&[(&str, &str)]; 8] = [
-        &[("fabric.load_balancing", "{kind: random-spray}"), (
-            "endpoint.nic.loss_recovery",
-            "{kind: selective-repeat, reorder: 1024}",
-        )],
+        &[
+            ("fabric.load_balancing", "{kind: random-spray}"),
+            (
+                "endpoint.nic.loss_recovery",
+                "{kind: selective-repeat, reorder: 1024}",
+            ),
+        ],
         &[("fabric.spines", "2")],
         &[("fabric.switching", "{kind: scheduled, cell: none}")],
-        &[("fabric.flow_control", "default"), (
-            "fabric.switching",
-            "{kind: credit-based, lane_buffer: 128KiB}",
-        )],
+        &[
+            ("fabric.flow_control", "default"),
+            (
+                "fabric.switching",
+                "{kind: credit-based, lane_buffer: 128KiB}",
+            ),
+        ],
         &[
             ("fabric.flow_control", "default"),
             (

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Sweep;
-use super::keys::{Better, PublishedKeys, ReadingKeys};
 use super::is_axis;
+use super::keys::{Better, PublishedKeys, ReadingKeys};
 use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Value, Verdict};
 use crate::description::Chart;
 use crate::published::{Gate, Origin};
@@ -169,11 +169,7 @@ impl Cell<'_> {
     }
 
     /// The published row of a variant here; the first that fits counts.
-    fn published<'k>(
-        &self,
-        reading: &'k ReadingKeys,
-        variant: usize,
-    ) -> Option<&'k PublishedKeys> {
+    fn published<'k>(&self, reading: &'k ReadingKeys, variant: usize) -> Option<&'k PublishedKeys> {
         let name = &self.sweep.variants[variant].name;
         let point = || self.sweep.axes().zip(&self.sweep.points[self.point]);
         let is_here = |(path, value): &(String, tenter_config::Written)| {
@@ -210,8 +206,7 @@ impl Cell<'_> {
             published: row.and_then(PublishedKeys::number).map(Value::Number),
             origin: row.map_or(Origin::Own, |_| Origin::Published),
             measured: measured.map(Value::Number),
-            statistic: (count > 1)
-                .then(|| format!("{} of {count} seeds", reading.statistic)),
+            statistic: (count > 1).then(|| format!("{} of {count} seeds", reading.statistic)),
             spread: Spread::of(&numbers).filter(|_| count > 1),
             band,
             gate,

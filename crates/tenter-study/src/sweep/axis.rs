@@ -47,9 +47,9 @@ impl Axis {
             }
         };
         match &axis {
-            Axis::Listed(values) if values.is_empty() => Err(format!(
-                "the axis `{path}` has no value; list one at least"
-            )),
+            Axis::Listed(values) if values.is_empty() => {
+                Err(format!("the axis `{path}` has no value; list one at least"))
+            }
             _ => Ok(axis),
         }
     }
@@ -84,9 +84,7 @@ impl Axis {
     ) -> String {
         match self {
             Axis::Listed(values) => values[part * values.len() / parts].clone(),
-            Axis::Range(range) => {
-                range.value((part as f64 + unit_interval(draw())) / parts as f64)
-            }
+            Axis::Range(range) => range.value((part as f64 + unit_interval(draw())) / parts as f64),
         }
     }
 }
@@ -173,9 +171,7 @@ impl<'k> Ends<'k> {
             None | Some("linear") => false,
             Some("log") => true,
             Some(other) => {
-                return Err(format!(
-                    "has `scale: {other}`; choose `linear` or `log`"
-                ));
+                return Err(format!("has `scale: {other}`; choose `linear` or `log`"));
             }
         };
         if log && from <= 0.0 {

@@ -110,7 +110,10 @@ fn chart(sweep: &Sweep, keys: &ChartKeys) -> Result<SweepChart, String> {
             return Ok(otherwise);
         };
         let short = sweep.axis_names();
-        let found = sweep.axes().zip(&short).position(|(path, short)| path == name || short == name);
+        let found = sweep
+            .axes()
+            .zip(&short)
+            .position(|(path, short)| path == name || short == name);
         found.ok_or_else(|| {
             let help = tenter_scenario::suggestion(name, short.iter().copied());
             wrong(format!("has the axis `{name}`, which there is not; {help}"))
@@ -124,14 +127,18 @@ fn chart(sweep: &Sweep, keys: &ChartKeys) -> Result<SweepChart, String> {
             ));
         }
         ChartKind::Lines if keys.y.is_some() => {
-            return Err(wrong("has a `y`, and lines have an `x` alone; leave it out".to_owned()));
+            return Err(wrong(
+                "has a `y`, and lines have an `x` alone; leave it out".to_owned(),
+            ));
         }
         ChartKind::Bars | ChartKind::Parallel => (None, None),
         ChartKind::Lines => (Some(axis(&keys.x, 0)?), None),
         ChartKind::Heat => (Some(axis(&keys.x, 1)?), Some(axis(&keys.y, 0)?)),
     };
     if x.is_some() && x == y {
-        return Err(wrong("has one axis as `x` and `y`; choose another".to_owned()));
+        return Err(wrong(
+            "has one axis as `x` and `y`; choose another".to_owned(),
+        ));
     }
     Ok(SweepChart {
         title: keys.title.clone(),

@@ -192,17 +192,26 @@ mod tests {
     fn ranges_are_drawn_from_without_steps() {
         let text = "design: latin-hypercube\nsamples: 64\naxes: {load: {from: 0.1, to: 0.9}, size: {from: 1KiB, to: 1GiB, scale: log}, spines: {from: 2, to: 64, scale: log, step: 1}}";
         let points = points(&keys(text)).expect("points");
-        let mut loads: Vec<f64> = points.iter().map(|at| at[0].parse().expect("a number")).collect();
+        let mut loads: Vec<f64> = points
+            .iter()
+            .map(|at| at[0].parse().expect("a number"))
+            .collect();
         loads.sort_unstable_by(f64::total_cmp);
         for (part, load) in (0..).zip(loads) {
             let least = 0.1 + 0.8 * f64::from(part) / 64.0;
-            assert!((least - 1e-6..=least + 0.8 / 64.0 + 1e-6).contains(&load), "{load}");
+            assert!(
+                (least - 1e-6..=least + 0.8 / 64.0 + 1e-6).contains(&load),
+                "{load}"
+            );
         }
         // Half of the sizes are below the geometric mean of the ends, 1 MiB.
         let bytes = points.iter().map(|at| at[1].parse::<tenter_units::Bytes>());
         let below = bytes.filter(|of| of.as_ref().is_ok_and(|of| of.count() < 1 << 20));
         assert_eq!(below.count(), 32);
-        let spines: Vec<u32> = points.iter().map(|at| at[2].parse().expect("whole")).collect();
+        let spines: Vec<u32> = points
+            .iter()
+            .map(|at| at[2].parse().expect("whole"))
+            .collect();
         assert!(spines.iter().all(|of| (2..=64).contains(of)));
         // As many below 11.3 as above: 2 to 64 has five doublings.
         let few = spines.iter().filter(|of| **of <= 11).count();

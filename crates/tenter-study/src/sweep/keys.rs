@@ -4,6 +4,7 @@ use super::charts::ChartKeys;
 use super::take::Take;
 use crate::published::Gate;
 use tenter_config::{Named, Reader, Value as _, Written, choice, component};
+use tenter_scenario::{Format, read_document};
 
 /// Names and paths have no more characters.
 pub(super) const WORDS: usize = 4_096;
@@ -143,6 +144,19 @@ impl ReadingKeys {
         format!("{} of {}.{} where {only}", take, self.table, self.column)
     }
 
+    /// The reading that reads what a text of [`ReadingKeys::identity`] says; nothing where the text
+    /// is none.
+    pub fn of_identity(text: &str) -> Option<ReadingKeys> {
+        let (take, rest) = text.split_once(" of ")?;
+        let (column, only) = rest.split_once(" where ")?;
+        let (table, column) = column.split_once('.')?;
+        let text = format!(
+            "{{name: reading, take: {take}, table: {table}, column: {column}, where: {only}}}"
+        );
+        let keys: ReadingKeys = read_document(&text, "reading", Format::Yaml).ok()?;
+        keys.check().is_ok().then_some(keys)
+    }
+
     /// The ends of the band, where there is one.
     pub fn band(&self) -> Option<[f64; 2]> {
         ends(self.band.as_deref()?)
@@ -191,7 +205,11 @@ fn is_band(holds: bool, reader: &mut dyn Reader) -> bool {
 
 fn value_is_a_number(row: &PublishedKeys, reader: &mut dyn Reader) -> bool {
     if row.number().is_none() {
-        reader.refuse("value", "is no number", "write it in the unit of the column");
+        reader.refuse(
+            "value",
+            "is no number",
+            "write it in the unit of the column",
+        );
         return false;
     }
     is_band(row.band.is_none() || row.band().is_some(), reader)

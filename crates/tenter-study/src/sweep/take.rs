@@ -97,7 +97,9 @@ impl FromStr for Take {
             return Err(());
         }
         let share: u32 = format!("{whole}{decimals:0<3}").parse().map_err(drop)?;
-        (share <= WHOLE).then_some(Take::Percentile(share)).ok_or(())
+        (share <= WHOLE)
+            .then_some(Take::Percentile(share))
+            .ok_or(())
     }
 }
 
@@ -156,7 +158,13 @@ mod tests {
     #[test]
     fn words_are_written_as_they_are_read() {
         for word in [
-            "least", "median", "p95", "p99.9", "p12.5", "p0", "deviation",
+            "least",
+            "median",
+            "p95",
+            "p99.9",
+            "p12.5",
+            "p0",
+            "deviation",
         ] {
             assert_eq!(take(word).to_string(), word);
         }

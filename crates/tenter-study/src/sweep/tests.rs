@@ -126,7 +126,11 @@ fn a_reading_is_of_any_column_of_any_table() {
         tiers: &[],
         names: &Names::default(),
     };
-    assert_eq!(sweep.keys.readings[0].read(tables), Some(3.0));
+    let reading = &sweep.keys.readings[0];
+    assert_eq!(reading.read(tables), Some(3.0));
+    let again = ReadingKeys::of_identity(&reading.identity()).expect("the same reading");
+    assert_eq!(again.read(tables), Some(3.0));
+    assert_eq!(ReadingKeys::of_identity("time of all"), None);
 }
 
 #[test]
@@ -218,7 +222,10 @@ fn published_values_are_judged_at_their_points() {
     assert_eq!(case(0).gate, crate::Gate::Open);
     assert_eq!((published(1), case(1).verdict), (Some(70.0), Verdict::Info));
     // Four spines: 77 is in the band of spray.
-    assert_eq!((published(3), case(3).verdict), (Some(80.0), Verdict::Match));
+    assert_eq!(
+        (published(3), case(3).verdict),
+        (Some(80.0), Verdict::Match)
+    );
     assert_eq!(case(3).origin, crate::Origin::Published);
 }
 

@@ -196,7 +196,8 @@ impl Queue {
             match fs::create_dir(&claim) {
                 Ok(()) => {
                     let owner = claim.join(OWNER);
-                    fs::write(&owner, &self.name).map_err(|error| failed("write", &owner, &error))?;
+                    fs::write(&owner, &self.name)
+                        .map_err(|error| failed("write", &owner, &error))?;
                     return Ok(Claimed::Mine);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -447,7 +448,10 @@ mod tests {
         second.give("k", &answer).expect("it is written");
         assert_eq!(claim(&first, "k"), Claimed::Answered);
         let found = first.answer("k").expect("it can be read");
-        assert_eq!(found.and_then(|of| of.failure().map(str::to_owned)), Some("too large".into()));
+        assert_eq!(
+            found.and_then(|of| of.failure().map(str::to_owned)),
+            Some("too large".into())
+        );
         first.forget("k");
         first.remove_if_done();
         assert!(!Queue::is_there(&folder));

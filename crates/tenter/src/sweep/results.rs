@@ -84,9 +84,7 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
         FreeColumn::new("seed", Kind::Unsigned, ""),
         FreeColumn::new("digest", Kind::Text, ""),
     ];
-    columns.extend(
-        apart(&finished.sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")),
-    );
+    columns.extend(apart(&finished.sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")));
     columns.extend(
         axes.iter()
             .map(|path| FreeColumn::new(*path, Kind::Text, "")),

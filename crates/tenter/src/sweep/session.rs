@@ -91,10 +91,19 @@ impl SweepSession {
         let titles = known.iter().zip(&settings).zip(&seeds);
         ledger.queue(titles.filter_map(|((known, settings), seed)| {
             let Known { key, name, .. } = known.as_ref().ok()?;
-            Some((key.as_str(), Title { name, settings, seed }))
+            Some((
+                key.as_str(),
+                Title {
+                    name,
+                    settings,
+                    seed,
+                },
+            ))
         }))?;
         let queue = Queue::is_there(&run.folder).then(|| Queue::join(&run.folder));
-        let expected = trials.iter().map(|trial| firsts[run.cell(trial)].packet_hops);
+        let expected = trials
+            .iter()
+            .map(|trial| firsts[run.cell(trial)].packet_hops);
         let progress = SweepProgress {
             trials: trials.len(),
             expected_packet_hops: expected.sum(),
@@ -195,7 +204,9 @@ impl SweepSession {
             if !matches!(claimed, Claim::Granted) {
                 continue;
             }
-            let plan = self.run.plan(&self.trials[number], Some(&self.first(number)))?;
+            let plan = self
+                .run
+                .plan(&self.trials[number], Some(&self.first(number)))?;
             queue.put(&self.order(&Task { number, plan })?)?;
             self.ledger().wait(&known.key)?;
             queued += 1;
@@ -329,7 +340,9 @@ impl SweepSession {
             state.progress.kept += 1;
             state.progress.expected_packet_hops -= expected;
         } else {
-            state.progress.packet_hops += outcome.summary.engine.packet_hops as f64;
+            let engine = &outcome.summary.engine;
+            state.progress.trials_wall_s += engine.wall_s + engine.set_up_s;
+            state.progress.packet_hops += engine.packet_hops as f64;
         }
         state.outcomes[number] = Some(Box::new(outcome));
     }
@@ -454,7 +467,11 @@ impl Supply for SweepSession {
 
     fn keep(&self, task: Box<Task>, answer: Option<TrialAnswer>) -> Result<(), Error> {
         let key = &self.known(task.number)?.key;
-        self.note(task.number, key, answer.unwrap_or_else(TrialAnswer::stopped))
+        self.note(
+            task.number,
+            key,
+            answer.unwrap_or_else(TrialAnswer::stopped),
+        )
     }
 
     fn progress(&self) -> SweepProgress {

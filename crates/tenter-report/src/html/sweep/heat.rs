@@ -80,11 +80,7 @@ impl Heat {
 }
 
 /// Adds a picture for each variant, all with the same colours, and their tables.
-pub(super) fn section(
-    numbers: &Numbers<'_>,
-    (down, across): (usize, usize),
-    page: &mut String,
-) {
+pub(super) fn section(numbers: &Numbers<'_>, (down, across): (usize, usize), page: &mut String) {
     let Some(heat) = Heat::of(numbers, (down, across)) else {
         return;
     };
@@ -108,11 +104,7 @@ pub(super) fn section(
             add(page, format_args!("<h4>{}</h4>", escape(name)));
         }
         draw(numbers, (&heat, axes), variant, page);
-        let mut columns = vec![Column::of(
-            format!("{} \\ {}", axes[0], axes[1]),
-            "",
-            false,
-        )];
+        let mut columns = vec![Column::of(format!("{} \\ {}", axes[0], axes[1]), "", false)];
         let values = heat.columns.iter();
         columns.extend(values.map(|value| Column::of(value.clone(), &unit, true)));
         let rows = heat.rows.iter().zip(&heat.points).map(|(row, points)| {
